@@ -24,7 +24,7 @@ SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule
 # each scenario says which lab it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
 # run scenarios on a lab of their own: its name, its options, the scenarios
-molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
+molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
 # what Python has compiled is kept: thousands of programs start in a test, and would compile anew what they import
 unexport PYTHONDONTWRITEBYTECODE
@@ -58,11 +58,11 @@ $(DOCS): $(RUNTIME)
 env: $(DEV) ## make the development environment
 
 docs: $(DOCS) ## make the site of the documentation: build/site/index.html opens from disk
-	@sh tests/install_debian.sh graphviz dot
+	@sh tests/scripts/install_debian.sh graphviz dot
 	@$(BIN)/python -m docs.website
 
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/main_job.sh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/scripts/main_job.sh
 
 check: $(DEV) ## the quick part of make test: lint, types, unit tests but the slow ones
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types unit
@@ -73,7 +73,7 @@ lint: $(DEV)
 	@$(BIN)/ruff format --check --quiet .
 	@$(ON_PATH) yamllint --strict .
 	@PYTHONPATH=collections $(BIN)/lint-imports --no-logo
-	@$(ON_PATH) $(BIN)/python -m tests.changed --lint $(SINCE)
+	@$(ON_PATH) $(BIN)/python -m tests.scripts.changed --lint $(SINCE)
 
 # 80 s of CPU; check does so with what changed
 lint-ansible: $(DEV)
@@ -82,15 +82,15 @@ lint-ansible: $(DEV)
 
 image-context: $(DEV) ## what a container engine builds the image of AWX and CI from, in build/image
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	@$(ON_PATH) sh tests/builder.sh ansible-builder create --file execution-environment.yml --context build/image --output-filename Containerfile
+	@$(ON_PATH) sh tests/scripts/builder.sh ansible-builder create --file execution-environment.yml --context build/image --output-filename Containerfile
 
 sanity: $(DEV) ## what ansible-core says of the collection: ansible-test sanity
 	@echo "== ansible-test sanity"
-	@$(ON_PATH) sh tests/sanity.sh
+	@$(ON_PATH) sh tests/scripts/sanity.sh
 
 galaxy: $(DEV) ## build the collection into dist, and check it as Galaxy does on import
 	@echo "== Galaxy's import"
-	@$(ON_PATH) sh tests/galaxy.sh
+	@$(ON_PATH) sh tests/scripts/galaxy.sh
 
 types: $(DEV)
 	@echo "== types"
@@ -122,7 +122,7 @@ build/guidellm/bin/guidellm:
 	@build/guidellm/bin/python -m pip install --quiet --disable-pip-version-check guidellm==$(GUIDELLM)
 
 llama-cpp: $(DEV)
-	@sh tests/install_debian.sh "cmake ninja-build g++" cmake ninja c++
+	@sh tests/scripts/install_debian.sh "cmake ninja-build g++" cmake ninja c++
 	@$(ON_PATH) perflab build --with llama-cpp
 
 integration: programs ## settings, commands, driver, lab and flows against real processes
@@ -130,7 +130,7 @@ integration: programs ## settings, commands, driver, lab and flows against real 
 
 integration-kubernetes: programs
 	@echo "== integration tests on a lab of the profile kubernetes"
-	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
+	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) $(DEPTH) --durations=10 tests/integration $(DRIVER_TESTS:%=--ignore=%) $(OPENSHIFT_TESTS:%=--ignore=%)
 
 integration-driver: programs
@@ -154,15 +154,15 @@ molecule-openshift: programs
 
 browser: $(DEV) ## the report and the documentation in Chromium
 	@echo "== browser tests"
-	@sh tests/install_debian.sh "chromium graphviz" chromium dot
+	@sh tests/scripts/install_debian.sh "chromium graphviz" chromium dot
 	@$(PYTEST) tests/browser
 
 test: check programs ## everything CI runs
-	@bash tests/stages.sh $(MAKE) --no-print-directory --keep-going --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
+	@bash tests/scripts/stages.sh $(MAKE) --no-print-directory --keep-going --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
 	@echo "== all tests passed"
 
 test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here
-	@sh tests/test_matrix.sh $(PAIRS)
+	@sh tests/scripts/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill what is left
 test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity fuzz browser
@@ -172,7 +172,7 @@ test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make
 test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step
 
 test-deep-unit: $(DEV)
-	@sh tests/install_debian.sh "maven default-jdk-headless" mvn javac
+	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) -m deep tests/unit
 
 test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp guidellm
@@ -185,7 +185,7 @@ test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py
 
 test-changed: $(DEV) ## the tests of what changed since SINCE (a commit; else where this branch left main)
-	@$(ON_PATH) $(BIN)/python -m tests.changed $(SINCE)
+	@$(ON_PATH) $(BIN)/python -m tests.scripts.changed $(SINCE)
 
 bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/bench/scale_test.sh
@@ -197,7 +197,7 @@ coverage: $(DEV) ## branch coverage of each package by the unit tests; none fall
 	@$(BIN)/python -m coverage erase
 	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses 2 tests/unit
 	@$(BIN)/python -m coverage combine --quiet
-	@$(BIN)/python tests/coverage_report.py
+	@$(BIN)/python tests/scripts/coverage_report.py
 
 clean: ## remove the environment and the caches of tools; labs and runs stay
 	rm -rf $(VENV) .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .ansible dist build

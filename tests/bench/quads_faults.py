@@ -9,7 +9,7 @@ from perfdrv.collection import activate
 
 activate(Path(__file__).resolve().parents[2])
 
-from tests.quads.faults import FAULTS, Killed  # noqa: E402 - importable since activate()
+from tests.standins.quads.faults import FAULTS, Killed  # noqa: E402 - importable since activate()
 from tests.unit.quads.sessions import Session  # noqa: E402
 
 CALLS = (

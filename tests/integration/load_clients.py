@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.integration.conftest import PROJECT
 
 LLM_LOAD_TEST = {
-    "kserve_load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+    "kserve_load_test_path": str(PROJECT / "tests/standins/load_generators/llm_load_test"),
     "kserve_load_test_python": sys.executable,
 }
 """Settings of the flow kserve."""
@@ -17,6 +17,8 @@ LLM_LOAD_TEST = {
 def guidellm(folder: Path) -> str:
     """The program for llm_d_guidellm_program, which is written into *folder*."""
     program = folder / "guidellm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/data/guidellm/guidellm.py"} "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/standins/load_generators/guidellm/guidellm.py"} "$@"\n'
+    )
     program.chmod(0o755)
     return str(program)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.changed import PROJECT, linted, pick, wanted_for
+from tests.scripts.changed import PROJECT, linted, pick, wanted_for
 
 ROLES = "collections/ansible_collections/psap/perf/roles"
 

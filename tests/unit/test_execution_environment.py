@@ -88,7 +88,7 @@ def with_builder(*words: str, **variables: str) -> subprocess.CompletedProcess[s
     """Run ansible-builder or ansible-navigator, from an environment of their own."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
-        ["sh", "tests/builder.sh", *words],
+        ["sh", "tests/scripts/builder.sh", *words],
         cwd=PROJECT,
         env={**os.environ, "PATH": path, **variables},
         stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
 
-from tests.awx.api import TOKEN, USER, AwxApi, awx_api
+from tests.standins.awx.api import TOKEN, USER, AwxApi, awx_api
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs/awx.md").read_text(encoding="utf-8")

@@ -14,10 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.project import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import survey
 from kubernetes import client, config
 
-from tests.awx.jobs import COMMIT, HOST, INVENTORY, Runner
-from tests.awx.surveys import accepted_variables, launched
 from tests.integration.conftest import Lab
-from tests.s3_server import IDENTITY, SECRET, S3Server, s3_server
+from tests.standins.awx.jobs import COMMIT, HOST, INVENTORY, Runner
+from tests.standins.awx.surveys import accepted_variables, launched
+from tests.standins.s3_server import IDENTITY, SECRET, S3Server, s3_server
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 ACCOUNT = "awx"

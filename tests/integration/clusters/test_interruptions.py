@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.http_servers import served
 from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT
 from tests.integration.driver.conftest import Driver
 from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
-from tests.ocm_api import OFFLINE_TOKEN, ocm
+from tests.standins.http_servers import served
+from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, ocm
 
 SECRETS = {
     "aws": "[default]\naws_access_key_id = an-id\naws_secret_access_key = planted-secret-key\n",
@@ -27,7 +27,7 @@ SECRETS = {
 }
 INSTALLER = """#!/bin/sh
 export STAND_IN_CLOUD={folder}/cloud PYTHONPATH={project} STAND_IN_STOPS="$(cat {folder}/stops)"
-exec {programs}/python -m tests.openshift_install "$@"
+exec {programs}/python -m tests.standins.openshift.openshift_install "$@"
 """
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 PROJECT = Path(__file__).resolve().parents[3]
 _KIND = {"kind": "Namespace", "name": "namespaces", "singularName": "", "namespaced": False, "verbs": ["get", "list"]}

@@ -20,8 +20,8 @@ import kubernetes
 import pytest
 import yaml
 
-from tests.entitlements import certificate_and_key
 from tests.integration.conftest import PROJECT, Lab
+from tests.standins.openshift.entitlements import certificate_and_key
 
 from .conftest import TemporaryProject, temporary_project
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.connect_proxy import ConnectProxy, connect_proxy
 from tests.integration.conftest import Lab
+from tests.standins.connect_proxy import ConnectProxy, connect_proxy
 
 # no name server knows it: only the proxy gets there
 NAME = "api.cluster.test"

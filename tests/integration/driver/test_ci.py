@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.github_api import NUMBER, github_api
+from tests.standins.github_api import NUMBER, github_api
 
 from .conftest import Driver
 

@@ -18,8 +18,8 @@ from perfdrv.ci.steps import NAMES
 
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.conftest import DEMO, Driver, Ended
-from tests.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
 from tests.schemas import check_file
+from tests.standins.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
 
 ANSIBLE = Path(sys.executable).parent / "ansible-playbook"
 PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"

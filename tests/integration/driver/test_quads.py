@@ -16,9 +16,9 @@ import pytest
 from tests.integration.conftest import PATIENCE_S, PROJECT
 from tests.integration.driver.conftest import Driver
 from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
-from tests.quads.faults import over_http
-from tests.quads.lab import Json, Settings, example
-from tests.quads.server import StandIn
+from tests.standins.quads.faults import over_http
+from tests.standins.quads.lab import Json, Settings, example
+from tests.standins.quads.server import StandIn
 
 PASSWORD = "planted-quads-w0rd"
 

@@ -14,9 +14,9 @@ import yaml
 from kubernetes import client, config
 from perfdrv.ci.steps import NAMES
 
-from tests.github_api import PAGE
 from tests.integration.conftest import PATIENCE_S, PROGRAMS, Lab
 from tests.schemas import check_file
+from tests.standins.github_api import PAGE
 
 from .conftest import PLACE, Job
 

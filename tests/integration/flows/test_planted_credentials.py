@@ -15,8 +15,8 @@ import yaml
 from kubernetes import client, config
 
 from tests.data.credentials import PLANTED
-from tests.github_api import NUMBER, PAGE, REPOSITORY
 from tests.integration.conftest import PATIENCE_S, Lab
+from tests.standins.github_api import NUMBER, PAGE, REPOSITORY
 
 from .conftest import Job
 

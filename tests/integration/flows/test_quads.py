@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Lab
-from tests.quads.faults import over_http
-from tests.quads.lab import Settings, example
-from tests.quads.server import StandIn
+from tests.standins.quads.faults import over_http
+from tests.standins.quads.lab import Settings, example
+from tests.standins.quads.server import StandIn
 
 INSTALL = """
 - name: Check that the hosts are known

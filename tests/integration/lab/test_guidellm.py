@@ -27,7 +27,7 @@ def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of bytes, for there is no hub of models."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "tokenizer"
-    subprocess.run([PROGRAMS / "python", PROJECT / "tests/tokenizer.py", folder], check=True)
+    subprocess.run([PROGRAMS / "python", PROJECT / "tests/standins/load_generators/tokenizer.py", folder], check=True)
     return folder
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import machine
 from tests.integration.conftest import PROGRAMS, PROJECT
+from tests.standins.hosts import machine
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ STARTS_S = 1.5
 
 
 def test_a_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine, tmp_path: Path) -> None:
-    control = (sys.executable, "-m", "tests.machine")
+    control = (sys.executable, "-m", "tests.standins.hosts.machine")
     late = ["sh", "-c", f'sleep {STARTS_S}; exec "$@"', "sh", *control, "start_sshd", str(machine.folder)]
     before = machine.left()
     settings = {

@@ -14,7 +14,7 @@ import yaml
 
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
-from tests.machine import resize_small
+from tests.standins.hosts.machine import resize_small
 
 SECRET = "a-token-that-nobody-may-see"
 

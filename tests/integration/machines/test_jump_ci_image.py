@@ -18,7 +18,7 @@ from tests.integration.conftest import PROJECT, Lab
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run
 from tests.integration.machines.test_jump_ci import left, step, words
-from tests.machine import UID
+from tests.standins.hosts.machine import UID
 
 pytestmark = pytest.mark.deep
 PACKAGES = "python3-venv,git,openssh-client,ca-certificates"
@@ -52,7 +52,7 @@ def commit_of_the_project(folder: Path) -> None:
 
 def base_image(machine: Machine, folder: Path) -> None:
     """A Debian with Python."""
-    called("sh", PROJECT / "tests/install_debian.sh", "debootstrap", "debootstrap")
+    called("sh", PROJECT / "tests/scripts/install_debian.sh", "debootstrap", "debootstrap")
     called("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", folder / "root")
     archive = machine.folder / "debian.tar"
     called("tar", "--create", "--file", archive, "--exclude=./dev/*", "--directory", folder / "root", ".")

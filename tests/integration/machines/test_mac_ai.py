@@ -16,10 +16,10 @@ import pytest
 import yaml
 from perflab.processes.ports import free_ports
 
-from tests.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put, put_ramalama
 from tests.integration.conftest import PROJECT
 from tests.integration.machines.conftest import Machine
 from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+from tests.standins.hosts.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put, put_ramalama
 
 
 @pytest.fixture(scope="module", name="stand_in")
@@ -130,7 +130,7 @@ def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
         "environment": json.dumps({"PATH": f"{servers}:/usr/bin:/bin"}),
         "power_path": str(servers / "powermetrics"),
         "load_test_users": "[1, 4]",
-        "load_test_path": str(PROJECT / "tests/data/llm_load_test"),
+        "load_test_path": str(PROJECT / "tests/standins/load_generators/llm_load_test"),
         "load_test_python": sys.executable,
         "load_test_max_queries": 8,
     }

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.image_machine import look
 from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT
+from tests.standins.aws.image_machine import look
 
 pytestmark = pytest.mark.deep
 KEYS = "[default]\naws_access_key_id = an-id\naws_secret_access_key = a-secret-key\n"
@@ -34,7 +34,7 @@ def wait_for(found: Callable[[], object], process: subprocess.Popen[str] | None 
 @pytest.fixture(scope="module", name="folder")
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("image_machine")
-    command = [sys.executable, "-m", "tests.image_machine", "serve", str(folder)]
+    command = [sys.executable, "-m", "tests.standins.aws.image_machine", "serve", str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT / "collections")}
     with subprocess.Popen(command, cwd=PROJECT, env=environment) as serving:
         wait_for(lambda: (folder / "aws.json").exists() or serving.poll() is not None)

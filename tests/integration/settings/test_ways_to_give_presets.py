@@ -9,7 +9,7 @@ import pytest
 from perfdrv.command_line.run_options import Given, extra_vars_of
 from perfdrv.project import Project
 
-from tests.awx.jobs import extra_vars_file
+from tests.standins.awx.jobs import extra_vars_file
 
 
 def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Que
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_kubeconfig
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 _KUBECONFIG = """
 apiVersion: v1

@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Ou
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 Request = Callable[[Cluster], Any]
 

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 DSC = "datasciencecluster.opendatahub.io"
 

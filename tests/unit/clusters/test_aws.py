@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import check_infra_id, tagged
 
-from tests.moto_server import KEYS, REGION, client, moto_server
+from tests.standins.aws.moto_server import KEYS, REGION, client, moto_server
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon, tagged
 from ansible_collections.psap.perf.plugins.module_utils.clusters.efs import Efs, instances_of
 
-from tests.moto_server import KEYS, REGION, client, moto_server, nodes
+from tests.standins.aws.moto_server import KEYS, REGION, client, moto_server, nodes
 
 INFRA, OTHER = "perf-sutest-1f0c9a-x7k2p", "perf-sutest-1f0c9a-aaaaa"
 

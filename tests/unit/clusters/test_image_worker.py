@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
 from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import ImageWorker, Waits, Wish
 
-from tests.moto_server import KEYS, REGION, client, moto_server
+from tests.standins.aws.moto_server import KEYS, REGION, client, moto_server
 
 WAITS = Waits(60.0, lambda: None, lambda _state: None)
 

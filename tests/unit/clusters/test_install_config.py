@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import n
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import plan_of
 from jinja2.nativetypes import NativeEnvironment
 
-from tests.install_config_rules import public_key, refusals
+from tests.standins.openshift.install_config_rules import public_key, refusals
 
 PROJECT = Path(__file__).resolve().parents[3]
 ROLE = PROJECT / "collections/ansible_collections/psap/perf/roles/cluster_create_ocp"

@@ -42,8 +42,8 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor
 
-from tests.install_config_rules import public_key
-from tests.openshift_install import ARCHITECTURE, PASSWORD, PRIVATE, THINGS, VERSION
+from tests.standins.openshift.install_config_rules import public_key
+from tests.standins.openshift.openshift_install import ARCHITECTURE, PASSWORD, PRIVATE, THINGS, VERSION
 
 PROJECT = Path(__file__).resolve().parents[3]
 RUN = "scale_test-20261125T080000Z-1f0c9a"
@@ -59,7 +59,9 @@ class Bench:
         monkeypatch.setenv("STAND_IN_CLOUD", str(self.cloud))
         monkeypatch.setenv("PYTHONPATH", str(PROJECT))
         self.program = folder / "openshift-install"
-        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.openshift_install "$@"\n', encoding="utf-8")
+        self.program.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -m tests.standins.openshift.openshift_install "$@"\n', encoding="utf-8"
+        )
         self.program.chmod(0o755)
         self.redactor = Redactor([PULL_SECRET])
         self.shown: list[str] = []

@@ -33,8 +33,8 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import ClusterManager
 
-from tests.http_servers import served
-from tests.ocm_api import OFFLINE_TOKEN, PASSWORD, ocm
+from tests.standins.http_servers import served
+from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, PASSWORD, ocm
 
 PLAN = ManagedPlan("123456789012", Keys("an-id", "a-secret-key"))
 

@@ -14,8 +14,8 @@ from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.errors import DriverError, UsageError
 from perfdrv.project import Project
 
-from tests.github_api import PAGE, GitHubApi, github_api
 from tests.schemas import check_file
+from tests.standins.github_api import PAGE, GitHubApi, github_api
 
 from .conftest import ROOT
 

@@ -13,8 +13,8 @@ from perfdrv.notifying.ending import tell_of_refusal
 from perfdrv.notifying.message import message_of, rendered
 from perfdrv.notifying.notify import Notification
 
-from tests.github_api import NUMBER, PAGE, REPOSITORY, GitHubApi, github_api
-from tests.slack_api import SlackApi, slack_api
+from tests.standins.github_api import NUMBER, PAGE, REPOSITORY, GitHubApi, github_api
+from tests.standins.slack_api import SlackApi, slack_api
 
 # starts servers, and waits as the clients do when they are told to
 pytestmark = pytest.mark.slow

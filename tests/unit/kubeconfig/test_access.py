@@ -24,7 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 from perflab.control_plane import certificates
 from perflab.control_plane.certificates import Authority, Pair
 
-from tests.http_servers import Quiet
+from tests.standins.http_servers import Quiet
 
 _KINDS = {"resources": [{"kind": "Node", "name": "nodes", "namespaced": False, "verbs": ["get"]}]}
 

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from perflab.control_plane.certificates import Authority
 
-from tests.connect_proxy import ConnectProxy, connect_proxy
+from tests.standins.connect_proxy import ConnectProxy, connect_proxy
 from tests.unit.kubeconfig.test_access import _access, _api_server, _inline
 
 # no name server knows it: only the proxy gets there

@@ -27,7 +27,7 @@ from perflab.serving.pods import model_in, service_of
 from perflab.serving.servers import Servers
 from perflab.serving.tgis import serve_tgis
 
-from tests.load_client import load, load_by_grpc, write
+from tests.standins.load_generators.load_client import load, load_by_grpc, write
 
 Result = TypeVar("Result")
 # what the verb asks when nothing else is said

@@ -19,8 +19,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import 
     installed,
 )
 
-from tests.http_servers import served
-from tests.ocm_api import CSV, OFFLINE_TOKEN, ocm
+from tests.standins.http_servers import served
+from tests.standins.openshift.ocm_api import CSV, OFFLINE_TOKEN, ocm
 
 PARAMETERS = {"notification-email": "somebody@example.invalid"}
 

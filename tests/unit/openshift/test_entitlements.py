@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.entitlements i
     check_entitlement,
 )
 
-from tests.entitlements import certificate_and_key
+from tests.standins.openshift.entitlements import certificate_and_key
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 YEAR = timedelta(days=365)

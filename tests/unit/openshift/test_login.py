@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.openshift.login import Logins
 
-from tests.oauth_server import TOKEN, Login, oauth_server
+from tests.standins.openshift.oauth_server import TOKEN, Login, oauth_server
 
 
 def goes_on() -> None:

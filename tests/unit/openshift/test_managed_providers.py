@@ -10,8 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import ClusterManager
 from ansible_collections.psap.perf.plugins.module_utils.openshift.managed_providers import add, body_of, remove
 
-from tests.http_servers import served
-from tests.ocm_api import OFFLINE_TOKEN, Ocm, ocm
+from tests.standins.http_servers import served
+from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, Ocm, ocm
 
 PASSWORD = "a-directory-password"
 

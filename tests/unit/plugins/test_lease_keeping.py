@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils import lease_keeping
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 _PATIENCE_S = 20.0
 _KINDS = {

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 Asked = dict[str, list[str]]
 Say = Callable[[str, Asked], tuple[int, Any]]

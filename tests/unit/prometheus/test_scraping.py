@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Que
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import Asking, Key, Target
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping import Scraper, TargetError, targets_of
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 TOKEN, PASSWORD = Key("Secret", "s", "token"), Key("Secret", "s", "password")
 SECRET = {name: base64.b64encode(value).decode() for name, value in (("token", b"t0ken"), ("password", b"pass"))}

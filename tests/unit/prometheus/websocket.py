@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from tests.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, served
 
 STDOUT, STDERR, ENDED = b"\1", b"\2", b"\3"
 SUCCESS = ENDED + b'{"metadata":{},"status":"Success"}'

@@ -21,9 +21,9 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import Released, parts, release
 from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 
-from tests.quads.faults import Direct, ManualTime
-from tests.quads.lab import OLD, Lab, Settings, example
-from tests.quads.server import StandIn
+from tests.standins.quads.faults import Direct, ManualTime
+from tests.standins.quads.lab import OLD, Lab, Settings, example
+from tests.standins.quads.server import StandIn
 
 USERS = {"jane@example.com": "planted-quads-w0rd", "root@example.com": "planted-adm1n-w0rd"}
 MARK = "run-1/cluster"

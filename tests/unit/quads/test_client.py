@@ -32,9 +32,9 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import Jour
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import release
 from perflab.control_plane.certificates import Authority
 
-from tests.http_servers import Quiet, served
-from tests.quads.faults import Killed, over_http
-from tests.quads.lab import OLD, SSM, SSM_215, SSM_216, SSM_226, Settings
+from tests.standins.http_servers import Quiet, served
+from tests.standins.quads.faults import Killed, over_http
+from tests.standins.quads.lab import OLD, SSM, SSM_215, SSM_216, SSM_226, Settings
 from tests.unit.quads.sessions import Session
 
 

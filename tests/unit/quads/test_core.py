@@ -27,7 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     server_time,
 )
 
-from tests.quads.lab import OLD, Settings
+from tests.standins.quads.lab import OLD, Settings
 from tests.unit.quads.sessions import Session
 
 MONDAY = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)

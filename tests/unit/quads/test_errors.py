@@ -11,8 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quad
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LostAnswerError, Refusal, RefusedError
 
-from tests.quads.accounts import DISABLED
-from tests.quads.lab import OLD, SSM_216, Settings
+from tests.standins.quads.accounts import DISABLED
+from tests.standins.quads.lab import OLD, SSM_216, Settings
 from tests.unit.quads.sessions import Session
 
 SELF, ROWS = "/assignments/self/", "/schedules/"

@@ -20,8 +20,8 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tests.quads.faults import FAULTS, LATE_S, Direct, Killed
-from tests.quads.lab import OLD, SSM, SSM_216, SSM_226, Json, Settings
+from tests.standins.quads.faults import FAULTS, LATE_S, Direct, Killed
+from tests.standins.quads.lab import OLD, SSM, SSM_216, SSM_226, Json, Settings
 from tests.unit.quads.sessions import Session
 
 _CALLS = 60

@@ -13,9 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import P
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Records, mark_of, whole_mark
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts
 
-from tests.quads.faults import Killed
-from tests.quads.lab import example
-from tests.quads.server import StandIn
+from tests.standins.quads.faults import Killed
+from tests.standins.quads.lab import example
+from tests.standins.quads.server import StandIn
 from tests.unit.quads.sessions import MARK, Session
 
 

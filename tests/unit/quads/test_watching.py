@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.connection import 
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.watching import watch
 
-from tests.quads.faults import ManualTime
+from tests.standins.quads.faults import ManualTime
 from tests.unit.quads.sessions import Session
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.image_machine import UNITS, repository, stand_ins
+from tests.standins.aws.image_machine import UNITS, repository, stand_ins
 
 pytestmark = pytest.mark.slow
 FILES = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/crc_refresh_image/files"

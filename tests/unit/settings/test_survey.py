@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.project import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, presets_of, survey, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 
-from tests.awx.surveys import accepted_variables, check_survey, launched
+from tests.standins.awx.surveys import accepted_variables, check_survey, launched
 
 PROJECT = Project(Path(__file__).parents[3])
 OBJECTS = yaml.safe_load((PROJECT.root / "awx/vars/objects.yml").read_text())

@@ -1,0 +1,153 @@
+"""Run the tests of the files that changed: `python -m tests.scripts.changed [COMMIT] [--show|--lint]`.
+
+`make test-changed` calls it. COMMIT is by default where the branch left main, on main itself the commit before. Changed
+files are those that differ from it, and those that git does not know yet. The table below lists the tests of a file; a
+file that it does not list is tested by all unit tests. With `--lint`, which `make lint` calls, ansible-lint checks the
+files and no test runs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+_COLLECTION = "collections/ansible_collections/psap/perf"
+# groups of commands that have a scenario; a longer name first, since nfd begins nfd_operator
+_GROUPS = sorted((path.parent.name for path in PROJECT.glob("molecule/*/molecule.yml")), reverse=True)
+# a file's path → tests (of tests/), molecule's scenarios as molecule/NAME; \1 is what the first group matched
+_TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"tests/((?:unit|integration|browser|fuzz)/.*test_\w+\.py)", (r"\1",)),
+    (r"tests/((?:unit|integration)/\w+|browser|fuzz)/", (r"\1",)),
+    (r"tests/data/action_plugins/", ("integration/commands", "integration/driver", "integration/settings")),
+    (r"tests/data/driver_project/", ("unit/driver", "integration/driver")),
+    (r"tests/data/", ("unit/analysis", "fuzz")),
+    (r"molecule/shared/|\.config/", ("molecule/server",)),
+    (r"molecule/(\w+)/", (r"molecule/\1",)),
+    (r"analysis/", ("unit/analysis", "browser", "fuzz")),
+    (r"driver/", ("unit/driver", "integration/driver")),
+    (r"lab/", ("unit/lab", "integration/lab")),
+    (
+        rf"{_COLLECTION}/roles/({'|'.join(_GROUPS)})_",
+        ("unit/roles", "unit/settings", r"molecule/\1"),
+    ),
+    (
+        rf"{_COLLECTION}/plugins/(?:module|plugin)_utils/(\w+)/",
+        (r"unit/\1", "unit/plugins", r"integration/\1", r"molecule/\1"),
+    ),
+    (rf"{_COLLECTION}/", ("unit/plugins", "unit/roles", "unit/settings", "integration/commands", "molecule/server")),
+    (
+        r"playbooks/(?:shared/|flow\.yml|toolbox\.yml)",
+        ("unit/driver", "unit/settings", "integration/driver", "integration/settings", "integration/flows"),
+    ),
+    (r"playbooks/(\w+)", (r"unit/\1", "unit/settings", "integration/settings", "integration/flows")),
+    (r"group_vars/|presets/|inventories/|ansible\.cfg", ("unit/settings", "integration/settings", "integration/flows")),
+    (r"(?:tests/standins/)?awx/", ("unit/settings", "integration/awx")),
+    (r"execution-environment\.yml|requirements/", ("unit/test_execution_environment.py",)),
+    (r"docs/website/", ("unit/test_links.py", "browser/test_site.py")),
+    (r"docs/|README|LICENSE|\.ci/", ("unit/settings", "unit/test_links.py")),
+)
+_ALL_UNIT = ("unit",)
+
+
+@dataclass
+class Picked:
+    """What to run."""
+
+    tests: set[str] = field(default_factory=set)
+    scenarios: set[str] = field(default_factory=set)
+
+    def labelled(self) -> list[str]:
+        """One word for each, for the reader."""
+        return [*sorted(self.tests), *(f"molecule/{name}" for name in sorted(self.scenarios))]
+
+
+def wanted_for(path: str) -> tuple[str, ...]:
+    """What tests the file *path*, relative to the project: folders and files below tests, molecule/SCENARIO."""
+    for pattern, wanted in _TABLE:
+        if found := re.match(pattern, path):
+            return tuple(found.expand(one) for one in wanted)
+    return _ALL_UNIT
+
+
+def pick(paths: Iterable[str], project: Path = PROJECT) -> Picked:
+    """What tests the files *paths*; of tests that stand in one another only the outer."""
+    picked = Picked()
+    for wanted in {one for path in paths for one in wanted_for(path)}:
+        kind, _, name = wanted.partition("/")
+        if kind == "molecule" and (project / "molecule" / name / "molecule.yml").exists():
+            picked.scenarios.add(name)
+        elif kind != "molecule" and (project / "tests" / wanted).exists():
+            picked.tests.add(wanted)
+    picked.tests = {one for one in picked.tests if not any(one.startswith(f"{other}/") for other in picked.tests)}
+    return picked
+
+
+def changed_since(commit: str) -> list[str]:
+    """Paths of the files that differ from *commit*, and of new ones."""
+    differing = _git("diff", "--name-only", commit)
+    return [*differing, *_git("ls-files", "--others", "--exclude-standard")]
+
+
+def _before() -> str:
+    if "main" not in _git("branch", "--format=%(refname:short)"):
+        return "HEAD~1"
+    (base,), (head,) = _git("merge-base", "HEAD", "main"), _git("rev-parse", "HEAD")
+    return "HEAD~1" if base == head else base
+
+
+def _git(*words: str) -> list[str]:
+    program = shutil.which("git") or "git"
+    done = subprocess.run([program, *words], cwd=PROJECT, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def _commands(picked: Picked) -> list[list[str]]:
+    pytest = [sys.executable, "-m", "pytest", "--quiet"]
+    of_kind = {kind: [f"tests/{one}" for one in sorted(picked.tests) if one.startswith(kind)] for kind in ("unit", "")}
+    others = [one for one in of_kind[""] if one not in of_kind["unit"]]
+    commands = [["make", "--no-print-directory", "lint", "types"]]
+    if of_kind["unit"]:
+        commands.append([*pytest, "--numprocesses", "2", *of_kind["unit"]])
+    if others:
+        commands.append([*pytest, *others])
+    if picked.scenarios:
+        commands.append(["make", "--no-print-directory", "molecule", f"SCENARIOS={' '.join(sorted(picked.scenarios))}"])
+    return commands
+
+
+def linted(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
+    """Those of the files *paths* that ansible-lint is to look at; to one that it is given it would, whatever it is."""
+    excluded = tuple(yaml.safe_load((project / ".ansible-lint").read_text())["exclude_paths"])
+    there = (path for path in paths if path.endswith((".yml", ".yaml")) and (project / path).exists())
+    return sorted(path for path in there if not path.startswith(excluded))
+
+
+def main() -> int:
+    """Say what is picked, and run it; 1 when anything failed."""
+    given = [word for word in sys.argv[1:] if not word.startswith("--")]
+    since = given[0] if given else _before()
+    changed = changed_since(since)
+    if "--lint" in sys.argv:
+        # without a file it would look at all
+        files = linted(changed)
+        command = ["ansible-lint", "--offline", "-q", *files]
+        return subprocess.run(command, cwd=PROJECT, check=False).returncode if files else 0
+    picked = pick(changed)
+    print(f"Changed since {since}; to run: lint, types, {', '.join(picked.labelled()) or 'no tests'}", flush=True)
+    if "--show" in sys.argv:
+        return 0
+    # all of them, though one failed
+    codes = [subprocess.run(command, cwd=PROJECT, check=False).returncode for command in _commands(picked)]
+    return int(any(codes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Hosts: a machine with a real sshd and podman, and the inference servers on it."""
