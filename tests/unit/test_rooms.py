@@ -1,4 +1,4 @@
-"""What import-linter does not check: hidden imports, the size of folders and modules, names of flows in the driver."""
+"""What import-linter does not check: the size of folders and modules, names of flows in the driver."""
 
 from __future__ import annotations
 
@@ -14,19 +14,6 @@ PACKAGES = (PROJECT / "analysis/src/perfanalysis", PROJECT / "driver/src/perfdrv
 LARGEST_FOLDER = 25
 LONGEST_MODULE = 400
 LONGEST_PARSER = 30
-OURS = ("ansible_collections.psap.perf", "perfanalysis", "perfdrv", "perflab")
-# entry points, where --help is to be quick; the worker and a program started by its path, which learn where the
-# collection is; reports, which load what draws them
-LAZY = {
-    "perfanalysis/__main__.py",
-    "perfdrv/__main__.py",
-    "perfdrv/ansible/worker.py",
-    "perfdrv/commands/report.py",
-    "perfdrv/views/ending.py",
-    "perflab/__main__.py",
-    "perflab/cli.py",
-    "plugins/module_utils/base/child_process.py",
-}
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, PLUGINS / "module_utils", PLUGINS / "plugin_utils"], ids=str)
@@ -39,23 +26,6 @@ def test_folders_and_modules_are_short(package: Path) -> None:
     assert [folder for folder, size in sizes.items() if size > LARGEST_FOLDER] == []
     assert [path for path, count in lines.items() if count > LONGEST_MODULE] == []
     assert [path for path, count in lines.items() if path.name == "parser.py" and count > LONGEST_PARSER] == []
-
-
-def test_functions_import_nothing_of_ours() -> None:
-    hidden = {
-        path.relative_to(package.parent).as_posix()
-        for package in (*PACKAGES, PLUGINS)
-        for path in package.rglob("*.py")
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom) and _names(node).startswith(OURS)
-    }
-    assert hidden == LAZY
-
-
-def _names(node: ast.Import | ast.ImportFrom) -> str:
-    return (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
 
 
 def test_the_driver_names_no_flow_and_no_command() -> None:

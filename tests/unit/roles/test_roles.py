@@ -20,51 +20,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
-MODULES = COLLECTION / "plugins/modules"
-VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-LOOKING = "capture look note preflight wait"
-OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
-OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
-OF_SERVING = (
-    f"serving.{verb}" for verb in ("ask", "endpoint", "ghz", "guidellm", "llm_load_test", "model_start", "wait_ready")
-)
-READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST, *OF_SERVING)}
-# hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
-READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters.", "psap.perf.hosts."))}
-# who locks a cluster has its Lease for that moment, by themselves
-READING |= {"psap.perf.locks.take", "psap.perf.locks.renew", "psap.perf.locks.release"}
-# what Ansible itself does on hosts, for the groups of commands that act on hosts and on no cluster
-OF_HOSTS = {
-    f"ansible.builtin.{name}" for name in ["copy", "file", "find", "get_url", "git", "stat", "unarchive", "uri"]
-}
-ON_HOSTS = ("jump_ci_", "mac_ai_", "remote_")
-BUILTIN = {
-    "ansible.builtin.assert",
-    "ansible.builtin.debug",
-    "ansible.builtin.include_role",
-    "ansible.builtin.include_tasks",
-    "ansible.builtin.set_fact",
-}
-# helm, exec, drain, copy: where the community's modules are the right tool
-COMMUNITY = re.compile(r"kubernetes\.core\.(helm\w*|k8s_exec|k8s_drain|k8s_cp)")
-WORDS_OF_A_TASK = {
-    "always", "become", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
-    "loop_control", "module_defaults", "name", "no_log", "register", "rescue", "run_once", "throttle", "vars", "when",
-}  # fmt: skip
 
-# commands and flows' roles whose objects are there to stay; those of all others go with the command
-STAYING = re.compile(r"\w+_(deploy|set|enable|extend|prepare|undeploy|update|fill)(_\w+)?")
-# what is kept for its own sake: a volume with what was downloaded, an image and how it is built, and what a
-# preparation alone makes
-KEPT = {
-    "Create the namespace",
-    "Create the PersistentVolumeClaim",
-    "Apply the configuration of a job that is not run",
-    "Render the job and validate it with the API server",
-    "Create the namespace, the ImageStream and the Secrets",
-    "Create the BuildConfig, which starts a Build",
-    "Create the namespace and the ConfigMap of the download",
-}
 
 COMMANDS = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]
 
@@ -98,32 +54,10 @@ def flattened(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield from flattened(task.get(section) or [])
 
 
-def modules_of(role: Path) -> set[str]:
-    return {word for task in tasks_of(role) for word in set(task) - WORDS_OF_A_TASK}
-
-
-def own_of(role: Path) -> set[str]:
-    """Modules of Ansible that *role* may use."""
-    return BUILTIN | OF_HOSTS if role.name.startswith(ON_HOSTS) else BUILTIN
-
-
 def nested(options: tuple[Option, ...]) -> Iterator[Option]:
     for option in options:
         yield option
         yield from nested(option.options)
-
-
-@every_role
-def test_a_role_has_only_the_agreed_files(role: Path) -> None:
-    files_of_role = (path for path in role.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
-    found = {str(path.relative_to(role)) for path in files_of_role}
-    templates = {path for path in found if path.startswith("templates/") and path.endswith(".j2")}
-    tasks = {path for path in found if re.fullmatch(r"tasks/\w+\.yml", path)}
-    # what runs in pods and on machines, and data
-    files = {path for path in found if re.fullmatch(r"files/\w+\.(py|sh|yml|txt)", path)}
-    others = {"meta/argument_specs.yml", "defaults/main.yml"} if role in COMMANDS else {"vars/main.yml"}
-    assert {"meta/main.yml", "tasks/main.yml"} <= found
-    assert found - templates - tasks - files <= {"meta/main.yml", "meta/rights.yml", *others}
 
 
 @every_command
@@ -207,35 +141,10 @@ def test_task_files_are_read_in_one_sitting(role: Path) -> None:
 
 
 @every_role
-def test_tasks_are_named_by_a_sentence(role: Path) -> None:
-    for task in tasks_of(role):
-        name = task.get("name", "")
-        assert re.fullmatch(r"[A-Z].*[^.\s]", name), f"{role.name}: {name!r}"
-
-
-@every_role
-def test_tasks_are_made_of_verbs(role: Path) -> None:
-    strange = {name for name in modules_of(role) - VERBS - own_of(role) if not COMMUNITY.fullmatch(name)}
-    assert not strange, f"{strange}: a verb is missing, or a word that hides failures is used"
-
-
-@every_role
 def test_a_rule_that_refuses_is_one_condition_with_one_sentence(role: Path) -> None:
     for rule in (task["ansible.builtin.assert"] for task in tasks_of(role) if "ansible.builtin.assert" in task):
         assert set(rule) == {"that", "fail_msg", "quiet"}
         assert isinstance(rule["that"], str)
-
-
-@every_role
-def test_what_a_command_makes_for_its_own_duration_is_found_again_after_a_kill(role: Path) -> None:
-    defaults = [task["module_defaults"] for task in tasks_of(role) if "module_defaults" in task]
-    always = any("temporary" in given.get("psap.perf.apply", {}) for given in defaults)
-    applied = [task for task in tasks_of(role) if "psap.perf.apply" in task and task["name"] not in KEPT]
-    if STAYING.fullmatch(role.name):
-        return
-    for task in applied:
-        given = task["psap.perf.apply"] or {}
-        assert "temporary" in given or always or given.get("state") == "absent", f"{role.name}: {task['name']}"
 
 
 @every_role
@@ -244,21 +153,6 @@ def test_no_failure_is_hidden(role: Path) -> None:
         assert "rescue" not in task, task["name"]
         assert task.get("failed_when") is not False, task["name"]
         assert not {"ignore_errors", "ignore_unreachable", "until", "retries", "tags"} & set(task), task["name"]
-
-
-@every_command
-def test_what_looks_only_says_so_and_needs_no_lease(role: Path) -> None:
-    (opening,) = read(role / "meta/main.yml")["dependencies"]
-    included = {
-        task["ansible.builtin.include_role"]["name"].removeprefix("psap.perf.")
-        for task in tasks_of(role)
-        if "ansible.builtin.include_role" in task
-    }
-    together = [role, *(each for each in ROLES if each.name in included)]
-    changes = any(modules_of(each) - READING - own_of(each) for each in together)
-    assert opening.get("command_changes_cluster", True) is changes
-    _group, command = split_role(role.name)
-    assert not (changes and command.startswith(("capture", "has", "watch")))
 
 
 @every_role
