@@ -100,7 +100,7 @@ unit: $(DEV)
 	@echo "== unit tests"
 	@$(PYTEST) --numprocesses 2 -m "not slow and not deep" tests/unit
 
-unit-slow: $(DEV)
+unit-slow: programs
 	@echo "== unit tests that start processes or write whole reports"
 	@$(PYTEST) -m "slow and not deep" tests/unit
 
