@@ -18,7 +18,6 @@ import pytest
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.killing import kill_all, processes, wait_until_all_have_ended
 
-DEMO = Path(__file__).resolve().parents[2] / "data" / "driver_project"
 PERFDRV = Path(sys.executable).parent / "perfdrv"
 DEADLINE_SECONDS = PATIENCE_S
 # one cell after the other, and two at a time, where make test tries that elsewhere
@@ -41,7 +40,7 @@ class Driver:
     """Calls perfdrv; every process that it leaves is killed at the end of the test."""
 
     folder: Path
-    project: Path = DEMO
+    project: Path
     variables: dict[str, str] = field(default_factory=dict)
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
@@ -130,9 +129,9 @@ class Driver:
 
 
 @pytest.fixture
-def driver(tmp_path: Path) -> Iterator[Driver]:
+def driver(demo: Path, tmp_path: Path) -> Iterator[Driver]:
     """The driver on the demo project."""
-    made = Driver(tmp_path)
+    made = Driver(tmp_path, demo)
     yield made
     for process in made.started:
         process.kill()

@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.store import S
 from perfdrv.ci.steps import NAMES
 
 from tests.integration.conftest import PATIENCE_S
-from tests.integration.driver.conftest import DEMO, Driver, Ended
+from tests.integration.driver.conftest import Driver, Ended
 from tests.schemas import check_file
 from tests.standins.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
 
@@ -65,7 +65,7 @@ def _natively(driver: Driver, *words: str) -> Ended:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     environment = {**kept, **driver.variables, "PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.temporary)}
     command = [str(ANSIBLE), "playbooks/demo.yml", *words]
-    done = subprocess.run(command, cwd=DEMO, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=driver.project, env=environment, capture_output=True, text=True, check=False)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

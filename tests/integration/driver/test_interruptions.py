@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import signal
 import time
 from dataclasses import dataclass
@@ -14,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import DEADLINE_SECONDS, DEMO, JOBS, PERFDRV, Driver, Gone
+from tests.demo_project import make_demo_project
+
+from .conftest import DEADLINE_SECONDS, JOBS, PERFDRV, Driver, Gone
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
@@ -157,8 +158,7 @@ def kill_the_worker_that_sleeps(driver: Driver) -> None:
 
 def with_a_lane_that_sleeps(driver: Driver) -> None:
     """Give the demo project a second lane of preparation, beside which the other is soon done."""
-    driver.project = driver.folder / "project"
-    shutil.copytree(DEMO, driver.project)
+    driver.project = make_demo_project(driver.folder / "project")
     playbooks = driver.project / "playbooks"
     flow = (playbooks / "demo.yml").read_text(encoding="utf-8")
     (playbooks / "demo.yml").write_text(flow.replace("prepare: [folder]", "prepare: [folder, slow]"), encoding="utf-8")

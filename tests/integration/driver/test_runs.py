@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .conftest import DEMO, JOBS, Driver
+from .conftest import JOBS, Driver
 
 
 def settings(run: Path) -> dict[str, object]:
@@ -29,8 +29,8 @@ def test_a_flow_runs_and_says_where_its_run_is(driver: Driver) -> None:
     assert not any(driver.temporary.iterdir())
 
 
-def test_neither_the_locale_nor_the_name_of_a_folder_matters(tmp_path: Path) -> None:
-    driver = Driver(tmp_path / "ü")
+def test_neither_the_locale_nor_the_name_of_a_folder_matters(demo: Path, tmp_path: Path) -> None:
+    driver = Driver(tmp_path / "ü", demo)
     driver.folder.mkdir()
     driver.variables |= {"LC_ALL": "xx_XX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ended = driver("run", "demo")
@@ -90,20 +90,20 @@ def test_a_site_without_its_host_is_refused_and_not_ok(
     assert list(driver.runs.glob("*")) == []
 
 
-def project_of(tmp_path: Path, playbook: str) -> Driver:
+def project_of(demo: Path, tmp_path: Path, playbook: str) -> Driver:
     """The driver on a project of its own, whose flow is *playbook*."""
     project = tmp_path / "project"
     project.mkdir()
     for name in ("ansible.cfg", "collections", "presets", "inventories", "group_vars"):
-        (project / name).symlink_to(DEMO / name)
+        (project / name).symlink_to(demo / name)
     (project / "playbooks" / "demo").mkdir(parents=True)
     (project / "playbooks" / "demo" / "settings.yml").write_text("short_description: Own\n", encoding="utf-8")
     (project / "playbooks" / "demo.yml").write_text(playbook, encoding="utf-8")
     return Driver(tmp_path, project)
 
 
-def test_a_broken_playbook_is_refused_with_file_and_line(tmp_path: Path) -> None:
-    driver = project_of(tmp_path, "- hosts: [\n")
+def test_a_broken_playbook_is_refused_with_file_and_line(demo: Path, tmp_path: Path) -> None:
+    driver = project_of(demo, tmp_path, "- hosts: [\n")
     ended = driver("run", "demo")
     assert ended.code == 2
     assert "playbooks/demo.yml:" in ended.err
@@ -119,12 +119,12 @@ def test_a_broken_playbook_is_refused_with_file_and_line(tmp_path: Path) -> None
     ],
 )
 def test_check_mode_shows_the_differences_that_it_does_not_make(
-    tmp_path: Path, words: list[str], shown: bool, made: bool
+    demo: Path, tmp_path: Path, words: list[str], shown: bool, made: bool
 ) -> None:
     letter = tmp_path / "letter"
     copy = {"name": "Write", "ansible.builtin.copy": {"content": "Dear Ada\n", "dest": str(letter)}}
     plays = [{"hosts": "localhost", "gather_facts": False, "tasks": [copy]}]
-    ended = project_of(tmp_path, yaml.safe_dump(plays))("run", "demo", *words)
+    ended = project_of(demo, tmp_path, yaml.safe_dump(plays))("run", "demo", *words)
     assert ended.code == 0, ended.out + ended.err
     assert ("+Dear Ada" in ended.out) == shown
     assert letter.exists() == made

@@ -12,7 +12,6 @@ from perfdrv.command_line.groups import Session
 from perfdrv.project import Project
 
 ROOT = Path(__file__).resolve().parents[3]
-DEMO = ROOT / "tests" / "data" / "driver_project"
 
 Perfdrv = Callable[..., Result]
 
@@ -24,9 +23,9 @@ def repository() -> Project:
 
 
 @pytest.fixture
-def project() -> Project:
+def project(demo: Path) -> Project:
     """A small project with commands and a flow that need no cluster."""
-    return Project(DEMO)
+    return Project(demo)
 
 
 @pytest.fixture
@@ -39,10 +38,10 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def perfdrv() -> Perfdrv:
+def perfdrv(demo: Path) -> Perfdrv:
     """Call the command line on the demo project; what is raised is in the result's `exception`."""
 
     def call(*words: str) -> Result:
-        return CliRunner().invoke(cli, ["--project", str(DEMO), *words], obj=Session(), prog_name="perfdrv")
+        return CliRunner().invoke(cli, ["--project", str(demo), *words], obj=Session(), prog_name="perfdrv")
 
     return call

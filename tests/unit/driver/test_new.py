@@ -27,7 +27,7 @@ from perfdrv.commands.creating import (
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
-from tests.unit.driver.conftest import DEMO, ROOT, Perfdrv
+from tests.unit.driver.conftest import ROOT, Perfdrv
 
 
 @pytest.mark.parametrize("name", ["", "Flow", "1st", "a__b", "a_", "../up", "a b", "ä", "a" * 31])
@@ -113,11 +113,11 @@ def test_what_was_written_is_taken_back_when_the_rest_cannot_be(tmp_path: Path) 
     assert _listed(tmp_path) == after != before
 
 
-def test_a_project_that_links_to_the_collection_is_refused(perfdrv: Perfdrv) -> None:
+def test_a_project_that_links_to_the_collection_is_refused(demo: Path, perfdrv: Perfdrv) -> None:
     failed = perfdrv("new", "flow", "abc").exception
     assert isinstance(failed, UsageError)
     assert "perfdrv new works in" in str(failed)
-    assert not (DEMO / "playbooks/abc.yml").exists()
+    assert not (demo / "playbooks/abc.yml").exists()
 
 
 ROLES = f"{COLLECTION}/roles"

@@ -23,8 +23,6 @@ from perfdrv.command_line.run_options import (
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
-from tests.unit.driver.conftest import DEMO
-
 
 def given(*words: str) -> Given:
     """What a command with the shared options understands."""
@@ -174,9 +172,9 @@ def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkey
     ],
 )
 def test_a_preset_that_is_not_well_formed_is_refused_before_a_run_begins(
-    content: str, sentence: str, tmp_path: Path
+    content: str, sentence: str, demo: Path, tmp_path: Path
 ) -> None:
-    shutil.copytree(DEMO, tmp_path / "project", symlinks=True)
+    shutil.copytree(demo, tmp_path / "project", symlinks=True)
     (tmp_path / "project" / "presets" / "bad.yml").write_text(content, encoding="utf-8")
     with pytest.raises(SettingsError, match=re.escape(sentence)):
         preset_names(given("-p", "bad"), Project(tmp_path / "project"))

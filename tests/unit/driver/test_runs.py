@@ -28,8 +28,6 @@ from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.store import find_run, former_site, list_runs, read_entry
 
-from tests.unit.driver.conftest import DEMO
-
 REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.yml:3", "directory": "001__demo__fail"}
 
 
@@ -287,10 +285,10 @@ def test_a_run_without_settings_cannot_be_resumed(
 
 
 def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
-    make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    demo: Path, make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = make_run("demo-1", None)
-    code = program.main(["--project", str(DEMO), "runs", "finalize", "demo-1"])
+    code = program.main(["--project", str(demo), "runs", "finalize", "demo-1"])
     assert (code, "finalizing demo-1: ok" in capsys.readouterr().out) == (0, True)
     document = json.loads((directory / "run.json").read_text())
     assert (document["reason"]["what"], "finalized" in document) == ("the run was killed", True)
@@ -300,14 +298,14 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
 
 
 def test_the_site_of_a_run_is_found_again_and_no_other_one_stands_in_for_it(
-    make_run: Callable[..., Path], tmp_path: Path
+    demo: Path, make_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     (tmp_path / "hosts.yml").touch()
     directory = make_run("demo-1")
 
     def found(site: str) -> str | None:
         update_run(directory, {"site": site})
-        return former_site(Project(DEMO), read_entry(directory))
+        return former_site(Project(demo), read_entry(directory))
 
     assert [found(site) for site in ("elsewhere", f"{tmp_path}/hosts.yml", "default")] == [
         "elsewhere",
