@@ -208,7 +208,7 @@ def test_every_argument_is_used_and_every_used_one_declared(role: Path) -> None:
 
 def verbs_of(role: Path) -> Iterator[Path]:
     """Yield the actions of *role* that take their arguments from it."""
-    for name in modules_of(role):
+    for name in {word for task in tasks_of(role) for word in task}:
         path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
         if path.is_file() and "(CommandAction)" in path.read_text(encoding="utf-8"):
             yield path
