@@ -176,12 +176,6 @@ def test_what_cannot_be_is_refused_before_the_installer_starts(changes: dict[str
         install_config(replace(PLAN, **changes), PULL_SECRET)
 
 
-@pytest.mark.parametrize("changes", [changes for changes, _said in REFUSED])
-def test_the_stand_in_of_the_installer_refuses_it_too(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(InstallPlan, "check", lambda _self: None)
-    assert refusals(install_config(replace(PLAN, **changes), PULL_SECRET), fips_host=True)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
