@@ -14,12 +14,12 @@ PROJECT = Path(__file__).resolve().parents[2]
 COLLECTION = PROJECT / "collections" / "ansible_collections" / "psap" / "perf"
 
 
-def test_the_distribution_and_the_collection_carry_one_version() -> None:
+def test_distribution_and_collection_have_one_version() -> None:
     distribution = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
     assert yaml.safe_load((COLLECTION / "galaxy.yml").read_text())["version"] == distribution
 
 
-def test_the_collection_builds(tmp_path: Path) -> None:
+def test_collection_builds(tmp_path: Path) -> None:
     galaxy = Path(sys.executable).parent / "ansible-galaxy"
     done = subprocess.run(
         [str(galaxy), "collection", "build", str(COLLECTION), "--output-path", str(tmp_path)],
@@ -35,7 +35,7 @@ def test_the_collection_builds(tmp_path: Path) -> None:
     assert not [name for name in names if "__pycache__" in name]
 
 
-def test_every_verb_is_documented_and_every_documented_verb_is_there() -> None:
+def test_verbs_and_their_documentation_match() -> None:
     modules = COLLECTION / "plugins" / "modules"
     # what runs on hosts is no verb, and called by one, which may have its name
     on_hosts = {name for name in _files(modules) if "AnsibleModule(" in (modules / name).read_text()}
@@ -46,7 +46,7 @@ def _files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.py")}
 
 
-def test_every_verb_that_yaml_names_is_there() -> None:
+def test_every_verb_named_in_yaml_exists() -> None:
     plugins = COLLECTION / "plugins"
     known = {
         ".".join(path.relative_to(folder).with_suffix("").parts)

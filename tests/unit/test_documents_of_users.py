@@ -18,7 +18,7 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_command_is_written_in_one_way(page: Path) -> None:
+def test_command_is_written_in_one_way(page: Path) -> None:
     said = [one for one in commands(page) if one.startswith("perfdrv")]
     assert [one for one in said if " -i " in f"{one} "] == [], "perfdrv has --site"
     assert [one for one in said if re.match(r"perfdrv toolbox \S*_|perfdrv toolbox \S+ \S*_", one)] == []
@@ -27,7 +27,7 @@ def test_a_command_is_written_in_one_way(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_preset_that_a_page_uses_is_there_or_in_the_page(page: Path) -> None:
+def test_preset_used_on_a_page_exists_or_is_defined_there(page: Path) -> None:
     known = {path.stem for path in (PROJECT / "presets").glob("*.yml")}
     # a new flow has a preset of its name
     own = set(re.findall(r"^preset_(\w+):|perfdrv new flow (\w+)", page.read_text(), re.MULTILINE))

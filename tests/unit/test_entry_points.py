@@ -21,7 +21,7 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize("program", ["perfdrv", "perfanalysis", "perflab"])
-def test_ctrl_c_during_an_import_is_a_word_and_exit_code_130(program: str, tmp_path: Path) -> None:
+def test_ctrl_c_during_an_import_is_one_word_and_exits_with_130(program: str, tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text(INTERRUPTED_IMPORT, encoding="utf-8")
     done = subprocess.run(
         [Path(sys.executable).parent / program, "--help"],

@@ -99,7 +99,7 @@ def with_builder(*words: str, **variables: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.deep
-def test_ansible_builder_takes_it(tmp_path: Path) -> None:
+def test_ansible_builder_accepts_it(tmp_path: Path) -> None:
     file = str(PROJECT / "execution-environment.yml")
 
     options = ("--context", str(tmp_path), "--output-filename", BUILD_FILE)

@@ -9,7 +9,7 @@ from docs.website.markdown_pages import Page, broken
 from tests.programs import PROJECT, ROLES
 
 
-def test_no_link_of_the_project_leads_nowhere(tmp_path: Path) -> None:
+def test_no_link_of_the_project_is_broken(tmp_path: Path) -> None:
     there = [PROJECT / "README.md", ROLES.parent / "README.md", *(PROJECT / "docs").rglob("*.md")]
     for role in ROLES.iterdir():
         (tmp_path / role.name).mkdir()
@@ -22,7 +22,7 @@ def test_no_link_of_the_project_leads_nowhere(tmp_path: Path) -> None:
     assert not found, found
 
 
-def test_links_that_lead_nowhere_are_named(tmp_path: Path) -> None:
+def test_broken_links_are_named(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("# One\n\n## The `same`, twice\n\n## The same twice\n")
     page = tmp_path / "page.md"
     text = (
@@ -38,12 +38,12 @@ def test_links_that_lead_nowhere_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_the_links_of_a_section_are_those_below_it() -> None:
+def test_links_of_a_section_are_those_below_it() -> None:
     page = Page("[a](a.md)\n\n## One\n\n* [b](b.md)\n\n### Below\n\n[c](c.md)\n\n## Two\n\n[d](d.md)\n")
     sections = [(heading.text, [link.target for link in links]) for heading, links in page.sections()]
     assert sections == [("One", ["b.md", "c.md"]), ("Two", ["d.md"])]
 
 
-def test_the_rows_of_tables() -> None:
+def test_rows_of_tables_are_parsed() -> None:
     page = Page("| a | b |\n|---|---|\n| `c` | [d](e.md) |\n\n# F\n\n| g |\n|---|\n")
     assert list(page.tables()) == [(("a", "b"), ("`c`", "[d](e.md)")), (("g",),)]

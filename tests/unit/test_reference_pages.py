@@ -15,7 +15,7 @@ from tests.programs import PROJECT
 CONTENT = Project(PROJECT)
 
 
-def test_every_setting_has_a_heading_and_says_its_type_its_default_and_who_sets_it() -> None:
+def test_every_setting_has_a_heading_type_default_and_origin() -> None:
     assert CONTENT.shared is not None
     flows = [line for flow in CONTENT.flows for line in flow_page(CONTENT, CONTENT.flow(flow))]
     lines = [*flows, *shared_page(CONTENT, CONTENT.shared)]
@@ -35,7 +35,7 @@ def test_every_preset_has_a_heading() -> None:
     assert [heading.text for heading in page.headings[1:]] == sorted(CONTENT.presets)
 
 
-def test_every_kpi_of_every_kind_has_a_unit_a_direction_a_meaning_and_a_formula() -> None:
+def test_every_kpi_has_unit_direction_meaning_and_formula() -> None:
     page = Page("\n".join(kpi_page(PROJECT / "docs")))
     tables = [rows[1:] for rows in page.tables()]
     kinds = shipped().all.values()

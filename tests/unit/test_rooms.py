@@ -28,7 +28,7 @@ def test_folders_and_modules_are_short(package: Path) -> None:
     assert [path for path, count in lines.items() if path.name == "parser.py" and count > LONGEST_PARSER] == []
 
 
-def test_the_driver_names_no_flow_and_no_command() -> None:
+def test_driver_names_no_flow_and_no_command() -> None:
     flows = {path.parent.name for path in (PROJECT / "playbooks").glob("*/settings.yml")}
     # the role that opens every command has no group
     commands = {role.name for role in ROLES.glob("*_*")}

@@ -17,17 +17,17 @@ from tests.data.synthetic_runs import Shape, write_run
 HEAVY = ("pandas", "numpy", "matplotlib", "pyarrow", "jinja2", "yaml")
 
 
-def test_report_names_the_page(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_prints_the_page(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(small_run)]) == 0
     assert capsys.readouterr().out == f"Report: {small_run / 'report' / 'index.html'}\n"
 
 
-def test_report_elsewhere(small_run: Path, tmp_path: Path) -> None:
+def test_report_can_be_written_elsewhere(small_run: Path, tmp_path: Path) -> None:
     assert run(["report", str(small_run), "--output", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "index.html").is_file()
 
 
-def test_lost_workloads_are_exit_code_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_workloads_exit_with_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     assert run(["report", str(directory)]) == 5
     assert (directory / "report" / "index.html").is_file()
@@ -39,7 +39,7 @@ def test_lost_workloads_are_exit_code_5(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("command", "written"), [("kpi", "kpis.json"), ("payload", "payload.json"), ("tables", "tables")]
 )
-def test_numbers_of_incomplete_data_are_written_and_exit_code_5(
+def test_incomplete_data_is_written_and_exits_with_5(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, written: str
 ) -> None:
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
@@ -51,7 +51,7 @@ def test_numbers_of_incomplete_data_are_written_and_exit_code_5(
 
 
 @pytest.mark.parametrize("command", ["report", "kpi", "payload", "tables", "times-csv", "parse"])
-def test_a_line_that_is_no_record_is_exit_code_5_of_every_command(
+def test_invalid_record_line_exits_every_command_with_5(
     small_run: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     path = next(small_run.rglob("transitions.jsonl"))
@@ -64,7 +64,7 @@ def test_a_line_that_is_no_record_is_exit_code_5_of_every_command(
 @pytest.mark.parametrize(
     "words", ["report", "kpi", "payload", "tables", "times-csv", "parse", "judge", "compare", "regress --history ."]
 )
-def test_no_command_writes_through_a_link_of_a_run(small_run: Path, tmp_path: Path, words: str) -> None:
+def test_no_command_writes_through_a_link_in_a_run(small_run: Path, tmp_path: Path, words: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (small_run / "report").symlink_to(outside)
@@ -84,7 +84,7 @@ def test_no_command_writes_through_a_link_of_a_run(small_run: Path, tmp_path: Pa
         ["payload", "{run}", "--rules"],
     ],
 )
-def test_an_address_is_no_path(
+def test_url_is_not_a_path(
     words: list[str],
     small_run: Path,
     tmp_path: Path,
@@ -100,21 +100,21 @@ def test_an_address_is_no_path(
     assert not (tmp_path / "https:").exists()
 
 
-def test_kpis_are_printed_in_both_forms(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kpis_are_printed_in_both_formats(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", str(small_run)]) == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "psap.perf/kpis/1"
     assert run(["kpi", str(small_run), "--format", "openmetrics"]) == 0
     assert capsys.readouterr().out.endswith("# EOF\n")
 
 
-def test_tables_are_named(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_are_listed(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tables", str(small_run)]) == 0
     names = {Path(line).name for line in capsys.readouterr().out.splitlines()}
     assert {"workloads.parquet", "latencies.parquet", "percentiles.parquet", "transitions.parquet"} <= names
 
 
 @pytest.mark.parametrize("command", ["report", "kpi", "tables"])
-def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_usage_error_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert run([command, str(tmp_path / "nowhere")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("Error: ")
@@ -126,9 +126,7 @@ COMMANDS = [["report"], ["kpi"], ["tables"], ["times-csv"], ["judge", "--thresho
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_a_directory_that_only_holds_runs_is_refused(
-    small_run: Path, capsys: pytest.CaptureFixture[str], command: list[str]
-) -> None:
+def test_folder_of_runs_is_refused(small_run: Path, capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     before = sorted(small_run.parent.rglob("*"))
     assert run([*command, str(small_run.parent)]) == 2
     error = capsys.readouterr().err
@@ -139,16 +137,16 @@ def test_a_directory_that_only_holds_runs_is_refused(
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("part", ["002__scale_test__submit", "002__scale_test__submit/artifacts"])
-def test_a_part_of_a_run_can_be_given(small_run: Path, command: list[str], part: str) -> None:
+def test_part_of_a_run_is_accepted(small_run: Path, command: list[str], part: str) -> None:
     assert run([*command, str(small_run / part)]) == 0
 
 
-def test_unknown_options_are_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_option_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--nothing"]) == 2
     assert "No such option" in capsys.readouterr().err
 
 
-def test_unexpected_errors_are_exit_code_70(
+def test_unexpected_error_exits_with_70(
     small_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -161,7 +159,7 @@ def test_unexpected_errors_are_exit_code_70(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_is_exit_code_130(
+def test_interrupt_exits_with_130(
     small_run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
@@ -207,19 +205,19 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "meant"),
     [("latest", "scale-20260102T000000Z-bbb222"), ("tune", "tune-20260101T000000Z-aaa111")],
 )
-def test_a_run_is_named_as_perfdrv_names_it(runs: Path, name: str, meant: str) -> None:
+def test_run_is_found_by_its_driver_name(runs: Path, name: str, meant: str) -> None:
     assert run(["kpi", name]) == 0
     assert (runs / meant / "report" / "kpis.json").is_file()
 
 
-def test_a_name_of_several_runs_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ambiguous_run_name_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", "scale-2026"]) == 2
     said = capsys.readouterr().err
     assert "scale-2026 is the beginning of 2 runs: scale-20260103T000000Z-ccc333, scale-20260102" in said
     assert run(["kpi", str(runs / "scale")]) == 2
 
 
-def test_runs_are_compared_by_their_ids(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_are_compared_by_id(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", "tune-20260101T000000Z-aaa111", "latest"]) == 0
     assert (runs / "scale-20260102T000000Z-bbb222" / "report" / "comparison.json").is_file()
     assert run(["compare", "tune", "latest"]) == 2
@@ -228,7 +226,7 @@ def test_runs_are_compared_by_their_ids(runs: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("runs")
-def test_the_shell_completes_commands_and_runs() -> None:
+def test_shell_completes_commands_and_runs() -> None:
     def offered(*words: str) -> list[str]:
         environment = {**os.environ, "_PERFANALYSIS_COMPLETE": "bash_complete", "COMP_CWORD": str(len(words))}
         environment["COMP_WORDS"] = " ".join(("perfanalysis", *words))
@@ -242,6 +240,6 @@ def test_the_shell_completes_commands_and_runs() -> None:
     assert offered("report", "./x") == ["file,./x"]
 
 
-def test_the_script_for_a_shell_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_shell_script_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["completion", "bash"]) == 0
     assert "_PERFANALYSIS_COMPLETE=bash_complete" in capsys.readouterr().out

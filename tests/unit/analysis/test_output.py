@@ -29,15 +29,15 @@ HOSTILE = "ok\n::set-output name=x::y\x1b[31mred\x1b]0;title\x07\x9b2J\u202egnp\
         ("grün 日本 👩\u200d🚀", "grün 日本 👩\u200d🚀"),
     ],
 )
-def test_control_characters_and_ci_commands_are_spelled_out(text: str, shown: str) -> None:
+def test_control_characters_and_ci_commands_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_json_keeps_its_meaning() -> None:
+def test_json_output_keeps_its_meaning() -> None:
     assert json.loads(printable(json.dumps({"a": HOSTILE}, ensure_ascii=False, indent=1))) == {"a": HOSTILE}
 
 
-def test_one_line_begins_no_other_line() -> None:
+def test_text_with_newlines_stays_on_one_line() -> None:
     assert one_line(HOSTILE).startswith(r"ok ::set-output name=x::y\u001b[31mred")
     assert "\n" not in one_line("a\x0bb\u2029c\nd")
 
@@ -46,7 +46,7 @@ def test_markdown_has_no_control_characters() -> None:
     assert plain(HOSTILE) == one_line(HOSTILE).replace("\\", "\\\\").replace("[", r"\[").replace("]", r"\]")
 
 
-def test_rich_draws_its_own_colours_only() -> None:
+def test_only_rich_emits_colours() -> None:
     stream = io.StringIO()
     Console(file=stream, force_terminal=True, width=200).print(Drawn(Text(HOSTILE, "green")))
     text = stream.getvalue()
@@ -74,14 +74,14 @@ def _started(words: str, directory: Path, redirection: str) -> subprocess.Comple
         ("</dev/null >&- 2>&-", 0, ""),
     ],
 )
-def test_streams_that_cannot_be_written(words: str, redirection: str, code: int, error: str) -> None:
+def test_unwritable_streams(words: str, redirection: str, code: int, error: str) -> None:
     done = _started(words, Path(__file__).parent, redirection)
     assert (done.returncode, done.stderr) == (code, error)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["perfanalysis measures", "perfanalysis report latest", "perfdrv flows"])
-def test_a_deleted_working_directory_is_refused(words: str, tmp_path: Path) -> None:
+def test_deleted_working_directory_is_refused(words: str, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     done = _started(words, tmp_path, f"; cd gone && rmdir ../gone && {sys.executable} -m {words}")
     assert done.returncode == 2
@@ -89,6 +89,6 @@ def test_a_deleted_working_directory_is_refused(words: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     done = _started("perfdrv commands", Path(__file__).parent, "; echo $? >&2) | (exec <&-")
     assert done.stderr == "0\n"

@@ -17,20 +17,20 @@ ENVIRONMENT = {"AWX_HOST": "https://awx.example.com", "PROJECT_REVISION": COMMIT
 VARIABLES = {"awx_job_id": 41, "awx_inventory_name": "psap.perf dgx", "awx_project_scm_branch": "main"}
 
 
-def test_a_job_of_a_workflow() -> None:
+def test_job_of_a_workflow() -> None:
     job = AwxJob.read({**VARIABLES, "awx_workflow_job_id": 17}, ENVIRONMENT)
 
     assert job == AwxJob("https://awx.example.com/#/jobs/workflow/17", "psap.perf dgx", COMMIT)
 
 
-def test_a_job_without_a_workflow() -> None:
+def test_job_without_a_workflow() -> None:
     assert AwxJob.read(VARIABLES, ENVIRONMENT) == AwxJob("", "psap.perf dgx", COMMIT)
     # an ad-hoc container of the same image
     assert AwxJob.read({}, ENVIRONMENT) is None
 
 
 @pytest.mark.parametrize(("branch", "commit"), [("", COMMIT), ("main", COMMIT), ("a-fix", "")])
-def test_the_commit_is_that_of_the_projects_own_branch_only(branch: str, commit: str) -> None:
+def test_commit_is_recorded_for_the_projects_branch_only(branch: str, commit: str) -> None:
     job = AwxJob.read({**VARIABLES, "awx_job_scm_branch": branch}, ENVIRONMENT)
 
     assert job and job.commit == commit
@@ -39,14 +39,14 @@ def test_the_commit_is_that_of_the_projects_own_branch_only(branch: str, commit:
 @pytest.mark.parametrize(
     ("temporary", "shown"), [(None, "/runs/one/003__scale_test__submit"), ("/runs/one", "003__scale_test__submit")]
 )
-def test_the_first_failure_names_its_place_in_the_export_of_a_job(temporary: str | None, shown: str) -> None:
+def test_first_failure_names_its_place_in_the_export(temporary: str | None, shown: str) -> None:
     directory = "/runs/one/003__scale_test__submit"
     failure = Failure("", 1, "sutest", None, "submit", "", "40 lost", 1, "", directory)
 
     assert conclude._told([failure], Path(temporary) if temporary else None) == f"submit: 40 lost (see {shown})"
 
 
-def test_output_of_a_worker_does_not_pass_the_wrapper_of_ansible_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_output_bypasses_the_ansible_runner_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[tuple[Any, ...]] = []
 
     class Queue:

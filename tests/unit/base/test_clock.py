@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import (
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
 
-def test_utc_text_is_in_utc_with_milliseconds_and_comes_back() -> None:
+def test_utc_text_has_milliseconds_and_round_trips() -> None:
     cet = datetime.timezone(datetime.timedelta(hours=1))
     moment = datetime.datetime(2026, 11, 21, 1, 2, 3, 4000, tzinfo=cet)
     assert utc_text(moment) == "2026-11-21T00:02:03.004Z"
@@ -27,13 +27,13 @@ def test_seconds(text: object, expected: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "5 minutes", "-3s", -3, True, None, "3x", "s"])
-def test_what_is_no_duration_is_refused(text: object) -> None:
+def test_invalid_duration_is_refused(text: object) -> None:
     with pytest.raises(UsageError, match="is not a duration"):
         seconds(text)
 
 
 @pytest.mark.parametrize("text", ["36501d", "9" * 400, 10**400, 1e300, float("inf")])
-def test_duration_of_more_than_a_hundred_years_is_refused(text: object) -> None:
+def test_duration_beyond_a_hundred_years_is_refused(text: object) -> None:
     with pytest.raises(UsageError, match=r"^.{1,45} is longer than a hundred years$"):
         seconds(text)
 

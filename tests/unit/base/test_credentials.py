@@ -13,7 +13,7 @@ from tests.data.credentials import PLANTED
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_none_of_it_is_left(name: str) -> None:
+def test_credential_is_removed_completely(name: str) -> None:
     planted = PLANTED[name]
     text = f"pulling failed: {planted.text}, will try again"
     document = {"message": text, "inner": {"list": [planted.text, json.dumps({"again": planted.text})]}}
@@ -28,7 +28,7 @@ def test_none_of_it_is_left(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLANTED)
 @pytest.mark.parametrize("size", [7, 50, 10_000])
-def test_a_stream_is_cut_anywhere(name: str, size: int) -> None:
+def test_stream_may_be_cut_anywhere(name: str, size: int) -> None:
     planted = PLANTED[name]
     whole = f"a line\n{planted.text}\nthe last\n".encode()
     pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
@@ -38,7 +38,7 @@ def test_a_stream_is_cut_anywhere(name: str, size: int) -> None:
     assert shown.endswith("\nthe last\n")
 
 
-def test_a_stream_without_lines_is_passed_on_before_its_end() -> None:
+def test_stream_without_lines_is_passed_on_early() -> None:
     pieces = iter([b"x" * 100_000, b"y"])
     stream = hide_in_stream(pieces)
     assert len(next(stream)) == 100_000
@@ -67,5 +67,5 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIDDTCCAfWgAwIBAgI\n-----END CERTIF
         "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
     ],
 )
-def test_it_stays(harmless: str) -> None:
+def test_harmless_text_is_kept(harmless: str) -> None:
     assert hide(harmless) == harmless

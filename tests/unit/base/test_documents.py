@@ -15,14 +15,14 @@ class _Tagged(str):
     __slots__ = ()
 
 
-def test_a_document_is_written_whole_and_leaves_no_temporary_file(tmp_path: Path) -> None:
+def test_document_is_written_atomically(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     documents.write_json(path, {"schema": "psap.perf/run/1", "name": _Tagged("x")})
     assert documents.read_json(path) == {"schema": "psap.perf/run/1", "name": "x"}
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
 
 
-def test_what_fails_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     documents.write_text(path, "old")
     with pytest.raises(ZeroDivisionError), documents.replacing(path) as stream:
@@ -32,7 +32,7 @@ def test_what_fails_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
 
 
-def test_a_document_is_for_those_whom_the_umask_lets_read(tmp_path: Path) -> None:
+def test_document_mode_follows_the_umask(tmp_path: Path) -> None:
     former = os.umask(0o077)
     try:
         documents.write_text(tmp_path / "x.txt", "new")
@@ -41,12 +41,12 @@ def test_a_document_is_for_those_whom_the_umask_lets_read(tmp_path: Path) -> Non
     assert (tmp_path / "x.txt").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+def test_unwritable_folder_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(PerfError, match=r"cannot write .*/missing/x\.json: No such file"):
         documents.write_json(tmp_path / "missing" / "x.json", {})
 
 
-def test_yaml_keeps_order_and_takes_tagged_values() -> None:
+def test_yaml_keeps_order_and_accepts_tagged_values() -> None:
     text = documents.dump_yaml({"b": _Tagged("1"), "a": [1, True, None, 1.5, {"c": (1, 2)}]})
     assert yaml.safe_load(text) == {"b": "1", "a": [1, True, None, 1.5, {"c": [1, 2]}]}
     assert text.index("b:") < text.index("a:")
@@ -58,7 +58,7 @@ def test_yaml_shows_the_lines_of_a_file_in_a_configmap() -> None:
 
 
 @pytest.mark.parametrize("value", ["a \n", "\n a\n", "a\n\n", "\ta\n b", "a\r\nb", "- a\n# b", "a\n...\n---\n"])
-def test_yaml_keeps_every_text_of_several_lines(value: str) -> None:
+def test_yaml_keeps_every_multi_line_text(value: str) -> None:
     assert yaml.safe_load(documents.dump_yaml([value, {value: value}])) == [value, {value: value}]
 
 
@@ -77,14 +77,14 @@ _BOMB = "a: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
         (_BOMB, "more than 1000000 values"),
     ],
 )
-def test_yaml_that_cannot_be_walked_through_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+def test_untraversable_yaml_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "settings.yml"
     path.write_text(text)
     with pytest.raises(PerfError, match=reason):
         documents.read_yaml(path)
 
 
-def test_a_document_without_end_is_refused(tmp_path: Path) -> None:
+def test_document_beyond_64_mib_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with path.open("wb") as stream:
         stream.truncate(1 << 40)
@@ -93,7 +93,7 @@ def test_a_document_without_end_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[1, 2]", "{broken", "\x00"])
-def test_what_is_no_document_is_refused(tmp_path: Path, content: str) -> None:
+def test_invalid_document_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
     with pytest.raises(PerfError, match=r"x\.json"):

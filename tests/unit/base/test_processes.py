@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.processes import de
 from tests.dead_processes import wait_until_dead
 
 
-def test_a_program_dies_with_the_process_that_runs_it() -> None:
+def test_program_ends_with_the_process_that_runs_it() -> None:
     project = Path(__file__).resolve().parents[3]
     script = (
         "import subprocess; from pathlib import Path; from perfdrv.collection import activate\n"

@@ -28,25 +28,25 @@ def python(folder: Path, text: str) -> Program:
     return Program((sys.executable, "-c", text), folder, {"WORD": "given"})
 
 
-def test_it_works_in_its_folder_with_its_environment(tmp_path: Path) -> None:
+def test_program_runs_in_its_folder_with_its_environment(tmp_path: Path) -> None:
     text = "import os, pathlib; pathlib.Path('left').write_text(os.environ['WORD']); print('done')"
     run(python(tmp_path, text), tmp_path / "logs" / "run.log", 60, nothing, nothing)
     assert (tmp_path / "left").read_text() == "given"
     assert (tmp_path / "logs" / "run.log").read_text() == "done\n"
 
 
-def test_its_failure_has_its_last_words(tmp_path: Path) -> None:
+def test_failure_has_the_last_output(tmp_path: Path) -> None:
     with pytest.raises(PerfError, match=r"failed, exit code 3: no such data set; run\.log has all"):
         text = "import sys; print('no such data set'); sys.exit(3)"
         run(python(tmp_path, text), tmp_path / "run.log", 60, nothing, nothing)
 
 
-def test_time_is_up(tmp_path: Path) -> None:
+def test_program_exceeding_its_time_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(WaitTimeoutError, match="did not end within 1 s"):
         run(python(tmp_path, FOREVER), tmp_path / "run.log", 1, nothing, nothing)
 
 
-def test_the_user_stops_it_once_it_is_at_it(tmp_path: Path) -> None:
+def test_interrupt_stops_a_running_program(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
 
     def check() -> None:
@@ -73,7 +73,7 @@ def test_stopped_program_leaves_no_background_job_of_its_shell(tmp_path: Path) -
     wait_until_dead(int(job.read_text()))
 
 
-def test_what_cannot_be_started_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+def test_program_that_cannot_start_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no folder"):
         run(Program(("python3",), tmp_path / "nowhere", {}), tmp_path / "log", 1, nothing, nothing)
     with pytest.raises(UsageError, match="there is no program no-such-program"):

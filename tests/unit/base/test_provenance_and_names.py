@@ -5,7 +5,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import comma
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line
 
 
-def test_the_command_line_is_kept_without_the_values_of_extra_vars() -> None:
+def test_command_line_is_recorded_without_extra_vars_values() -> None:
     words = [
         "ansible-playbook",
         "x.yml",
@@ -38,11 +38,11 @@ def test_the_command_line_is_kept_without_the_values_of_extra_vars() -> None:
         ("command", ("command", "command")),
     ],
 )
-def test_a_role_is_a_group_and_a_command(role: str, expected: tuple[str, str]) -> None:
+def test_role_name_splits_into_group_and_command(role: str, expected: tuple[str, str]) -> None:
     assert split_role(role) == expected
     assert command_directory_name(role) == "__".join(expected)
 
 
-def test_names_of_directories_are_safe() -> None:
+def test_directory_names_are_safe() -> None:
     assert path_part("a/b: c..d") == "a_b_c..d"
     assert path_part("///") == "_"

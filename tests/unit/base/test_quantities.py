@@ -33,12 +33,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.quantities import f
         ("-1", Fraction(-1)),
     ],
 )
-def test_a_quantity_is_read_exactly(text: object, amount: Fraction) -> None:
+def test_quantity_is_read_exactly(text: object, amount: Fraction) -> None:
     assert parse_quantity(text) == amount
 
 
 @pytest.mark.parametrize("text", ["", "four", "4 Gi", "4ki", "Mi", "1.2.3", "4KiB", None])
-def test_what_is_no_quantity_is_refused(text: object) -> None:
+def test_invalid_quantity_is_refused(text: object) -> None:
     with pytest.raises(UsageError, match="is no quantity"):
         parse_quantity(text)
 
@@ -56,6 +56,6 @@ def test_what_is_no_quantity_is_refused(text: object) -> None:
         ("nvidia.com/gpu", "8", "8"),
     ],
 )
-def test_never_more_is_written_than_there_is(resource: str, amount: str, text: str) -> None:
+def test_written_quantity_is_rounded_down(resource: str, amount: str, text: str) -> None:
     assert format_quantity(resource, parse_quantity(amount)) == text
     assert parse_quantity(text) <= parse_quantity(amount)

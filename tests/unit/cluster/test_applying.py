@@ -82,13 +82,13 @@ def changed_job() -> Manifest:
     return {**JOB, "spec": {"a": 2}}
 
 
-def test_a_second_time_changes_nothing() -> None:
+def test_second_apply_changes_nothing() -> None:
     server = Server()
     assert applied(server, JOB).changed
     assert not applied(server, JOB).changed
 
 
-def test_check_mode_shows_and_touches_nothing() -> None:
+def test_check_mode_shows_changes_without_making_them() -> None:
     server = Server()
     outcome = applied(server, JOB, check=True)
     assert outcome.changed
@@ -96,11 +96,11 @@ def test_check_mode_shows_and_touches_nothing() -> None:
     assert (server.objects, server.calls) == ({}, [])
 
 
-def test_check_mode_shows_what_the_server_does_not_know_yet() -> None:
+def test_check_mode_shows_objects_of_unserved_kinds() -> None:
     assert applied(Server("Secret"), JOB, check=True).after.startswith("apiVersion: batch/v1")
 
 
-def test_what_is_immutable_is_refused_unless_its_kind_may_be_replaced() -> None:
+def test_immutable_object_is_refused_unless_replaceable() -> None:
     server = Server()
     applied(server, JOB)
     with pytest.raises(InvalidError, match="immutable"):
@@ -118,7 +118,7 @@ def test_check_mode_shows_a_replacement_without_deleting() -> None:
     assert server.calls == ["apply j"]
 
 
-def test_a_claim_is_never_replaced_for_a_job() -> None:
+def test_claim_is_not_replaced_for_a_job() -> None:
     server = Server()
     claim = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
     applied(server, claim, JOBS)
@@ -127,7 +127,7 @@ def test_a_claim_is_never_replaced_for_a_job() -> None:
     assert "delete" not in " ".join(server.calls)
 
 
-def test_a_manifest_that_is_wrong_in_itself_deletes_nothing() -> None:
+def test_invalid_manifest_deletes_nothing() -> None:
     class Strict(Server):
         def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
             if manifest["spec"] == {"a": "two"}:
@@ -141,7 +141,7 @@ def test_a_manifest_that_is_wrong_in_itself_deletes_nothing() -> None:
     assert server.calls == ["apply j"]
 
 
-def test_deleting_waits_for_what_it_owns_and_is_idempotent() -> None:
+def test_deletion_waits_for_dependents_and_is_idempotent() -> None:
     server = Server()
     applied(server, JOB)
     outcomes = [delete_all(cast(Cluster, server), [JOB], False, 1.0, lambda: None)[0] for _time in range(2)]
@@ -149,7 +149,7 @@ def test_deleting_waits_for_what_it_owns_and_is_idempotent() -> None:
     assert server.calls[1:] == ["delete j Foreground"]
 
 
-def test_secrets_reach_the_server_and_nothing_that_is_shown() -> None:
+def test_secrets_reach_only_the_server() -> None:
     server = Server()
     (manifest,) = with_secrets([SECRET], {"s": {"password": "correct horse"}})
     outcome = applied(server, manifest)
@@ -163,14 +163,14 @@ def test_secrets_reach_the_server_and_nothing_that_is_shown() -> None:
     assert outcome.before == outcome.after
 
 
-def test_every_value_of_a_secret_is_hidden_wherever_it_comes_from() -> None:
+def test_every_secret_value_is_hidden_whatever_its_origin() -> None:
     found: dict[str, Any] = {**SECRET, "data": {"a": "eA=="}, "stringData": {"b": "y"}}
     assert hidden(found)["data"] == {"a": "(secret)"}
     assert readable(found)["stringData"] == {"b": "(secret)"}
     assert found["data"] == {"a": "eA=="}
 
 
-def test_what_kubectl_remembers_of_a_secret_is_hidden_too() -> None:
+def test_last_applied_annotation_of_a_secret_is_hidden() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"data": {"a": "eA=="}}', "other": "kept"}
     metadata = {"name": "s", "annotations": annotations, "managedFields": []}
     for shown in (hidden({**SECRET, "metadata": metadata}), readable({**SECRET, "metadata": metadata})):
@@ -180,6 +180,6 @@ def test_what_kubectl_remembers_of_a_secret_is_hidden_too() -> None:
     assert "eA==" in str(metadata)
 
 
-def test_a_secret_that_is_not_among_the_manifests_is_named() -> None:
+def test_secret_without_a_manifest_is_named() -> None:
     with pytest.raises(UsageError, match="there is no Secret minio"):
         with_secrets([SECRET], {"minio": {"password": "correct horse"}})

@@ -51,14 +51,14 @@ def kept(capture: Capture, pods: Pods, *, init: bool = False) -> dict[str, bytes
     return {path.name: path.read_bytes() for path in (capture.folder / "logs").glob("*")}
 
 
-def test_each_pod_has_its_log_and_several_containers_have_one_each(capture: Capture) -> None:
+def test_each_container_has_a_log_file(capture: Capture) -> None:
     pods = Pods(pod("a-0", "main"), pod("a-1", "left", "right"), main=[b"one\n", b"\xfftwo"], left=[b"l"], right=[])
     assert kept(capture, pods) == {"a-0.log": b"one\n\xfftwo", "a-1_left.log": b"l", "a-1_right.log": b""}
     assert capture.files == ["artifacts/logs/a-0.log", "artifacts/logs/a-1_left.log", "artifacts/logs/a-1_right.log"]
     assert capture.missing == []
 
 
-def test_an_init_container_has_its_log_beside_that_of_the_pod_if_asked_for(capture: Capture) -> None:
+def test_init_container_has_its_log_on_request(capture: Capture) -> None:
     started = pod("a-0", "main")
     started["spec"]["initContainers"] = [{"name": "first"}]
     pods = Pods(started, main=[b"m"], first=[b"f"])
@@ -66,18 +66,18 @@ def test_an_init_container_has_its_log_beside_that_of_the_pod_if_asked_for(captu
     assert kept(capture, pods, init=True) == {"a-0.log": b"m", "a-0_first.log": b"f"}
 
 
-def test_of_a_log_that_breaks_off_what_came_is_kept(capture: Capture) -> None:
+def test_received_part_of_a_broken_log_is_kept(capture: Capture) -> None:
     broken, refused = ClusterError("reset by peer"), ClusterError("waiting to start")
     pods = Pods(pod("a-0", "main"), pod("a-1", "other"), main=[b"one\n", broken], other=[refused])
     assert kept(capture, pods) == {"a-0.log": b"one\n"}
     assert capture.missing == ["log of a-0/main: reset by peer", "log of a-1/other: waiting to start"]
 
 
-def test_a_cluster_that_does_not_answer_is_no_failure(capture: Capture) -> None:
+def test_unreachable_cluster_is_not_a_failure(capture: Capture) -> None:
     assert kept(capture, Pods()) == {}
     assert capture.missing == ["logs of Pod objects in x with job=a: it does not answer"]
 
 
-def test_objects_of_an_unknown_kind_are_no_failure(capture: Capture) -> None:
+def test_unknown_kind_is_not_a_failure(capture: Capture) -> None:
     capture_objects(capture, cast(Cluster, Pods()), {"kind": "Deploymnt", "api_version": None})
     assert capture.missing == ["give the api_version of Deploymnt, which is no known kind; did you mean Deployment?"]

@@ -50,7 +50,7 @@ def test_damaged_kubeconfig_is_named_with_its_damage(content: str, why: str, tmp
         pass
 
 
-def test_so_is_a_folder(tmp_path: Path) -> None:
+def test_folder_as_kubeconfig_is_named(tmp_path: Path) -> None:
     with (
         pytest.raises(ClusterError, match="cannot be read: Is a directory"),
         configured(Access(kubeconfig=str(tmp_path))),
@@ -58,7 +58,7 @@ def test_so_is_a_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_missing_lab_is_named_with_the_labs_that_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_lab_is_named_with_existing_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))
     missing = Access(str(lab_kubeconfig("default")))
     with pytest.raises(ClusterError, match=r"start the lab with: perflab up --name default$"):
@@ -93,9 +93,7 @@ def test_anonymous_refusal_names_the_missing_credentials(tmp_path: Path) -> None
         cluster.close()
 
 
-def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_connection_without_a_response_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kinds_by_version, "_REQUEST_TIMEOUT_S", (0.1, 0.1))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -105,7 +103,7 @@ def test_a_cluster_that_takes_a_connection_and_never_answers_is_given_up(
             Cluster(Access(kubeconfig=str(path))).serves("v1", "Node")
 
 
-def test_a_kind_without_watch_is_not_asked_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kind_without_watch_is_not_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(_KUBECONFIG.format(server="http://127.0.0.1:1"), encoding="utf-8")
     cluster = Cluster(Access(kubeconfig=str(path)))

@@ -69,12 +69,12 @@ def _kubeconfig(folder: Path, address: str) -> Path:
     return path
 
 
-def test_a_server_that_says_when_to_come_again_is_believed(cluster: Cluster) -> None:
+def test_retry_after_header_is_respected(cluster: Cluster) -> None:
     _Busy.refusals = 5
     assert cluster.version() == "v1.36.3"
 
 
-def test_but_not_for_ever(cluster: Cluster) -> None:
+def test_retry_after_header_has_a_limit(cluster: Cluster) -> None:
     _Busy.refusals = 1000
     with pytest.raises(ClusterError, match="429"):
         cluster.version()
@@ -123,9 +123,7 @@ def _patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluste
 
 @pytest.mark.parametrize("request_", [_READ, _APPLY, _DELETE], ids=["read", "apply", "delete"])
 @pytest.mark.parametrize("status", [502, 503, 504])
-def test_what_is_the_same_when_done_twice_is_tried_until_it_is_answered(
-    patient: Cluster, request_: Request, status: int
-) -> None:
+def test_idempotent_requests_are_retried(patient: Cluster, request_: Request, status: int) -> None:
     _Scripted.script = [status] * 3
     assert request_(patient)
     assert len(_Scripted.requests) == 4
@@ -133,7 +131,7 @@ def test_what_is_the_same_when_done_twice_is_tried_until_it_is_answered(
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-def test_what_creates_is_not_tried_again_when_it_may_have_been_done(patient: Cluster, status: int) -> None:
+def test_creation_is_not_retried_if_it_may_have_succeeded(patient: Cluster, status: int) -> None:
     _Scripted.script = [status]
     with pytest.raises(ClusterError, match=str(status)):
         _CREATE(patient)
@@ -142,7 +140,7 @@ def test_what_creates_is_not_tried_again_when_it_may_have_been_done(patient: Clu
 
 @pytest.mark.parametrize("request_", [_READ, _APPLY, _DELETE, _CREATE], ids=["read", "apply", "delete", "create"])
 @pytest.mark.parametrize("status", [400, 401, 403, 409, 422, 500])
-def test_what_is_refused_is_not_tried_again(patient: Cluster, request_: Request, status: int) -> None:
+def test_refused_request_is_not_retried(patient: Cluster, request_: Request, status: int) -> None:
     _Scripted.script = [status]
     with pytest.raises(ClusterError, match=f"{status}: because"):
         request_(patient)
@@ -150,13 +148,13 @@ def test_what_is_refused_is_not_tried_again(patient: Cluster, request_: Request,
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_server_that_has_just_started_may_not_know_us_yet(patient: Cluster, status: int) -> None:
+def test_unauthorized_response_after_a_restart_is_retried(patient: Cluster, status: int) -> None:
     _Scripted.script = [503, status, status]
     assert _READ(patient) == _CONFIG_MAP
 
 
 @pytest.mark.parametrize("request_", [_READ, _CREATE], ids=["read", "create"])
-def test_a_request_that_never_left_is_made_when_the_server_is_there(
+def test_unsent_request_is_retried_when_the_server_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_: Request
 ) -> None:
     _Scripted.script, _Scripted.requests = [], []
@@ -175,7 +173,7 @@ def test_a_request_that_never_left_is_made_when_the_server_is_there(
     assert len(_Scripted.requests) == 1
 
 
-def test_one_that_stays_away_is_given_up_and_then_tried_once_for_each_request(
+def test_lasting_outage_is_given_up_then_tried_once_per_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
@@ -191,7 +189,7 @@ def test_one_that_stays_away_is_given_up_and_then_tried_once_for_each_request(
     assert cluster.outage.answered is False
 
 
-def test_whoever_asks_the_run_to_stop_is_heard_during_an_outage(patient: Cluster) -> None:
+def test_stop_request_is_honoured_during_an_outage(patient: Cluster) -> None:
     def stop() -> None:
         raise Interrupted("stop")
 

@@ -44,11 +44,11 @@ def _delete(after: list[Manifest]) -> list[str]:
     return delete_matching(cast(Cluster, cluster), PODS, check_mode=False, timeout_s=0.1, check=lambda: None)
 
 
-def test_what_a_controller_makes_in_its_place_is_not_awaited() -> None:
+def test_recreated_object_is_not_awaited() -> None:
     assert _delete([_pod("new")]) == ["prometheus-0"]
 
 
-def test_what_is_still_being_deleted_is_told() -> None:
+def test_objects_still_being_deleted_are_reported() -> None:
     with pytest.raises(WaitTimeoutError, match="1 of Pod objects in monitoring with app=prometheus are still there"):
         _delete([_pod("old", deletionTimestamp="2026-01-01T00:00:00Z"), _pod("new")])
 

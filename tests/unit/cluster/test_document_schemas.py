@@ -52,14 +52,14 @@ def _names_of_notes() -> set[str]:
     return {f"psap.perf/{name}/1" for path in roles for name in notes.findall(path.read_text(encoding="utf-8"))}
 
 
-def test_every_document_that_is_written_has_its_schema_and_every_schema_its_writer() -> None:
+def test_every_written_document_has_a_schema_and_vice_versa() -> None:
     assert "psap.perf/run/1" in _names_in_sources()
     assert {"psap.perf/address/1", "psap.perf/operator/1"} <= _names_of_notes()
     assert _names_in_sources() | _names_of_notes() == schemas().keys()
 
 
 @pytest.mark.parametrize("name", sorted(schemas()))
-def test_a_schema_stands_in_the_file_of_its_name_and_says_what_it_describes(name: str) -> None:
+def test_schema_file_has_its_name_and_a_description(name: str) -> None:
     _prefix, kind, major = name.split("/")
     places = [PROJECT / "docs/schema" / f"{spelled}-{major}.json" for spelled in (kind, kind.replace("-", "_"))]
     assert any(place.is_file() for place in places)
@@ -69,13 +69,13 @@ def test_a_schema_stands_in_the_file_of_its_name_and_says_what_it_describes(name
         check({"schema": name})
 
 
-def test_the_documentation_lists_every_schema_there_is() -> None:
+def test_documentation_lists_every_schema() -> None:
     page = (PROJECT / "docs/run-directory.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"\]\(schema/([^)]+)\)", page.partition("## Schemas")[2]))
     assert listed == {path.name for path in FOLDER.iterdir()}
 
 
-def test_a_run_that_was_kept_is_as_the_schemas_say() -> None:
+def test_stored_run_follows_the_schemas() -> None:
     documents = [path for path in KEPT_RUN.rglob("*") if path.suffix in (".json", ".yml")]
     names = [check_file(path) for path in documents]
     assert names.count("psap.perf/command/1") == 4
@@ -90,7 +90,7 @@ def test_a_run_that_was_kept_is_as_the_schemas_say() -> None:
         ("refused", 2, {"what": "no", "where": "perfdrv", "directory": None}),
     ],
 )
-def test_run_json_is_as_its_schema_says_at_each_step(
+def test_run_json_follows_its_schema_at_each_step(
     tmp_path: Path, status: str, exit_code: int, reason: dict[str, Any] | None
 ) -> None:
     path = tmp_path / "run.json"
@@ -120,14 +120,14 @@ def test_run_json_is_as_its_schema_says_at_each_step(
         {"git": {"commit": "0123"}},
     ],
 )
-def test_a_wrong_run_json_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_invalid_run_json_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     document = directory.begin_attempt(tmp_path, FACTS)
     check(document)
     with pytest.raises(jsonschema.ValidationError):
         check({**document, **changes})
 
 
-def test_group_json_is_as_its_schema_says(tmp_path: Path) -> None:
+def test_group_json_follows_its_schema(tmp_path: Path) -> None:
     assert check_file(open_group(tmp_path, "prepare", 1) / "group.json") == "psap.perf/group/1"
 
 
@@ -150,7 +150,7 @@ class _Somewhere:
 
 
 @pytest.mark.parametrize("lab", [None, {"name": "default", "simulated": "nodes,pods", "nodes": "10"}])
-def test_what_is_captured_of_the_environment_is_as_its_schemas_say(tmp_path: Path, lab: dict[str, str] | None) -> None:
+def test_captured_environment_follows_its_schemas(tmp_path: Path, lab: dict[str, str] | None) -> None:
     capture = Capture(tmp_path)
     capture_cluster(capture, cast(Cluster, _Somewhere(lab)))
     capture_project(capture, tmp_path)

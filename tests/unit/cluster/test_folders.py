@@ -16,7 +16,7 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
         (folder / name).write_bytes(content)
 
 
-def test_files_of_subfolders_keep_their_places_and_no_content_is_changed(tmp_path: Path) -> None:
+def test_subfolders_and_contents_are_preserved(tmp_path: Path) -> None:
     files = {"index.html": b"<p>one", "data/deep/raw.bin": bytes(range(256)), "data/no ending": b""}
     write(tmp_path, files)
     (part,) = parts_of(tmp_path)
@@ -24,7 +24,7 @@ def test_files_of_subfolders_keep_their_places_and_no_content_is_changed(tmp_pat
     assert all("/" not in key for key in part.content)
 
 
-def test_what_is_hidden_or_outside_is_not_served(tmp_path: Path) -> None:
+def test_hidden_and_outside_files_are_not_served(tmp_path: Path) -> None:
     write(tmp_path, {"secret": b"no", "site/a": b"yes", "site/.token": b"no", "site/.git/config": b"no"})
     (tmp_path / "site/out").symlink_to("../secret")
     (tmp_path / "site/in").symlink_to("a")
@@ -32,7 +32,7 @@ def test_what_is_hidden_or_outside_is_not_served(tmp_path: Path) -> None:
     assert sorted(part.paths.values()) == ["a", "in"]
 
 
-def test_no_config_map_has_more_than_kubernetes_allows(tmp_path: Path) -> None:
+def test_config_map_stays_within_the_limit_of_kubernetes(tmp_path: Path) -> None:
     write(tmp_path, {f"{number}": bytes(400_000) for number in range(5)} | {"large": bytes(1 << 20)})
     parts = parts_of(tmp_path)
     sizes = [sum(len(base64.b64decode(text)) for text in part.content.values()) for part in parts]
@@ -48,12 +48,12 @@ def test_no_config_map_has_more_than_kubernetes_allows(tmp_path: Path) -> None:
         ({f"{number:02}": bytes(1 << 20) for number in range(17)}, "needs 17 ConfigMaps of 1 MiB"),
     ],
 )
-def test_what_cannot_be_served_is_refused(tmp_path: Path, files: dict[str, bytes], told: str) -> None:
+def test_unservable_files_are_refused(tmp_path: Path, files: dict[str, bytes], told: str) -> None:
     write(tmp_path, files)
     with pytest.raises(UsageError, match=told):
         parts_of(tmp_path)
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+def test_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere is no folder"):
         parts_of(tmp_path / "nowhere")

@@ -94,7 +94,7 @@ def cluster(api: type[Api], tmp_path: Path) -> Iterator[Cluster]:
         ),
     ],
 )
-def test_a_known_kind_has_the_version_that_the_server_prefers(
+def test_known_kind_has_the_preferred_version(
     api: type[Api], cluster: Cluster, kind: str, serves: dict[str, list[str]], expected: str
 ) -> None:
     api.serves.update(serves)
@@ -102,14 +102,14 @@ def test_a_known_kind_has_the_version_that_the_server_prefers(
     assert (found["apiVersion"], found["kind"]) == (expected, kind)
 
 
-def test_a_version_that_is_named_is_used_and_its_group_is_not_asked(api: type[Api], cluster: Cluster) -> None:
+def test_named_version_is_used_without_asking_the_group(api: type[Api], cluster: Cluster) -> None:
     api.serves.update({"ray.io/v2": ["RayJob"], "ray.io/v1": ["RayJob"]})
     (found,), _version = cluster.list(query_from({"kind": "RayJob", "api_version": "ray.io/v1"}))
     assert found["apiVersion"] == "ray.io/v1"
     assert api.asked == ["ray.io/v1", "ray.io/v1/rayjobs"]
 
 
-def test_a_kind_is_asked_for_once_a_connection_and_again_while_it_is_missing(api: type[Api], cluster: Cluster) -> None:
+def test_kind_is_looked_up_once_per_connection_unless_missing(api: type[Api], cluster: Cluster) -> None:
     query = query_from({"kind": "RayJob"})
     assert not cluster.serves(query.api_version, query.kind)
     with pytest.raises(ClusterError, match=r"serves no RayJob of ray\.io; install what defines it"):

@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Que
 _LAB = Path(__file__).parents[3] / "lab/src"
 
 
-def test_the_version_of_a_known_kind_need_not_be_given_and_what_is_given_counts() -> None:
+def test_version_of_a_known_kind_is_optional() -> None:
     assert query_from({"kind": "Deployment", "name": "a"}) == Query("apps", "Deployment", name="a")
     knative = {"kind": "Service", "api_version": "serving.knative.dev/v1", "namespace": "models"}
     assert query_from(knative) == Query("serving.knative.dev/v1", "Service", namespace="models")
@@ -35,7 +35,7 @@ def test_the_version_of_a_known_kind_need_not_be_given_and_what_is_given_counts(
         ("Unheard", "give the api_version of Unheard, which is no known kind"),
     ],
 )
-def test_an_unknown_kind_needs_its_version(kind: str, said: str) -> None:
+def test_unknown_kind_requires_a_version(kind: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         query_from({"kind": kind, "api_version": None})
     assert str(caught.value) == said
@@ -57,12 +57,12 @@ def test_no_kind_has_two_versions() -> None:
         ("kueue.x-k8s.io/v1beta1", None),
     ],
 )
-def test_a_group_is_told_from_a_version(api_version: str, group: str | None) -> None:
+def test_group_is_distinguished_from_a_version(api_version: str, group: str | None) -> None:
     assert is_group(api_version) == (group is not None)
     assert group_of(api_version) == (group or api_version.rpartition("/")[0])
 
 
-def test_the_preferred_version_comes_first_and_others_as_the_server_lists_them() -> None:
+def test_preferred_version_comes_first() -> None:
     listed = [{"groupVersion": f"ray.io/{version}"} for version in ("v1alpha1", "v1", "v1beta1")]
     group = {"versions": listed, "preferredVersion": {"groupVersion": "ray.io/v1"}}
     assert versions_of(group) == ["ray.io/v1", "ray.io/v1alpha1", "ray.io/v1beta1"]
@@ -82,7 +82,7 @@ def _definitions() -> dict[str, set[str]]:
     return served
 
 
-def test_the_lab_serves_the_kinds_that_it_defines_in_their_known_groups() -> None:
+def test_lab_serves_its_kinds_in_their_known_groups() -> None:
     served = _definitions()
     # every operator of OpenShift has a kind of its own in the last
     groups = {group_of(name) for name in served} - {"operator.openshift.io"}

@@ -37,19 +37,19 @@ LEASE = {
 }
 
 
-def test_a_lease_reads_as_who_has_it_since_when() -> None:
+def test_lease_states_its_holder_and_begin() -> None:
     said = "run scale_test-20261123T174317Z-dffc16 (scale_test) of ada on bastion, since 2026-11-23T17:43:19Z"
     assert str(lease_of(LEASE)) == said
 
 
-def test_a_lease_expires_when_it_was_not_renewed_for_its_duration() -> None:
+def test_lease_expires_after_its_duration_without_renewal() -> None:
     lease = lease_of(LEASE)
     renewed = datetime.datetime(2026, 11, 23, 17, 44, 19, tzinfo=datetime.UTC)
     assert not lease.expired(renewed + datetime.timedelta(seconds=59))
     assert lease.expired(renewed + datetime.timedelta(seconds=61))
 
 
-def test_a_queue_has_one_order_for_all_who_read_it_within_a_second_too() -> None:
+def test_queue_order_is_stable_within_a_second() -> None:
     def place(uid: str, created: str) -> dict[str, object]:
         return {"metadata": {"uid": uid, "creationTimestamp": created}, "spec": {}}
 
@@ -58,13 +58,13 @@ def test_a_queue_has_one_order_for_all_who_read_it_within_a_second_too() -> None
     assert [each.uid for each in seen] == ["b", "a", "c"]
 
 
-def test_one_that_another_program_wrote_has_expired_long_ago() -> None:
+def test_lease_of_another_program_has_expired() -> None:
     lease = lease_of({"metadata": {"name": "psap-perf"}, "spec": {}})
     assert lease.holder.run == ""
     assert lease.expired(datetime.datetime.now(datetime.UTC))
 
 
-def test_a_run_is_gone_when_this_machine_sees_its_lock_free(tmp_path: Path) -> None:
+def test_run_is_gone_if_its_local_lock_is_free(tmp_path: Path) -> None:
     here = Holder.here("b", "scale_test", tmp_path / "b")
     former = Holder.here("a", "scale_test", tmp_path / "a")
     assert not former.is_gone(here), "a directory that is not there may be on another file system"
@@ -90,18 +90,18 @@ def seconds_until_it_ended(hour: int, looks: list[float]) -> float | None:
     return None
 
 
-def test_a_killed_holder_is_succeeded_after_the_duration_whatever_its_clock_said() -> None:
+def test_killed_holder_is_succeeded_regardless_of_its_clock() -> None:
     looks = [2.0 * each for each in range(100)]
     assert seconds_until_it_ended(0, looks) == 62
     assert seconds_until_it_ended(-1, looks) == 62
     assert seconds_until_it_ended(1, looks) == 14
 
 
-def test_a_server_that_was_away_between_two_looks_is_no_silence_of_the_holder() -> None:
+def test_server_outage_between_reads_is_not_silence() -> None:
     assert seconds_until_it_ended(1, [0.0, 120.0, 122.0, 124.0]) is None
 
 
-def test_a_holder_that_renews_is_not_over_whatever_its_clock_says() -> None:
+def test_renewing_holder_is_alive_regardless_of_its_clock() -> None:
     silence, lease = Silence(), lease_of(LEASE)
     for look in range(0, 300, 2):
         renewed = replace(lease, resource_version=str(look // 10))

@@ -22,13 +22,13 @@ metadata: {name: "system:x", namespace: other, labels: {mine: "1"}}
 """
 
 
-def test_a_stream_of_manifests() -> None:
+def test_stream_of_manifests_is_split() -> None:
     namespace, role = parse_manifests(TEXT, "redis.yml.j2")
     assert title(namespace) == "Namespace redis"
     assert file_name(role) == "role_system_x.yml"
 
 
-def test_labels_and_namespace_are_added_where_there_are_none() -> None:
+def test_missing_labels_and_namespace_are_added() -> None:
     namespace, role = (labelled(item, {"a": "b"}, "here") for item in parse_manifests(TEXT, "x"))
     assert role["metadata"]["namespace"] == "other"
     assert namespace["metadata"]["namespace"] == "here"
@@ -39,12 +39,12 @@ def test_labels_and_namespace_are_added_where_there_are_none() -> None:
     ("text", "message"),
     [("a: [", "no YAML"), ("- 1", "needs apiVersion"), ("{apiVersion: v1, kind: Pod}", r"Pod has no metadata\.name")],
 )
-def test_what_is_no_manifest_names_the_template(text: str, message: str) -> None:
+def test_invalid_manifest_names_its_template(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as caught:
         parse_manifests(text, "redis.yml.j2")
     assert "redis.yml.j2" in str(caught.value)
 
 
-def test_differences_leave_out_what_the_server_keeps() -> None:
+def test_differences_omit_server_managed_fields() -> None:
     seen = {"kind": "Pod", "metadata": {"name": "x", "uid": "1", "managedFields": []}, "status": {"phase": "Running"}}
     assert stable(seen) == {"kind": "Pod", "metadata": {"name": "x"}}

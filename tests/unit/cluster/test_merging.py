@@ -76,7 +76,7 @@ def label(**labels: str | None) -> dict[str, Any]:
     return {"metadata": {"labels": labels}}
 
 
-def test_only_objects_that_lack_any_of_it_are_patched() -> None:
+def test_only_differing_objects_are_patched() -> None:
     server = nodes()
     outcomes = patch(server, Query("v1", "Node"), label(gpu=None))
     assert [(item.title, item.before, item.after) for item in outcomes] == [
@@ -86,13 +86,13 @@ def test_only_objects_that_lack_any_of_it_are_patched() -> None:
     assert server.calls == ["patch a"]
 
 
-def test_what_the_server_keeps_as_it_was_is_no_change() -> None:
+def test_patch_without_effect_is_no_change() -> None:
     server = nodes()
     assert patch(server, Query("v1", "Node", name="a"), label(gpu="YES")) == []
     assert server.calls == ["patch a"]
 
 
-def test_check_mode_shows_and_touches_nothing() -> None:
+def test_check_mode_shows_changes_without_making_them() -> None:
     server = nodes()
     before = copy.deepcopy(server.objects)
     assert len(patch(server, Query("v1", "Node"), label(zone="2"), check=True)) == 2
@@ -100,7 +100,7 @@ def test_check_mode_shows_and_touches_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Node", "Unknown"])
-def test_what_is_missing_fails_unless_an_earlier_command_may_make_it(kind: str) -> None:
+def test_missing_object_fails_unless_created_earlier(kind: str) -> None:
     query = Query("v1", kind, name="c")
     with pytest.raises(ClusterError, match=f"found no {kind} c to patch"):
         patch(Server(), query, label(zone="2"))
@@ -109,13 +109,13 @@ def test_what_is_missing_fails_unless_an_earlier_command_may_make_it(kind: str) 
 
 
 @pytest.mark.parametrize("server", [Server(), Server(thing("Secret", "s", data={"token": "b2xk"}))])
-def test_values_of_a_secret_are_not_shown(server: Server) -> None:
+def test_secret_values_are_hidden(server: Server) -> None:
     (outcome,) = patch(server, Query("v1", "Secret", name="s"), {"data": {"token": "bmV3"}}, check=True)
     assert not any(value in outcome.before + outcome.after for value in ("bmV3", "b2xk"))
     assert "token" in outcome.after
 
 
-def test_a_run_that_is_to_stop_patches_no_further_object() -> None:
+def test_stop_request_ends_patching() -> None:
     def stop() -> None:
         raise Interrupted("interrupted")
 
@@ -125,7 +125,7 @@ def test_a_run_that_is_to_stop_patches_no_further_object() -> None:
     assert server.calls == []
 
 
-def test_a_text_is_changed_in_its_key() -> None:
+def test_text_is_changed_in_its_key() -> None:
     server = Server(thing("ConfigMap", "c", data={"config.yaml": THEIRS, "other": "kept"}))
     assert len(patch(server, CONFIGURATION, {"enableUserWorkload": True}, "config.yaml")) == 1
     data = server.objects["c"]["data"]
@@ -134,7 +134,7 @@ def test_a_text_is_changed_in_its_key() -> None:
     assert patch(server, CONFIGURATION, {"enableUserWorkload": True}, "config.yaml") == []
 
 
-def test_a_config_map_that_is_missing_is_created() -> None:
+def test_missing_config_map_is_created() -> None:
     server = Server()
     assert len(patch(server, CONFIGURATION, {"a": 1}, "config.yaml", check=True)) == 1
     assert server.calls == []
@@ -143,12 +143,12 @@ def test_a_config_map_that_is_missing_is_created() -> None:
     assert patch(server, CONFIGURATION, {"a": 1}, "config.yaml") == []
 
 
-def test_of_an_object_only_the_fields_of_the_patch_are_shown() -> None:
+def test_only_patched_fields_are_shown() -> None:
     item = {"spec": {"replicas": 1, "template": {"spec": {}}}, "status": {}}
     assert touched(item, {"spec": {"replicas": {"a": 1}, "paused": True}}) == {"spec": {"replicas": 1}}
 
 
-def test_what_others_said_stays() -> None:
+def test_foreign_values_are_kept() -> None:
     text = configured(THEIRS, {"enableUserWorkload": True, "prometheusK8s": {"logLevel": "warn"}}, "config.yaml")
     assert yaml.safe_load(text) == {
         "prometheusK8s": {"retention": "30d", "logLevel": "warn"},
@@ -159,20 +159,20 @@ def test_what_others_said_stays() -> None:
 @pytest.mark.parametrize(
     "values", [{"enableUserWorkload": False}, {"prometheusK8s": {"retention": "30d"}}, {"nothing": None}]
 )
-def test_a_text_that_says_it_already_keeps_its_comments(values: dict[str, Any]) -> None:
+def test_unchanged_text_keeps_its_comments(values: dict[str, Any]) -> None:
     assert configured(THEIRS, values, "config.yaml") == THEIRS
 
 
-def test_null_takes_a_key_away() -> None:
+def test_null_removes_a_key() -> None:
     assert yaml.safe_load(configured(THEIRS, {"prometheusK8s": None}, "config.yaml")) == {"enableUserWorkload": False}
 
 
-def test_what_is_written_is_as_it_is_to_be_the_next_time() -> None:
+def test_written_text_is_stable() -> None:
     text = configured("", {"prometheus": {"retention": "15d"}}, "config.yaml")
     assert configured(text, {"prometheus": {"retention": "15d"}}, "config.yaml") == text
 
 
 @pytest.mark.parametrize("text", ["a: [", "- a\n", "just words"])
-def test_what_is_broken_is_not_lost(text: str) -> None:
+def test_invalid_text_is_refused_and_kept(text: str) -> None:
     with pytest.raises(UsageError, match=r"^config\.yaml of ConfigMap c holds "):
         configured(text, {"a": 1}, "config.yaml of ConfigMap c")

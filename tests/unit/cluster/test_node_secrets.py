@@ -84,7 +84,7 @@ def shown_files(item: Manifest) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_planted_pem_reaches_the_server_and_nothing_that_is_written(tmp_path: Path, check: bool) -> None:
+def test_pem_reaches_only_the_server(tmp_path: Path, check: bool) -> None:
     server, artifacts = Server(), tmp_path / "artifacts"
     cluster, config = cast(Cluster, server), secret_config()
     artifacts.mkdir()
@@ -105,7 +105,7 @@ def test_a_planted_pem_reaches_the_server_and_nothing_that_is_written(tmp_path: 
     assert scan_directory(artifacts, [PEM]) == []
 
 
-def test_of_a_file_its_path_mode_size_and_sum_are_shown() -> None:
+def test_file_is_shown_by_path_mode_size_and_sum() -> None:
     shown = readable(secret_config())
     assert shown_files(shown)[PATH].startswith(f"(secret), {len(PEM)} bytes, sha256 ")
     assert shown["spec"]["config"]["storage"]["files"][0]["mode"] == 384
@@ -114,7 +114,7 @@ def test_of_a_file_its_path_mode_size_and_sum_are_shown() -> None:
     assert shown_files(shown)[OTHER_PATH] == shown_files(other)[OTHER_PATH]
 
 
-def test_the_same_content_is_shown_alike_however_it_is_encoded() -> None:
+def test_content_is_shown_equally_in_any_encoding() -> None:
     encoded = base64.b64encode(PEM.encode()).decode()
     sources = (
         f"data:,{urllib.parse.quote(PEM)}",
@@ -135,12 +135,12 @@ def test_the_same_content_is_shown_alike_however_it_is_encoded() -> None:
         {"passwd": {"users": [{"name": "core", "passwordHash": PEM}]}},
     ],
 )
-def test_other_places_of_contents_are_hidden_too(config: dict[str, Any], tmp_path: Path) -> None:
+def test_contents_at_other_places_are_hidden(config: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "shown.yml").write_text(dump_yaml(readable({**CONFIG, "spec": {"config": config}})))
     assert scan_directory(tmp_path, [PEM]) == []
 
 
-def test_what_is_no_content_stays() -> None:
+def test_other_fields_are_kept() -> None:
     spec = {
         "kernelArguments": ["hugepages=64"],
         "config": {"storage": {"files": [{"path": PATH, "contents": {"source": "https://example.org/file"}}]}},
@@ -155,11 +155,11 @@ def test_what_is_no_content_stays() -> None:
         ({"51-pem": {PATH: "x"}}, "there is no Secret 51-pem among the manifests, and no MachineConfig"),
     ],
 )
-def test_a_secret_without_a_place_is_refused(values: dict[str, dict[str, str]], message: str) -> None:
+def test_secret_without_a_place_is_refused(values: dict[str, dict[str, str]], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         with_secrets([CONFIG], values)
 
 
-def test_a_config_without_files_has_no_place_for_a_secret() -> None:
+def test_config_without_files_has_no_place_for_a_secret() -> None:
     with pytest.raises(UsageError, match="MachineConfig 50-pem has no file"):
         with_secrets([{**CONFIG, "spec": {"kernelArguments": []}}], {"50-pem": {PATH: "x"}})

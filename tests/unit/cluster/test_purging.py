@@ -92,7 +92,7 @@ def purged(server: Server, *, check_mode: bool = False, controllers_s: float = 0
     return purge(cluster, found, Patience(controllers_s, timeout_s, lambda: None), check_mode=check_mode)
 
 
-def test_what_others_defined_stays_and_what_the_product_labelled_goes() -> None:
+def test_foreign_definitions_stay_and_labelled_ones_go() -> None:
     ours = (crd("a.x.io"), crd("c.sub.x.io"), crd("notebooks.kubeflow.org", {"made-by-x": "true"}))
     others = (crd("pytorchjobs.kubeflow.org"), crd("d.notx.io"))
     server = Server(*ours, *others)
@@ -100,37 +100,37 @@ def test_what_others_defined_stays_and_what_the_product_labelled_goes() -> None:
     assert sorted(name for _kind, name in server.objects) == ["d.notx.io", "pytorchjobs.kubeflow.org"]
 
 
-def test_objects_go_before_definitions_and_the_first_ones_first() -> None:
+def test_objects_go_before_definitions_in_the_given_order() -> None:
     server = Server(crd("a.x.io"), crd("b.x.io"), thing("a", "one"), thing("b", "two"))
     purged(server)
     assert server.calls == ["delete two", "delete one", "delete b.x.io", "delete a.x.io"]
 
 
-def test_finalizers_that_nobody_serves_are_taken_away_and_told() -> None:
+def test_unhandled_finalizers_are_removed_and_reported() -> None:
     server = Server(crd("a.x.io"), thing("a", "held", "x.io/finalizer"), thing("a", "free"))
     assert [item.freed for item in purged(server)] == [("a n/held",)]
     assert not server.objects
 
 
-def test_controllers_have_their_time_before_that() -> None:
+def test_controllers_get_time_before_finalizers_are_removed() -> None:
     server = Server(crd("a.x.io"), thing("a", "held", "x.io/finalizer"))
     with pytest.raises(WaitTimeoutError, match=r"1 of a objects are still there .*a n/held"):
         purged(server, controllers_s=60.0)
     assert "free held" not in server.calls
 
 
-def test_what_does_not_go_is_named_when_time_is_up() -> None:
+def test_remaining_objects_are_named_at_the_timeout() -> None:
     server = Server(crd("a.x.io"), thing("a", "stays"), stubborn="stays")
     with pytest.raises(WaitTimeoutError, match="a n/stays"):
         purged(server)
 
 
-def test_what_a_controller_makes_anew_is_not_waited_for() -> None:
+def test_recreated_object_is_not_awaited() -> None:
     server = Server(crd("a.x.io"), thing("a", "config"), remade="config")
     assert [item.objects for item in purged(server)] == [("a n/config",)]
 
 
-def test_check_mode_touches_nothing() -> None:
+def test_check_mode_changes_nothing() -> None:
     server = Server(crd("a.x.io"), thing("a", "one"))
     assert [item.objects for item in purged(server, check_mode=True)] == [("a n/one",)]
     assert not server.calls

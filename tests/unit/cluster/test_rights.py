@@ -42,14 +42,14 @@ def expanded(*rules: Mapping[str, Any]) -> list[Right]:
     return rights(rules, OF_ROLE.__getitem__)
 
 
-def test_a_rule_is_every_verb_of_every_kind_in_every_namespace_once() -> None:
+def test_rule_expands_to_each_verb_kind_and_namespace_once() -> None:
     rule = {"kinds": ["Pod", "Secret"], "verbs": ["get", "list"], "namespaces": ["a", "b"]}
     found = expanded(rule, rule)
     assert len(found) == 8
     assert found[0] == Right("get", "v1", "Pod", "a")
 
 
-def test_the_rules_of_a_role_hold_in_the_namespaces_given() -> None:
+def test_rules_of_a_role_apply_to_the_given_namespaces() -> None:
     found = expanded({"role": "some", "namespaces": ["a"]}, {"role": "some", "when": False})
     assert [(right.verb, right.kind, right.namespace) for right in found] == [
         ("list", "Node", "a"), ("get", "Pod", "a"), ("create", "Pod", "a"),
@@ -59,12 +59,12 @@ def test_the_rules_of_a_role_hold_in_the_namespaces_given() -> None:
 @pytest.mark.parametrize(
     "rule", [{"kind": "Pod"}, {}, {"role": "some", "kinds": ["Pod"]}, {"kinds": ["Pad"], "verbs": ["get"]}]
 )
-def test_what_is_no_rule_is_refused(rule: Mapping[str, Any]) -> None:
+def test_invalid_rule_is_refused(rule: Mapping[str, Any]) -> None:
     with pytest.raises(UsageError):
         expanded(rule)
 
 
-def test_all_that_is_lacking_is_told_by_kind_and_namespace() -> None:
+def test_missing_rights_are_listed_by_kind_and_namespace() -> None:
     wanted = expanded(
         {"kinds": ["Pod"], "verbs": ["get", "create", "delete"], "namespaces": ["a", "b"]},
         {"kinds": ["Node"], "verbs": ["list"], "namespaces": ["a"]},
@@ -74,19 +74,19 @@ def test_all_that_is_lacking_is_told_by_kind_and_namespace() -> None:
     assert lacking(source, wanted) == ["create, delete Pod in namespace a", "delete Pod in namespace b", "list Node"]
 
 
-def test_a_kind_that_is_in_no_namespace_is_told_once_for_all_of_them() -> None:
+def test_cluster_scoped_kind_is_listed_once() -> None:
     wanted = [Right("list", "v1", "Node", namespace) for namespace in ("a", "b", None)]
     assert lacking(Source(), wanted) == ["list Node"]
 
 
-def test_a_namespace_that_is_there_need_not_be_made() -> None:
+def test_existing_namespace_need_not_be_created() -> None:
     rule = {"kinds": ["Namespace"], "verbs": ["create"], "namespaces": ["there", "new"], "absent": True}
     assert lacking(Source(), expanded(rule)) == ["create Namespace"]
     assert lacking(Source(), expanded({**rule, "namespaces": ["there"]})) == []
 
 
 @pytest.mark.parametrize("path", sorted(ROLES.glob("*/meta/rights.yml")), ids=lambda path: path.parents[1].name)
-def test_the_rules_of_every_role_can_be_read(path: Path) -> None:
+def test_rules_of_every_role_are_valid(path: Path) -> None:
     assert rights(read_yaml(path)["rights"], lambda role: read_yaml(ROLES / role / "meta/rights.yml")["rights"])
 
 
@@ -103,29 +103,29 @@ def test_the_rules_of_every_role_can_be_read(path: Path) -> None:
         ({"kind": "PyTorchJob"}, True),
     ],
 )
-def test_a_rule_holds_unless_something_is_there(unless: Mapping[str, Any], holds: bool) -> None:
+def test_rule_applies_unless_an_object_exists(unless: Mapping[str, Any], holds: bool) -> None:
     rule = {"kinds": ["Pod"], "verbs": ["get"]}
     assert list(holding([{**rule, "unless": [{"kind": "Secret"}, unless]}], Source())) == ([rule] if holds else [])
 
 
-def test_a_rule_may_hold_only_where_a_kind_is_served() -> None:
+def test_rule_applies_only_if_a_kind_is_served() -> None:
     rule = {"kinds": ["Pod"], "verbs": ["get"]}
     rules = [{**rule, "served": ["Subscription"]}, {**rule, "served": ["Subscription", "PyTorchJob"]}]
     assert list(holding(rules, Source())) == [rule]
 
 
-def test_a_subresource_is_asked_about_and_told_by_its_name() -> None:
+def test_subresource_is_checked_and_listed_by_name() -> None:
     rule = {"kinds": ["Pod"], "resource": "pods/exec", "verbs": ["get", "create"], "namespaces": ["a"]}
     assert lacking(Source(("get", "pods/exec", "a")), expanded(rule)) == ["create pods/exec in namespace a"]
 
 
-def test_a_rule_of_a_role_may_name_its_own_namespaces() -> None:
+def test_rule_of_a_role_may_name_its_namespaces() -> None:
     own = [{"kinds": ["Machine"], "verbs": ["get"], "namespaces": ["openshift-machine-api"]}]
     found = rights([{"role": "r", "namespaces": ["a"]}], lambda _role: own)
     assert [right.namespace for right in found] == ["openshift-machine-api"]
 
 
-def test_a_kind_that_is_to_come_is_asked_about_by_its_name_in_urls() -> None:
+def test_future_kind_is_checked_by_its_plural() -> None:
     to_come = rights(
         [{"kinds": ["PyTorchJob"], "resource": "pytorchjobs", "verbs": ["create", "list"]}], OF_ROLE.__getitem__
     )

@@ -29,5 +29,5 @@ def test_namespaces_come_first_and_labels_last() -> None:
     )
 
 
-def test_no_rows_are_no_text() -> None:
+def test_no_rows_yield_no_text() -> None:
     assert table_text({"columnDefinitions": [{"name": "Name"}]}, namespaces=True, labels=True) == ""

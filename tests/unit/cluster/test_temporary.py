@@ -20,7 +20,7 @@ def keep(source: Path, kind: str, name: str, namespace: str | None, given: dict[
     (source / f"{name}.yml").write_text(dump_yaml({"apiVersion": "v1", "kind": kind, "metadata": metadata}))
 
 
-def test_it_is_where_manifests_with_the_label_went(tmp_path: Path) -> None:
+def test_query_covers_places_of_labelled_manifests(tmp_path: Path) -> None:
     nested = tmp_path / "002__cell__0" / "001__a__b" / "002__c__d" / "src"
     keep(nested, "Pod", "one", "here", labels(RUN))
     keep(nested, "Pod", "two", "here", labels(RUN))
@@ -33,7 +33,7 @@ def test_it_is_where_manifests_with_the_label_went(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- a list", "metadata: a text", "{", "metadata: {labels: }", "\x00"])
-def test_what_is_no_manifest_of_ours_is_none(tmp_path: Path, text: str) -> None:
+def test_foreign_manifests_are_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "odd.yml").write_text(text)
     assert queries(tmp_path) == []

@@ -38,7 +38,7 @@ def cluster(endpoint: str, infra_id: str, value: str = "owned", region: str = RE
 
 
 @pytest.mark.slow
-def test_what_a_cluster_owns_is_found_and_nothing_of_another_one(endpoint: str) -> None:
+def test_only_resources_of_the_cluster_are_found(endpoint: str) -> None:
     cluster(endpoint, "perf-sutest-aaaaa")
     cluster(endpoint, "perf-sutest-bbbbb")
     cluster(endpoint, "perf-sutest-ccccc", "shared")
@@ -53,11 +53,11 @@ def test_what_a_cluster_owns_is_found_and_nothing_of_another_one(endpoint: str) 
 
 
 @pytest.mark.parametrize("wrong", ["", "*", "perf-*", "perf", "perf-sutest-1f0c9a", "kubernetes.io/cluster/perf-aaaaa"])
-def test_a_part_of_a_tag_is_refused(wrong: str) -> None:
+def test_partial_tag_is_refused(wrong: str) -> None:
     with pytest.raises(UsageError, match="is no infrastructure ID"):
         check_infra_id(wrong)
 
 
-def test_an_api_that_is_not_there_is_one_sentence() -> None:
+def test_unreachable_api_is_one_error() -> None:
     with pytest.raises(ClusterError, match="cannot list what AWS has of perf-aaaaa in us-east-2: Could not connect"):
         tagged("perf-aaaaa", REGION, KEYS, "http://127.0.0.1:1")

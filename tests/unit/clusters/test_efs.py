@@ -29,7 +29,7 @@ def ignored(_said: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_system_is_created_once_and_deleted_with_nothing_left(endpoint: str) -> None:
+def test_file_system_is_created_once_and_deleted_completely(endpoint: str) -> None:
     efs, machines = Efs(Amazon(REGION, KEYS, endpoint), INFRA), instances_of(nodes(endpoint))
     other = Efs(Amazon(REGION, KEYS, endpoint), OTHER)
     groups = client(endpoint, "ec2").describe_security_groups()["SecurityGroups"]
@@ -60,7 +60,7 @@ def test_a_file_system_is_created_once_and_deleted_with_nothing_left(endpoint: s
 
 
 @pytest.mark.slow
-def test_what_a_killed_creation_left_is_completed_or_deleted(endpoint: str) -> None:
+def test_interrupted_creation_is_completed_or_deleted(endpoint: str) -> None:
     efs, machines = Efs(Amazon(REGION, KEYS, endpoint), INFRA), instances_of(nodes(endpoint))
     # by token alone, with no mount target and no group
     made = client(endpoint, "efs").create_file_system(CreationToken=efs.name)["FileSystemId"]
@@ -76,13 +76,13 @@ def test_what_a_killed_creation_left_is_completed_or_deleted(endpoint: str) -> N
     assert [each["CreationToken"] for each in left] == ["somebody-else"]
 
 
-def test_nodes_that_are_not_in_aws_are_refused() -> None:
+def test_nodes_outside_aws_are_refused() -> None:
     with pytest.raises(UsageError, match="no node of this cluster is a machine of AWS"):
         instances_of([{"spec": {"providerID": "ibm:///a/b"}}, {"spec": {}}])
 
 
 @pytest.mark.slow
-def test_machines_that_aws_does_not_have_are_one_sentence(endpoint: str) -> None:
+def test_unknown_machines_are_one_error(endpoint: str) -> None:
     efs = Efs(Amazon(REGION, KEYS, endpoint), INFRA)
     with pytest.raises(ClusterError, match=r"cannot create the file system .*-efs: .*i-0abc"):
         efs.deploy(["i-0abc"], 30, goes_on, ignored)

@@ -43,7 +43,7 @@ def _create(hub: Hub, journal: Journal, timeout_s: float = 5.0, patience_s: floa
     await_claim(hub.cluster(), journal, timeout_s, patience_s, lambda: None, lambda _text: None)
 
 
-def test_a_claimed_cluster_is_known_by_its_record_and_gone_when_it_is_released(tmp_path: Path) -> None:
+def test_claimed_cluster_is_recorded_and_gone_after_release(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     _create(hub, journal)
     record = read_record(journal.path)
@@ -61,7 +61,7 @@ def test_a_claimed_cluster_is_known_by_its_record_and_gone_when_it_is_released(t
     assert hub.claims() == []
 
 
-def test_what_is_claimed_already_is_found_again(tmp_path: Path) -> None:
+def test_existing_claim_is_found_again(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     journal.note()
     assert claim(hub.cluster(), journal)
@@ -69,7 +69,7 @@ def test_what_is_claimed_already_is_found_again(tmp_path: Path) -> None:
     assert len(hub.claims()) == 1
 
 
-def test_a_claim_of_somebody_else_is_neither_used_nor_released(tmp_path: Path) -> None:
+def test_foreign_claim_is_neither_used_nor_released(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     _create(hub, journal)
     other = _journal(tmp_path / "other", run="another-run")
@@ -79,7 +79,7 @@ def test_a_claim_of_somebody_else_is_neither_used_nor_released(tmp_path: Path) -
     assert len(hub.claims()) == 1
 
 
-def test_a_pool_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+def test_missing_pool_is_reported_with_existing_pools(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     journal.note(destruction={**POOL, "pool": "large"})
     with pytest.raises(ClusterError, match="no ClusterPool large in namespace hive; there are: small"):
@@ -119,37 +119,37 @@ def _cannot_start(hub: Hub, claimed: Manifest) -> None:
         (_leaves, "is being deleted, by somebody else or since its lifetime is over"),
     ],
 )
-def test_a_cluster_that_is_lost_ends_the_wait_at_once(
+def test_lost_cluster_ends_the_wait_immediately(
     tmp_path: Path, becomes: Callable[[Hub, Manifest], None], message: str
 ) -> None:
     with pytest.raises(ClaimLostError, match=message):
         _create(Hub(becomes), _journal(tmp_path), timeout_s=300)
 
 
-def test_a_claim_that_was_seen_and_is_gone_ends_the_wait_at_once(tmp_path: Path) -> None:
+def test_disappeared_claim_ends_the_wait_immediately(tmp_path: Path) -> None:
     looks = iter((_waits, _deleted))
     hub = Hub(lambda hub, claimed: next(looks)(hub, claimed))
     with pytest.raises(ClaimLostError, match="mine was deleted while its cluster was awaited"):
         _create(hub, _journal(tmp_path), timeout_s=300)
 
 
-def test_machines_that_cannot_be_started_end_the_wait_before_its_time(tmp_path: Path) -> None:
+def test_failed_machine_start_ends_the_wait_early(tmp_path: Path) -> None:
     with pytest.raises(WaitTimeoutError, match="will not be: mine: FailedToStartMachines: no capacity"):
         _create(Hub(_cannot_start), _journal(tmp_path), timeout_s=300)
 
 
-def test_an_exhausted_pool_is_told_with_what_it_has(tmp_path: Path) -> None:
+def test_exhausted_pool_is_reported_with_its_content(tmp_path: Path) -> None:
     with pytest.raises(
         WaitTimeoutError, match=r"No clusters in pool are ready.*pool small has 0 clusters running.*1 at most"
     ):
         _create(Hub(_waits), _journal(tmp_path), timeout_s=0.2)
 
 
-def test_a_claim_without_a_lifetime_does_not_end() -> None:
+def test_claim_without_a_lifetime_does_not_end() -> None:
     assert lease_end({"status": {"conditions": []}}) is None
 
 
-def test_whatever_the_call_at_which_a_process_is_killed_the_record_alone_leads_to_an_empty_hub(tmp_path: Path) -> None:
+def test_kill_at_any_call_is_cleaned_up_by_the_record(tmp_path: Path) -> None:
     whole = Hub()
     _create(whole, _journal(tmp_path / "whole"))
     calls = whole.calls
@@ -168,7 +168,7 @@ def test_whatever_the_call_at_which_a_process_is_killed_the_record_alone_leads_t
         assert not Path(record.folder).exists()
 
 
-def test_a_process_that_is_killed_while_it_releases_is_followed_by_one_that_does(tmp_path: Path) -> None:
+def test_killed_release_is_completed_by_the_next(tmp_path: Path) -> None:
     for number, acted in every_death(3):
         hub, folder = Hub(), tmp_path / f"{number}-{acted}"
         journal = _journal(folder)

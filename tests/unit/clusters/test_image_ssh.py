@@ -16,7 +16,7 @@ def keygen(*words: str) -> str:
     return subprocess.run(["ssh-keygen", *words], capture_output=True, text=True, check=True).stdout
 
 
-def test_the_machine_is_given_the_key_that_is_expected(tmp_path: Path) -> None:
+def test_machine_has_the_expected_host_key(tmp_path: Path) -> None:
     key = HostKey.new()
     given = yaml.safe_load(key.user_data())
     with key_file(given["ssh_keys"]["ed25519_private"]) as path:
@@ -25,14 +25,14 @@ def test_the_machine_is_given_the_key_that_is_expected(tmp_path: Path) -> None:
     assert keygen("-l", "-f", str(tmp_path / "known_hosts")).split()[2] == "psap-perf-image-worker"
 
 
-def test_a_private_key_is_nowhere_when_it_is_not_needed_any_more() -> None:
+def test_private_key_is_removed_after_use() -> None:
     with key_file("a key") as path:
         assert path.read_text() == "a key\n"
         assert path.stat().st_mode & 0o077 == 0
     assert not path.exists()
 
 
-def test_openssh_reads_the_command_lines_as_they_are_meant() -> None:
+def test_openssh_parses_the_command_lines_correctly() -> None:
     login = Login("fedora", "192.0.2.1", Path("/a folder/key"), Path("/a folder/known_hosts"))
     program, *words, command = login.run("sudo", "bash", "it is", "")
     said = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True).stdout

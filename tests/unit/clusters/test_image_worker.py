@@ -67,7 +67,7 @@ def images(ec2: Any, name: str) -> list[str]:
     return [each["ImageId"] for each in found]
 
 
-def test_an_image_is_made_of_the_disk_and_nothing_else_is_left(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: Any, wish: Wish) -> None:
     made = worker(endpoint, "crc")
     machine = made.start(replace(wish, spare_gib=20))
     sizes = {each["VolumeId"]: each["Size"] for each in ec2.describe_volumes()["Volumes"]}
@@ -88,7 +88,7 @@ def test_an_image_is_made_of_the_disk_and_nothing_else_is_left(endpoint: str, ec
     assert images(ec2, "crc") == [second] != [first]
 
 
-def test_an_image_is_made_of_its_own_snapshot_which_stays(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_image_is_made_of_its_snapshot_which_stays(endpoint: str, ec2: Any, wish: Wish) -> None:
     made = worker(endpoint, "again")
     made.start(wish)
     made.replace(wish.snapshot)
@@ -103,7 +103,7 @@ def test_an_image_is_made_of_its_own_snapshot_which_stays(endpoint: str, ec2: An
     assert len(snapshots(ec2, "again")) == 2
 
 
-def test_the_snapshot_of_a_killed_call_goes_when_there_is_an_image(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_snapshot_of_a_killed_call_goes_with_an_existing_image(endpoint: str, ec2: Any, wish: Wish) -> None:
     made = worker(endpoint, "orphan")
     tags = [{"ResourceType": "snapshot", "Tags": [{"Key": "psap.perf/image", "Value": "orphan"}]}]
     volume = made.start(wish).disk
@@ -118,7 +118,7 @@ def test_the_snapshot_of_a_killed_call_goes_when_there_is_an_image(endpoint: str
     assert orphan not in snapshots(ec2, "orphan")
 
 
-def test_who_asks_to_stop_has_all_removed(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_stop_request_removes_everything(endpoint: str, ec2: Any, wish: Wish) -> None:
     def stopped() -> None:
         raise Interrupted("stop")
 
@@ -129,7 +129,7 @@ def test_who_asks_to_stop_has_all_removed(endpoint: str, ec2: Any, wish: Wish) -
     assert left(ec2, "stopped") == []
 
 
-def test_what_a_killed_call_left_is_removed_by_the_next(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_leftovers_of_a_killed_call_are_removed_by_the_next(endpoint: str, ec2: Any, wish: Wish) -> None:
     worker(endpoint, "killed").start(wish)
     former = left(ec2, "killed")
 
@@ -140,7 +140,7 @@ def test_what_a_killed_call_left_is_removed_by_the_next(endpoint: str, ec2: Any,
     worker(endpoint, "killed").sweep()
 
 
-def test_the_former_image_comes_back_when_the_new_one_is_refused(
+def test_former_image_returns_if_the_new_one_is_refused(
     endpoint: str, ec2: Any, wish: Wish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = worker(endpoint, "kept")
@@ -167,7 +167,7 @@ def test_the_former_image_comes_back_when_the_new_one_is_refused(
     assert snapshots(ec2, "kept") == before
 
 
-def test_what_is_not_there_is_named(endpoint: str, wish: Wish) -> None:
+def test_missing_resources_are_named(endpoint: str, wish: Wish) -> None:
     refused = worker(endpoint, "refused")
     for wrong, said in (
         (replace(wish, snapshot="snap-0123456789abcdef0"), "no snapshot snap-0123456789abcdef0"),

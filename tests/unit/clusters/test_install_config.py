@@ -65,7 +65,7 @@ def _rendered(item: Any, values: Mapping[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_is_rendered_as_the_page_shows(preset: str) -> None:
+def test_preset_renders_as_the_page_shows(preset: str) -> None:
     algorithm = "ecdsa-sha2-nistp256" if preset == "fips_cluster" else "ssh-ed25519"
     key = public_key(algorithm)
     plan = replace(plan_of(_arguments(preset), RECORD, RELEASE), ssh_key=key)
@@ -78,12 +78,12 @@ PAIRS = [pair for pair in itertools.permutations(PRESETS, 2) if set(pair) != {"s
 
 
 @pytest.mark.parametrize("presets", PAIRS)
-def test_presets_combine_to_what_the_installer_accepts(presets: tuple[str, str]) -> None:
+def test_combined_presets_are_valid_for_the_installer(presets: tuple[str, str]) -> None:
     document = install_config(plan_of(_arguments(*presets), RECORD, RELEASE), PULL_SECRET)
     assert refusals(document, fips_host=True) == []
 
 
-def test_every_field_that_is_written_is_explained_on_the_page() -> None:
+def test_every_written_field_is_explained_on_the_page() -> None:
     machines = Machines("m6i.xlarge", 200, "gp3", ("us-east-2a",))
     pools = replace(PLAN, control_plane=machines, workers=machines, ssh_key=public_key("ssh-rsa"))
     full = replace(pools, subnets=(SUBNET,), hosted_zone="Z1", tags={"a": "b"})
@@ -103,7 +103,7 @@ def _paths(item: Any, at: str = "") -> Iterator[str]:
         yield at.removesuffix("[]")
 
 
-def test_subnets_stand_where_the_release_has_them() -> None:
+def test_subnets_are_placed_as_the_release_expects() -> None:
     plan = replace(PLAN, subnets=("subnet-0e953079d31ec4c74",))
     assert install_config(plan, "{}")["platform"]["aws"]["vpc"] == {"subnets": [{"id": "subnet-0e953079d31ec4c74"}]}
     old = install_config(replace(plan, release="4.18.30"), "{}")["platform"]["aws"]
@@ -171,7 +171,7 @@ OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "said"), [*REFUSED, *OF_OUR_OWN])
-def test_what_cannot_be_is_refused_before_the_installer_starts(changes: dict[str, Any], said: str) -> None:
+def test_invalid_config_is_refused_before_the_installer_starts(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         install_config(replace(PLAN, **changes), PULL_SECRET)
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused_before_the_installer_starts(changes: dict[str
         *({"workers": Machines(disk_type=kind, disk_size=100)} for kind in ("gp2", "gp3", "standard")),
     ],
 )
-def test_the_stand_in_accepts_what_is_not_refused(changes: dict[str, Any]) -> None:
+def test_configs_that_are_not_refused_are_valid_for_the_installer(changes: dict[str, Any]) -> None:
     assert refusals(install_config(replace(PLAN, **changes), PULL_SECRET), fips_host=True) == []
 
 
@@ -203,13 +203,13 @@ def test_the_stand_in_accepts_what_is_not_refused(changes: dict[str, Any]) -> No
         ('{"auths": {"quay.io": {"email": "a-secret"}}}', r"no credentials \(auth\) for quay.io$"),
     ],
 )
-def test_a_pull_secret_without_credentials_is_refused(text: str, said: str) -> None:
+def test_pull_secret_without_credentials_is_refused(text: str, said: str) -> None:
     check_pull_secret(PULL_SECRET)
     with pytest.raises(UsageError, match=said):
         check_pull_secret(text)
 
 
-def test_more_tags_than_openshift_takes_are_refused() -> None:
+def test_too_many_tags_are_refused() -> None:
     check_tags({f"tag{number}": "a" for number in range(25)})
     with pytest.raises(UsageError, match="26 tags are more than the 25"):
         check_tags({f"tag{number}": "a" for number in range(26)})

@@ -110,7 +110,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(tmp_path, monkeypatch)
 
 
-def test_a_cluster_is_created_and_destroyed_by_its_record_alone(bench: Bench) -> None:
+def test_cluster_is_created_and_destroyed_by_its_record_alone(bench: Bench) -> None:
     assert bench.installer().release() == Release(VERSION, ARCHITECTURE)
     bench.create(topology="light", spot=True)
     record = read_record(bench.journal.path)
@@ -132,7 +132,7 @@ def test_a_cluster_is_created_and_destroyed_by_its_record_alone(bench: Bench) ->
     bench.destroy()
 
 
-def test_what_is_secret_stands_in_no_artifact_and_progress_is_shown(bench: Bench) -> None:
+def test_secrets_are_in_no_artifact_and_progress_is_shown(bench: Bench) -> None:
     bench.create()
     seen = bench.seen()
     assert "(secret)" in seen and "This is a stand-in for openshift-install" in seen
@@ -142,7 +142,7 @@ def test_what_is_secret_stands_in_no_artifact_and_progress_is_shown(bench: Bench
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_step_that_fails_says_why_and_leaves_what_is_destroyed(
+def test_failed_step_is_explained_and_leaves_destroyable_parts(
     bench: Bench, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STAND_IN_FAILS", f"{step}=5")
@@ -154,9 +154,7 @@ def test_a_step_that_fails_says_why_and_leaves_what_is_destroyed(
     assert bench.things() == []
 
 
-def test_logs_of_the_bootstrap_are_gathered_without_keys_and_secrets(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bootstrap_logs_are_gathered_without_keys_and_secrets(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_FAILS", "create cluster=5")
     with pytest.raises(InstallError):
         bench.create()
@@ -168,9 +166,7 @@ def test_logs_of_the_bootstrap_are_gathered_without_keys_and_secrets(
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_step_that_is_interrupted_or_late_is_stopped(
-    bench: Bench, step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_or_late_step_is_stopped(bench: Bench, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_STOPS", step)
 
     def interrupt() -> None:
@@ -185,9 +181,7 @@ def test_a_step_that_is_interrupted_or_late_is_stopped(
     assert bench.things() == []
 
 
-def test_a_creation_that_takes_too_long_ends_with_what_it_said_last(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_creation_timeout_reports_the_last_output(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_STOPS", "create manifests")
     with pytest.raises(WaitTimeoutError, match="create manifests did not end within 1 s; it said last: This"):
         bench.create(timeout_s=1.0)
@@ -195,7 +189,9 @@ def test_a_creation_that_takes_too_long_ends_with_what_it_said_last(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
-def test_after_a_kill_in_any_step_all_is_destroyed(bench: Bench, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kill_in_any_step_leaves_a_destroyable_cluster(
+    bench: Bench, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STAND_IN_STOPS", step)
     process_id = os.fork()
     if process_id == 0:
@@ -226,7 +222,7 @@ class _Told:
             self.path.touch()
 
 
-def test_what_a_killed_installer_started_is_killed(tmp_path: Path) -> None:
+def test_processes_of_a_killed_installer_are_killed(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={**os.environ, "PERF_INSTALL_FOLDER": str(tmp_path)}) as left:
         shown = Path(f"/proc/{left.pid}/environ")
         # which the kernel shows a moment after the program has begun
@@ -244,7 +240,7 @@ def test_credentials_go_to_a_private_file(bench: Bench) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_program_that_is_not_there_or_another_one_is_refused(bench: Bench, tmp_path: Path) -> None:
+def test_missing_or_wrong_program_is_refused(bench: Bench, tmp_path: Path) -> None:
     said = Said(lambda: None, bench.shown.append, str)
     with pytest.raises(UsageError, match="there is no program openshift-instal:"):
         Installer("openshift-instal", {}, tmp_path / "log", said)
@@ -253,7 +249,7 @@ def test_a_program_that_is_not_there_or_another_one_is_refused(bench: Bench, tmp
 
 
 @pytest.mark.parametrize("content", ["0\n", None])
-def test_fips_needs_a_host_in_fips_mode(tmp_path: Path, content: str | None) -> None:
+def test_fips_requires_a_host_in_fips_mode(tmp_path: Path, content: str | None) -> None:
     enabled = tmp_path / "fips_enabled"
     if content is not None:
         enabled.write_text(content, encoding="ascii")
@@ -282,5 +278,5 @@ def test_program_without_fips_fails_before_anything_is_created(bench: Bench, mon
         ("panic: runtime error", "output", "panic: runtime error"),
     ],
 )  # fmt: skip
-def test_lines_of_the_log_are_read_in_each_form(line: str, level: str, message: str) -> None:
+def test_log_lines_of_each_format_are_read(line: str, level: str, message: str) -> None:
     assert parsed(line) == (level, message)

@@ -56,7 +56,7 @@ def journal_of(folder: Path, name: str = "perf-1", host: str = "sutest") -> Jour
     return journal
 
 
-def test_a_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManager, tmp_path: Path) -> None:
+def test_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManager, tmp_path: Path) -> None:
     journal, shown, hidden = journal_of(tmp_path), list[str](), list[str]()
     assert ask(manager, journal.record, PLAN)
     assert not ask(manager, journal.record, PLAN)
@@ -74,13 +74,13 @@ def test_a_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterMan
     assert not is_there(manager, record)
 
 
-def test_a_cluster_whose_answer_was_lost_is_found_again(manager: ClusterManager, tmp_path: Path) -> None:
+def test_cluster_is_found_again_after_a_lost_response(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "lost")
     assert ask(manager, journal.record, PLAN)
     assert delete(manager, journal.record, 30.0, never, lambda _said: None)
 
 
-def test_a_cluster_of_somebody_else_is_neither_taken_nor_deleted(manager: ClusterManager, tmp_path: Path) -> None:
+def test_foreign_cluster_is_neither_used_nor_deleted(manager: ClusterManager, tmp_path: Path) -> None:
     ask(manager, journal_of(tmp_path).record, PLAN)
     other = journal_of(tmp_path, host="driver").record
     with pytest.raises(ClusterError, match="OCM has a cluster perf-1 already, not of run-1/driver"):
@@ -88,14 +88,14 @@ def test_a_cluster_of_somebody_else_is_neither_taken_nor_deleted(manager: Cluste
     assert not delete(manager, other, 1.0, never, lambda _said: None)
 
 
-def test_an_error_of_ocm_ends_the_wait(manager: ClusterManager, tmp_path: Path) -> None:
+def test_ocm_error_ends_the_wait(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "refused")
     ask(manager, journal.record, PLAN)
     with pytest.raises(ClusterError, match="could not create the cluster refused: the account has no quota"):
         await_ready(manager, journal, 30.0, never, lambda _said: None, lambda _secret: None)
 
 
-def test_a_wait_ends_by_time_and_by_request(manager: ClusterManager, tmp_path: Path) -> None:
+def test_wait_ends_at_timeout_and_on_request(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path)
     ask(manager, journal.record, PLAN)
     with pytest.raises(WaitTimeoutError, match="was not ready within 0 s: installing"):
@@ -110,7 +110,7 @@ def test_a_wait_ends_by_time_and_by_request(manager: ClusterManager, tmp_path: P
         await_ready(manager, delete_journal, 30.0, interrupt, lambda _said: None, lambda _secret: None)
 
 
-def test_what_ocm_would_refuse_is_refused_before_and_keys_are_not_shown(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_early_and_keys_hidden(tmp_path: Path) -> None:
     record = journal_of(tmp_path).record
     assert body_of(record, replace(PLAN, release="4.18.3"))["version"] == {"id": "openshift-v4.18.3"}
     assert "expiration_timestamp" not in body_of(record, replace(PLAN, expires=False))
@@ -123,7 +123,7 @@ def test_what_ocm_would_refuse_is_refused_before_and_keys_are_not_shown(tmp_path
     ("nodes", "multi_az", "said"),
     [(1, False, "2 workers at least"), (2, True, "zones has 3 workers at least"), (4, True, "a multiple of 3 workers")],
 )
-def test_numbers_of_nodes_that_ocm_refuses_are_refused_before(
+def test_node_counts_that_ocm_refuses_are_refused_early(
     manager: ClusterManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, multi_az: bool, said: str
 ) -> None:
     record, plan = journal_of(tmp_path).record, replace(PLAN, nodes=nodes, multi_az=multi_az)
@@ -135,9 +135,7 @@ def test_numbers_of_nodes_that_ocm_refuses_are_refused_before(
 
 
 @pytest.mark.parametrize(("multi_az", "nodes"), [(False, 2), (True, 3)])
-def test_default_number_of_nodes_fits_the_zones(
-    manager: ClusterManager, tmp_path: Path, multi_az: bool, nodes: int
-) -> None:
+def test_default_node_count_fits_the_zones(manager: ClusterManager, tmp_path: Path, multi_az: bool, nodes: int) -> None:
     record, plan = journal_of(tmp_path).record, replace(PLAN, multi_az=multi_az)
     assert body_of(record, plan)["nodes"]["compute"] == nodes
     assert ask(manager, record, plan)

@@ -28,11 +28,11 @@ def _record(host: str, method: str, phase: str, keep: bool = False) -> ClusterRe
     return replace(new_record("a-run", host, method), phase=phase, keep=keep)
 
 
-def test_a_site_with_clusters_that_are_there_creates_none() -> None:
+def test_site_with_existing_clusters_creates_none() -> None:
     assert plan(NOTHING, {"driver": {}}, [], _arguments) == []
 
 
-def test_each_host_has_its_own_way_and_its_own_arguments() -> None:
+def test_each_host_has_its_method_and_arguments() -> None:
     creations = plan({"sutest": "ocp", "driver": "hive"}, {"driver": {"pool": "small"}}, [], _arguments)
     assert [(each.host, each.method, each.arguments) for each in creations] == [
         ("sutest", "ocp", {"host": "sutest"}),
@@ -42,29 +42,29 @@ def test_each_host_has_its_own_way_and_its_own_arguments() -> None:
 
 
 @pytest.mark.parametrize("argument", ["region", "record", "host"])
-def test_an_argument_that_nobody_may_set_is_refused(argument: str) -> None:
+def test_reserved_argument_is_refused(argument: str) -> None:
     with pytest.raises(UsageError, match=f"cluster_create_hive has no such argument to set: {argument}"):
         plan({"driver": "hive"}, {"driver": {argument: "x"}}, [], _arguments)
 
 
-def test_arguments_of_a_cluster_that_nobody_creates_are_refused() -> None:
+def test_arguments_without_a_created_cluster_are_refused() -> None:
     with pytest.raises(UsageError, match="no cluster is created for driver"):
         plan(NOTHING, {"driver": {"pool": "small"}}, [], _arguments)
 
 
-def test_what_is_noted_is_destroyed_also_when_the_settings_do_not_say_so() -> None:
+def test_recorded_cluster_is_destroyed_despite_other_settings() -> None:
     records = [_record("sutest", "hive", CREATING), _record("driver", "osd", DESTROYED)]
     creations = plan({}, {}, records, _arguments)
     assert [(each.host, each.phase) for each in creations] == [("sutest", CREATING)]
     assert created(records) == {}
 
 
-def test_a_host_has_one_cluster_at_a_time() -> None:
+def test_host_has_one_cluster_at_a_time() -> None:
     with pytest.raises(UsageError, match="is one by hive, the settings say ocp: destroy it first"):
         plan({"sutest": "ocp"}, {}, [_record("sutest", "hive", CREATED)], _arguments)
 
 
 @pytest.mark.parametrize(("phase", "kept"), [(CREATED, True), (CREATING, False)])
-def test_a_cluster_is_kept_once_it_is_whole(phase: str, kept: bool) -> None:
+def test_only_a_complete_cluster_can_be_kept(phase: str, kept: bool) -> None:
     (creation,) = plan({"sutest": "hive"}, {}, [_record("sutest", "hive", phase, keep=True)], _arguments)
     assert creation.kept is kept

@@ -29,16 +29,16 @@ def node(name: str, label: str = "") -> dict[str, Any]:
         ([node("worker-0"), node("worker-1", H100)], Profile("h100", "worker-1", H100)),
     ],
 )
-def test_a_cluster_is_found_again_by_its_nodes(nodes: list[dict[str, Any]], profile: Profile | None) -> None:
+def test_cluster_is_recognized_by_its_nodes(nodes: list[dict[str, Any]], profile: Profile | None) -> None:
     assert profile_of(nodes, PROFILES) == profile
 
 
-def test_nodes_that_ask_for_different_presets_are_refused() -> None:
+def test_nodes_with_contradicting_presets_are_refused() -> None:
     with pytest.raises(UsageError, match=r"ambiguous .*: dgx by node dgx-1.example.com, h100 by node worker-1"):
         profile_of([node("worker-1", H100), node("dgx-1.example.com")], PROFILES)
 
 
-def test_a_run_without_the_preset_of_its_cluster_is_refused() -> None:
+def test_run_without_the_clusters_preset_is_refused() -> None:
     profile = Profile("dgx", "dgx-1", "dgx-1")
     check_applied(None, [])
     check_applied(profile, ["light", "dgx"])

@@ -35,7 +35,7 @@ def _record(tmp_path: Path, host: str = "sutest") -> ClusterRecord:
     return new_record(RUN, host, "hive", owner="jane", time_to_live="2h", folder=str(tmp_path / "own"), now=now)
 
 
-def test_a_record_is_read_as_it_was_written_and_follows_its_schema(tmp_path: Path) -> None:
+def test_record_round_trips_and_follows_its_schema(tmp_path: Path) -> None:
     path = record_path(tmp_path, "sutest")
     journal = Journal(path, _record(tmp_path))
     assert journal.note()
@@ -46,7 +46,7 @@ def test_a_record_is_read_as_it_was_written_and_follows_its_schema(tmp_path: Pat
     assert journal.record.expires == "2026-11-25T10:00:00.000Z"
 
 
-def test_a_cluster_is_noted_over_one_that_was_destroyed_before_it_is_created(tmp_path: Path) -> None:
+def test_new_record_replaces_that_of_a_destroyed_cluster(tmp_path: Path) -> None:
     path = record_path(tmp_path, "sutest")
     former = Journal(path, _record(tmp_path))
     former.note()
@@ -58,7 +58,7 @@ def test_a_cluster_is_noted_over_one_that_was_destroyed_before_it_is_created(tmp
     assert (tmp_path / "own" / RUN / "sutest").is_dir()
 
 
-def test_nobody_else_reads_what_is_noted_and_what_is_secret(tmp_path: Path) -> None:
+def test_record_and_secrets_are_private(tmp_path: Path) -> None:
     record = _record(tmp_path)
     write_record(record_path(tmp_path, "sutest"), record)
     secret = Path(record.folder) / "kubeconfig"
@@ -72,7 +72,7 @@ def test_nobody_else_reads_what_is_noted_and_what_is_secret(tmp_path: Path) -> N
     assert [path.name for path in Path(record.folder).iterdir()] == ["kubeconfig"]
 
 
-def test_a_cluster_that_is_gone_leaves_nothing_but_its_record(tmp_path: Path) -> None:
+def test_destroyed_cluster_leaves_only_its_record(tmp_path: Path) -> None:
     other = Journal(record_path(tmp_path, "driver"), _record(tmp_path, "driver"))
     journal = Journal(record_path(tmp_path, "sutest"), _record(tmp_path))
     for each in (other, journal):
@@ -89,7 +89,7 @@ def test_a_cluster_that_is_gone_leaves_nothing_but_its_record(tmp_path: Path) ->
     ]
 
 
-def test_only_a_whole_cluster_is_kept(tmp_path: Path) -> None:
+def test_only_a_complete_cluster_is_kept(tmp_path: Path) -> None:
     journal = Journal(record_path(tmp_path, "sutest"), _record(tmp_path))
     journal.note(keep=True)
     assert not journal.record.kept
@@ -107,13 +107,13 @@ def test_only_a_whole_cluster_is_kept(tmp_path: Path) -> None:
         ({"time_to_live": "soon"}, "not a duration"),
     ],
 )
-def test_what_no_cluster_can_have_is_refused(wrong: dict[str, str], message: str) -> None:
+def test_invalid_cluster_fields_are_refused(wrong: dict[str, str], message: str) -> None:
     args = {"host": "sutest", "method": "hive", **wrong}
     with pytest.raises(UsageError, match=message):
         new_record(RUN, args.pop("host"), args.pop("method"), **args)  # type: ignore[arg-type]
 
 
-def test_a_document_that_is_none_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_invalid_record_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"schema": "psap.perf/cluster-record/1", "host": "sutest"}')
     with pytest.raises(PerfError, match=r"x\.json is no record of a cluster"):
@@ -121,7 +121,7 @@ def test_a_document_that_is_none_is_refused_with_its_place(tmp_path: Path) -> No
 
 
 @given(st.text("abc-T0", min_size=1, max_size=60), st.sampled_from(["sutest", "driver"]))
-def test_names_are_those_of_the_run_and_short_enough_for_installers(run: str, host: str) -> None:
+def test_cluster_names_come_from_the_run_and_are_short(run: str, host: str) -> None:
     record = new_record(run, host, "ocp")
     assert len(record.name) <= 21
     assert record.name == new_record(run, host, "osd").name

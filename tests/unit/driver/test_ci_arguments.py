@@ -41,7 +41,7 @@ def values(found: JobArguments) -> dict[str, object]:
     return {one.key: one.value for one in found.pull.settings}
 
 
-def test_the_last_comment_that_asks_for_the_test_follows_the_description(api: GitHubApi, repository: Project) -> None:
+def test_last_comment_with_the_test_follows_the_description(api: GitHubApi, repository: Project) -> None:
     api.body = "/var scale_test_count: 10\n/var scale_test_gpus: 2\n/skip plots"
     api.comments = [
         ("ada", "MEMBER", f"{TEST} smoke\n/var scale_test_count: 20"),
@@ -57,7 +57,7 @@ def test_the_last_comment_that_asks_for_the_test_follows_the_description(api: Gi
     assert (found.choice.skip, found.choice.only) == (("plots",), ("test",))
 
 
-def test_all_pages_are_read_and_asked_for_once(api: GitHubApi, repository: Project) -> None:
+def test_all_pages_are_read_once(api: GitHubApi, repository: Project) -> None:
     asking = ("ada", "MEMBER", f"{TEST}\n/var scale_test_count: 50")
     api.comments = [asking, *[("bob", "NONE", f"comment {number}\r\n> {TEST}") for number in range(499)]]
     assert values(arguments(api, repository)) == {"scale_test_count": 50}
@@ -66,7 +66,7 @@ def test_all_pages_are_read_and_asked_for_once(api: GitHubApi, repository: Proje
 
 
 @pytest.mark.parametrize("count", [0, 99, 100, 101, 200])
-def test_no_number_of_comments_is_special(api: GitHubApi, repository: Project, count: int) -> None:
+def test_page_boundaries_lose_no_comment(api: GitHubApi, repository: Project, count: int) -> None:
     api.comments = [("bob", "NONE", "x")] * count + [("ada", "OWNER", f"{TEST}\n/var scale_test_count: 5")]
     assert values(arguments(api, repository)) == {"scale_test_count": 5}
 
@@ -83,7 +83,7 @@ def test_no_number_of_comments_is_special(api: GitHubApi, repository: Project, c
         ("eve", "NONE", "- eve\n", False),
     ],
 )
-def test_only_who_may_gives_arguments(
+def test_only_authorized_users_may_pass_arguments(
     api: GitHubApi, repository: Project, author: str, association: str, owners: str | None, counts: bool
 ) -> None:
     api.author, api.association, api.body = author, association, "/var scale_test_gpus: 2"
@@ -124,13 +124,13 @@ def test_only_who_may_gives_arguments(
         ("/var scale_test_count: &a [*a]", "an anchor, an alias or a tag"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(api: GitHubApi, repository: Project, line: str, problem: str) -> None:
+def test_mistake_is_reported_with_its_place(api: GitHubApi, repository: Project, line: str, problem: str) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST}\n{line}")]
     found = arguments(api, repository)
     assert any(problem in told and told.startswith(f"{api.comment_url(0)}:") for told in found.problems), found.problems
 
 
-def test_a_job_agrees_with_its_pull_request(api: GitHubApi, repository: Project) -> None:
+def test_job_must_match_its_pull_request(api: GitHubApi, repository: Project) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST}\n/cluster lab\n/project scale_test")]
     found = arguments(api, repository)
     assert agreed(found, None, None) == ("scale_test", "lab")
@@ -139,7 +139,7 @@ def test_a_job_agrees_with_its_pull_request(api: GitHubApi, repository: Project)
         agreed(found, "fine_tuning", None)
 
 
-def test_what_github_limits_or_breaks_for_a_moment_is_asked_again(api: GitHubApi, repository: Project) -> None:
+def test_rate_limit_and_transient_errors_are_retried(api: GitHubApi, repository: Project) -> None:
     api.failures = [502, 403, 503]
     api.comments = [("ada", "MEMBER", f"{TEST}\n/var scale_test_count: 5")]
     assert values(arguments(api, repository, Access(api.url, token="ghp_x", retries=5))) == {"scale_test_count": 5}
@@ -156,7 +156,7 @@ def test_what_github_limits_or_breaks_for_a_moment_is_asked_again(api: GitHubApi
         ([], b"[]", r"does not answer|refuses to show"),
     ],
 )
-def test_a_github_that_does_not_help_is_one_error(
+def test_permanent_github_failure_is_one_error(
     api: GitHubApi, repository: Project, statuses: list[int], answer: bytes | None, said: str
 ) -> None:
     api.failures, api.answer = statuses, answer
@@ -164,12 +164,12 @@ def test_a_github_that_does_not_help_is_one_error(
         arguments(api, repository, Access(api.url, retries=1))
 
 
-def test_nobody_who_answers_is_one_error(repository: Project) -> None:
+def test_unreachable_github_is_one_error(repository: Project) -> None:
     with pytest.raises(DriverError, match="does not answer"):
         read_arguments(repository, pull_request_of(PAGE), "x", Access("http://127.0.0.1:9", retries=0), SETTINGS)
 
 
-def test_a_github_app_reads_with_the_token_of_its_installation(api: GitHubApi, repository: Project) -> None:
+def test_github_app_uses_its_installation_token(api: GitHubApi, repository: Project) -> None:
     from cryptography.hazmat.primitives.asymmetric import rsa
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -184,12 +184,12 @@ def test_a_github_app_reads_with_the_token_of_its_installation(api: GitHubApi, r
 @pytest.mark.parametrize(
     "url", ["x", "https://github.com/o/r", "https://github.com/o/r/issues/1", "file:///o/r/pull/1"]
 )
-def test_a_url_of_no_pull_request_is_refused(url: str) -> None:
+def test_url_without_a_pull_request_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="is no URL of a pull request"):
         pull_request_of(url)
 
 
-def test_the_command_shows_what_would_be_applied_and_explains_it(
+def test_command_shows_and_explains_the_arguments(
     api: GitHubApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST} smoke\n/var scale_test_count: [30, 60]")]
@@ -205,7 +205,7 @@ def test_the_command_shows_what_would_be_applied_and_explains_it(
     assert document["layers"][-1]["origin"] == f"{api.comment_url(0)}:2"
 
 
-def test_the_command_fails_where_a_job_would_be_refused(api: GitHubApi, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fails_if_a_job_would_be_refused(api: GitHubApi, capsys: pytest.CaptureFixture[str]) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST}\n/vra x: 1")]
     assert main([*COMMAND, "-s", f"github_url={api.url}"]) == 2
     assert "did you mean /var?" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def prow(kind: str, **more: str) -> Job:
         ("batch", "presubmit", "scale-test"),
     ],
 )
-def test_prow_says_what_is_tested_and_where_it_is_kept(kind: str, found: str, test: str) -> None:
+def test_prow_provides_the_test_and_its_artifact_location(kind: str, found: str, test: str) -> None:
     job = prow(kind)
     assert (job.system, job.kind, job.test) == ("prow", found, test)
     assert job.repository == "openshift-psap/psap-perf"
@@ -48,7 +48,7 @@ def test_prow_says_what_is_tested_and_where_it_is_kept(kind: str, found: str, te
     assert job.artifacts_url.endswith(f"/test-platform-results/{PROW[kind]['path']}/artifacts/")
 
 
-def test_prow_says_which_pull_request_is_tested() -> None:
+def test_prow_provides_the_pull_request() -> None:
     url = "https://github.com/openshift-psap/psap-perf/pull/123"
     assert prow("presubmit").pull == PullRequest("openshift-psap/psap-perf", 123, "ada", url)
     rehearsed = prow("rehearsal").pull
@@ -60,12 +60,12 @@ def test_prow_says_which_pull_request_is_tested() -> None:
     assert prow("periodic").pull is None
 
 
-def test_a_step_of_ci_operator_knows_its_own_folder() -> None:
+def test_ci_operator_step_has_its_folder() -> None:
     job = prow("presubmit", JOB_NAME_SAFE="scale-test", HOSTNAME="scale-test-psap-perf-prepare")
     assert job.artifacts_url.endswith("/artifacts/scale-test/psap-perf-prepare/artifacts/")
 
 
-def test_steps_of_prow_share_little_and_no_artifacts(tmp_path: Path) -> None:
+def test_prow_steps_share_little_and_no_artifacts(tmp_path: Path) -> None:
     job = prow("presubmit", ARTIFACT_DIR=str(tmp_path / "artifacts"), SHARED_DIR=str(tmp_path / "shared"))
     assert (job.artifacts, job.shared) == (tmp_path / "artifacts", tmp_path / "shared")
     assert not job.steps_share_artifacts
@@ -74,12 +74,12 @@ def test_steps_of_prow_share_little_and_no_artifacts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", '{"type": "presubmit"}', '{"type":"periodic","job":"x","refs":3}'])
-def test_a_job_spec_that_prow_would_not_write_is_refused(text: str) -> None:
+def test_invalid_job_spec_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="JOB_SPEC is not what Prow documents"):
         detect({"JOB_SPEC": text})
 
 
-def test_jenkins_says_which_build_of_which_pull_request_it_is() -> None:
+def test_jenkins_provides_build_and_pull_request() -> None:
     _system, job = detect(JENKINS)
     assert (job.system, job.kind, job.name, job.test) == ("jenkins", "presubmit", "perf/scale-test/PR-7", "scale-test")
     assert job.pull == PullRequest("openshift-psap/psap-perf", 7, "ada", JENKINS["CHANGE_URL"])
@@ -88,7 +88,7 @@ def test_jenkins_says_which_build_of_which_pull_request_it_is() -> None:
     assert job.artifacts_url == f"{JENKINS['BUILD_URL']}artifact/"
 
 
-def test_a_build_of_jenkins_without_a_pull_request_knows_its_repository() -> None:
+def test_jenkins_build_without_a_pull_request_has_its_repository() -> None:
     environment = {key: value for key, value in JENKINS.items() if not key.startswith("CHANGE_")}
     job = detect(environment | {"GIT_URL": "git@github.com:openshift-psap/psap-perf.git", "JOB_NAME": "scale-test"})[1]
     assert (job.kind, job.repository, job.pull) == ("manual", "openshift-psap/psap-perf", None)
@@ -124,7 +124,7 @@ def actions(tmp_path: Path, name: str, event: object) -> dict[str, str]:
         ("workflow_dispatch", {}, "manual", None),
     ],
 )
-def test_github_actions_tells_its_event(
+def test_github_actions_provides_its_event(
     tmp_path: Path, name: str, event: object, kind: str, number: int | None
 ) -> None:
     job = detect(actions(tmp_path, name, event) | ({"PERF_CI_KIND": kind} if number is None else {}))[1]
@@ -132,23 +132,23 @@ def test_github_actions_tells_its_event(
     assert (job.pull.number if job.pull else None) == number
 
 
-def test_an_event_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_invalid_event_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no event of GitHub"):
         detect(actions(tmp_path, "pull_request", {"pull_request": 3}))
 
 
-def test_a_shell_is_no_ci_system() -> None:
+def test_shell_is_not_a_ci_system() -> None:
     job = detect({"USER": "ada"})[1]
     assert (job.system, job.kind, job.pull, job.artifacts) == ("shell", "manual", None, Path.cwd() / "ci-artifacts")
 
 
 @pytest.mark.parametrize(("name", "value"), [("PERF_CI_GRACE", "soon"), ("PERF_CI_GRACE", "0"), ("PERF_CI_KIND", "x")])
-def test_what_a_job_says_itself_is_checked(name: str, value: str) -> None:
+def test_variables_of_the_job_are_validated(name: str, value: str) -> None:
     with pytest.raises(UsageError, match=name):
         detect({"USER": "ada", name: value})
 
 
-def test_links_and_a_summary_stand_where_the_system_shows_them(tmp_path: Path) -> None:
+def test_links_and_summary_are_where_the_system_shows_them(tmp_path: Path) -> None:
     links = (Link("Report of the run", "https://example.com/report"), Link("Log", "run.log"))
     environment = PROW["presubmit"]["environment"] | {"ARTIFACT_DIR": str(tmp_path)}
     system, job = detect(environment)

@@ -16,7 +16,7 @@ def words(text: str) -> list[tuple[str, str, int | None]]:
     return [(each.word, each.rest, each.where.line) for each in directives_in(text, URL).directives]
 
 
-def test_a_directive_is_a_line_with_one_of_our_words() -> None:
+def test_directive_is_a_line_with_a_known_word() -> None:
     text = "Please test\r\n/test scale-test smoke  lab \r\n   /var a.b: [1, 2]\n/SKIP plots\r/only test\n/cluster lab\n"
     assert words(text) == [
         ("test", "scale-test smoke  lab", 2),
@@ -47,12 +47,12 @@ def test_a_directive_is_a_line_with_one_of_our_words() -> None:
         "/ test x",
     ],
 )
-def test_what_markdown_shows_otherwise_is_no_directive(text: str) -> None:
+def test_quoted_or_code_lines_are_not_directives(text: str) -> None:
     said = directives_in(text, URL)
     assert (said.directives, said.problems) == ((), ())
 
 
-def test_after_an_example_comes_text_again() -> None:
+def test_text_after_an_example_is_read_again() -> None:
     assert words("```\n/var a: 1\n```\n/var b: 2\n<!-- x -->\n/var c: 3") == [("var", "b: 2", 4), ("var", "c: 3", 6)]
 
 
@@ -72,7 +72,7 @@ def test_after_an_example_comes_text_again() -> None:
         ("/\u0301var a: 1", "characters that none has"),
     ],
 )
-def test_what_was_meant_as_a_directive_is_reported(line: str, problem: str) -> None:
+def test_misspelled_directive_is_reported(line: str, problem: str) -> None:
     said = directives_in(f"x\n{line}", URL)
     assert said.directives == ()
     (told,) = said.problems
@@ -80,7 +80,7 @@ def test_what_was_meant_as_a_directive_is_reported(line: str, problem: str) -> N
     assert problem in told
 
 
-def test_what_bots_of_others_hear_is_theirs() -> None:
+def test_directives_of_other_bots_are_ignored() -> None:
     said = directives_in("/lgtm\n/approve\n/retest\n/label x\n/frobnicate", URL)
     assert (said.directives, said.problems) == ((), ())
     assert ["/frobnicate is no directive of ours" in remark for remark in said.remarks] == [True]
@@ -100,7 +100,7 @@ def test_what_bots_of_others_hear_is_theirs() -> None:
         ("a: \u00e4", "a", "\u00e4"),
     ],
 )
-def test_a_variable_has_its_type_of_yaml(rest: str, name: str, value: Any) -> None:
+def test_variable_has_its_yaml_type(rest: str, name: str, value: Any) -> None:
     assert variable(Directive("var", rest, Where(URL, 1))) == (name, value)
 
 
@@ -125,6 +125,6 @@ BOMB = "a: {b: &b [x,x], c: &c [*b,*b], d: &d [*c,*c], e: [*d,*d]}"
         (f"a: {'{x: ' * 40}", "nested deeper"),
     ],
 )
-def test_what_is_more_than_a_value_is_refused_before_it_is_built(rest: str, problem: str) -> None:
+def test_complex_yaml_is_refused_before_it_is_built(rest: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         variable(Directive("var", rest, Where(URL, 1)))

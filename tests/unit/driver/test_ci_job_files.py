@@ -19,7 +19,7 @@ CALLED = [name for name in NAMES if name != "plots"]
 CALL = re.compile(r"exec perfdrv ci (?:step (\w+)|(run)) ")
 
 
-def test_every_step_has_a_reference_of_ci_operator_in_its_place() -> None:
+def test_every_step_has_a_ci_operator_reference() -> None:
     workflow = yaml.safe_load((FILES / "prow/psap-perf-workflow.yaml").read_text())["workflow"]["steps"]
     named = [step["ref"] for stage in ("pre", "test", "post") for step in workflow[stage]]
     called = []
@@ -33,14 +33,14 @@ def test_every_step_has_a_reference_of_ci_operator_in_its_place() -> None:
     assert [step for step, _run in called] == CALLED
 
 
-def test_jobs_give_their_steps_variables_that_these_have() -> None:
+def test_jobs_pass_only_variables_that_their_steps_have() -> None:
     config = yaml.safe_load((FILES / "prow/ci-operator-config.yaml").read_text())
     reference = yaml.safe_load((FILES / "prow/psap-perf-test-ref.yaml").read_text())["ref"]
     known = {each["name"] for each in reference["env"]}
     assert [test["as"] for test in config["tests"] if not set(test["steps"]["env"]) <= known] == []
 
 
-def test_other_files_call_steps_that_exist() -> None:
+def test_other_files_call_existing_steps() -> None:
     jenkins = [step for step, _run in CALL.findall((FILES / "jenkins/Jenkinsfile").read_text())]
     assert jenkins == CALLED
     workflow = yaml.safe_load((FILES / "github/perf.yml").read_text())
@@ -49,7 +49,7 @@ def test_other_files_call_steps_that_exist() -> None:
 
 
 @pytest.mark.deep
-def test_the_workflow_is_what_the_schema_of_github_wants(tmp_path: Path) -> None:
+def test_workflow_follows_the_github_schema(tmp_path: Path) -> None:
     venv.create(tmp_path, with_pip=True)
     programs = tmp_path / "bin"
     subprocess.run([str(programs / "pip"), "install", "--quiet", "check-jsonschema==0.39.0"], check=True)
@@ -60,7 +60,7 @@ def test_the_workflow_is_what_the_schema_of_github_wants(tmp_path: Path) -> None
 
 
 @pytest.mark.deep
-def test_the_jenkinsfile_is_groovy(tmp_path: Path) -> None:
+def test_jenkinsfile_is_valid_groovy(tmp_path: Path) -> None:
     parser = ["-Dartifact=org.apache.groovy:groovy:4.0.29", f"-DoutputDirectory={tmp_path}"]
     subprocess.run(["mvn", "--batch-mode", "--quiet", "dependency:copy", *parser], check=True)
     (jar,) = tmp_path.glob("groovy-*.jar")

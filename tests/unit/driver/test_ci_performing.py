@@ -101,9 +101,7 @@ def text(job: Job, name: str) -> str:
     return (job.artifacts / name).read_text(encoding="utf-8")
 
 
-def test_one_job_is_one_run_without_the_plays_of_steps_that_are_skipped(
-    project: Project, ongoing: Ongoing, ansible: Ansible
-) -> None:
+def test_one_job_is_one_run_without_skipped_steps(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
     assert whole(plan_of(project, ongoing.job, skip=("pre_cleanup", "test", "export")), ongoing) == 0
     (request,) = ansible.requests
     assert request.skip_tags == ("cleanup_before", "test")
@@ -116,7 +114,7 @@ def test_one_job_is_one_run_without_the_plays_of_steps_that_are_skipped(
     assert "the pull request chose it" in text(ongoing.job, "summary.md")
 
 
-def test_a_failed_run_is_the_failure_of_its_job(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+def test_failed_run_fails_its_job(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
     ansible.status = "failed"
     assert whole(plan_of(project, ongoing.job), ongoing) == 1
     (record,) = known(ongoing.job).steps
@@ -125,14 +123,14 @@ def test_a_failed_run_is_the_failure_of_its_job(project: Project, ongoing: Ongoi
         require_room(ongoing.job)
 
 
-def test_a_refused_run_leaves_no_directory_and_says_why(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+def test_refused_run_leaves_no_directory_and_reports_why(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
     ansible.status = "refused"
     assert whole(plan_of(project, ongoing.job), ongoing) == 2
     assert ongoing.run is None
     assert "a setting is wrong: no such setting: x" in text(ongoing.job, "FAILURES")
 
 
-def test_a_run_that_cannot_be_exported_fails_its_job_where_it_went_well(
+def test_failed_export_fails_a_successful_job(
     project: Project, ongoing: Ongoing, ansible: Ansible, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
@@ -141,7 +139,7 @@ def test_a_run_that_cannot_be_exported_fails_its_job_where_it_went_well(
     assert ongoing.why.startswith("the run was not exported: failed: ")
 
 
-def test_steps_are_attempts_at_one_run(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
+def test_steps_are_attempts_of_one_run(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
     assert [do(project, ongoing, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
     first, second, third = ansible.requests
     assert [request.tags for request in ansible.requests] == [("prepare",), ("test",), ("cleanup",)]
@@ -154,7 +152,7 @@ def test_steps_are_attempts_at_one_run(project: Project, ongoing: Ongoing, ansib
     assert len(json.loads((ongoing.job.artifacts / RUN / "run.json").read_text())["attempts"]) == 3
 
 
-def test_after_a_failed_step_the_test_does_not_run_and_the_cleanup_keeps_what_the_run_came_to(
+def test_failed_step_skips_the_test_and_cleanup_keeps_the_outcome(
     project: Project, ongoing: Ongoing, ansible: Ansible, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ansible.status = "failed"
@@ -169,9 +167,7 @@ def test_after_a_failed_step_the_test_does_not_run_and_the_cleanup_keeps_what_th
     assert ongoing.to_tell
 
 
-def test_the_step_after_a_killed_one_finds_its_run_and_finalizes_it(
-    project: Project, ongoing: Ongoing, ansible: Ansible
-) -> None:
+def test_step_after_a_killed_one_finalizes_its_run(project: Project, ongoing: Ongoing, ansible: Ansible) -> None:
     ansible.status = "interrupted"
     ansible.launch(plan_of(project, ongoing.job).request)
     write_state(ongoing.job, plan_of(project, ongoing.job).state.with_step(StepRecord("test", "running", 0, "x")))
@@ -190,7 +186,7 @@ def test_steps_with_other_settings_are_refused(project: Project, ongoing: Ongoin
     assert len(ansible.requests) == 1
 
 
-def test_a_step_waits_for_nobody_and_goes_on_with_nothing_that_never_began(
+def test_step_does_not_wait_and_continues_only_a_begun_run(
     project: Project, ongoing: Ongoing, ansible: Ansible
 ) -> None:
     do(project, ongoing, "prepare")
@@ -207,7 +203,7 @@ def test_a_step_waits_for_nobody_and_goes_on_with_nothing_that_never_began(
 @pytest.mark.parametrize(
     ("name", "why"), [("plots", "there is no run to report"), ("export", "there is no run to export")]
 )
-def test_what_reads_a_run_is_skipped_where_there_is_none(
+def test_steps_that_read_a_run_are_skipped_without_one(
     project: Project, ongoing: Ongoing, capsys: pytest.CaptureFixture[str], name: str, why: str
 ) -> None:
     assert do(project, ongoing, name) == 0
@@ -215,7 +211,7 @@ def test_what_reads_a_run_is_skipped_where_there_is_none(
     assert known(ongoing.job).statuses() == {name: "skipped"}
 
 
-def test_a_run_is_exported_where_its_settings_say_so(
+def test_run_is_exported_to_the_configured_place(
     project: Project, ongoing: Ongoing, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     do(project, ongoing, "test")
@@ -232,7 +228,7 @@ def test_a_run_is_exported_where_its_settings_say_so(
     assert ongoing.why == "export: failed: no such bucket"
 
 
-def test_a_report_that_cannot_be_made_fails_its_step_only(
+def test_failed_report_fails_only_its_step(
     project: Project, ongoing: Ongoing, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     do(project, ongoing, "test")
@@ -258,7 +254,7 @@ def begun_in(project: Project, ongoing: Ongoing) -> None:
         (UsageError("no such flow"), 2, "failed", "no such flow"),
     ],
 )
-def test_a_job_leaves_its_files_however_it_ends(
+def test_job_writes_its_files_however_it_ends(
     project: Project, system: tuple[System, Job], error: BaseException, code: int, status: str, why: str
 ) -> None:
     def perform(ongoing: Ongoing) -> int:
@@ -273,7 +269,7 @@ def test_a_job_leaves_its_files_however_it_ends(
     assert f"Error: {why}" in text(job, "run.log")
 
 
-def test_an_error_of_ours_is_raised_once_the_files_say_so(project: Project, system: tuple[System, Job]) -> None:
+def test_internal_error_is_raised_after_the_files_are_written(project: Project, system: tuple[System, Job]) -> None:
     def perform(ongoing: Ongoing) -> int:
         begun_in(project, ongoing)
         raise ZeroDivisionError("a mistake")
@@ -283,7 +279,7 @@ def test_an_error_of_ours_is_raised_once_the_files_say_so(project: Project, syst
     assert "(exit code 70)" in text(system[1], "FINISHED")
 
 
-def test_a_secret_in_a_file_of_the_job_fails_it_and_is_taken_out(system: tuple[System, Job]) -> None:
+def test_secret_in_a_job_file_fails_the_job_and_is_removed(system: tuple[System, Job]) -> None:
     secret = "planted-secret-4711"
 
     def perform(ongoing: Ongoing) -> int:
@@ -296,7 +292,7 @@ def test_a_secret_in_a_file_of_the_job_fails_it_and_is_taken_out(system: tuple[S
     assert secret not in text(system[1], "notes.txt")
 
 
-def test_a_run_that_does_not_fit_into_what_steps_share_fails_its_step(
+def test_run_too_large_for_the_shared_folder_fails_its_step(
     project: Project, tmp_path: Path, ansible: Ansible, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = {"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "one"), "SHARED_DIR": str(tmp_path / "shared")}

@@ -22,9 +22,7 @@ def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_each_secret_is_shown_with_what_is_wrong_and_never_itself(
-    secrets: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_secret_is_listed_with_its_problem_but_no_value(secrets: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (secrets / "pull-secret").write_text("no json but planted-4711")
     (secrets / "token").write_text("ghp_planted-4711\n")
     given = (
@@ -47,7 +45,7 @@ def test_each_secret_is_shown_with_what_is_wrong_and_never_itself(
     assert "planted-4711" not in shown.out + shown.err
 
 
-def test_a_secret_that_is_not_given_or_not_used_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unset_or_unused_secret_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     extra = json.dumps({"fine_tuning_sources.hf": SOURCE, "github_token": "vault:token"})
     assert main([*COMMAND, "-e", extra]) == 0
     shown = capsys.readouterr().out
@@ -55,7 +53,7 @@ def test_a_secret_that_is_not_given_or_not_used_is_no_error(capsys: pytest.Captu
     assert "the secret env:HF_TOKEN is missing" in shown
 
 
-def test_a_secret_in_clear_is_refused_and_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_text_secret_is_refused_and_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*COMMAND, "-s", "github_token=planted-4711"]) == 2
     shown = capsys.readouterr()
     assert "must name a secret, not be one" in shown.out

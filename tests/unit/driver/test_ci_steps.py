@@ -57,7 +57,7 @@ def failure(at: str, what: str, why: str = "it broke", kind: str = "", attempt: 
     return Failure(at, attempt, "sutest", None, what, "tasks/main.yml:2", why, 1, kind, None)
 
 
-def test_steps_are_left_out_by_name_and_by_what_only_is_wanted() -> None:
+def test_steps_are_selected_by_skip_and_only() -> None:
     assert Choice.of(["test"], []).left_out("test") == "told to skip test"
     assert Choice.of([], ["prepare"]).left_out("test") == "told to do only prepare"
     assert Choice.of([], ["prepare"]).left_out("prepare") == ""
@@ -66,7 +66,7 @@ def test_steps_are_left_out_by_name_and_by_what_only_is_wanted() -> None:
         Choice.of(["tets"], [])
 
 
-def test_two_who_choose_leave_out_what_either_leaves_out() -> None:
+def test_skips_of_two_sources_are_combined() -> None:
     both = Choice.of(["plots"], ["prepare", "test"]).with_those_of(Choice.of([], ["test", "post_cleanup"]))
     assert [
         name for name in ("pre_cleanup", "prepare", "test", "post_cleanup", "plots") if not both.left_out(name)
@@ -78,11 +78,11 @@ def test_two_who_choose_leave_out_what_either_leaves_out() -> None:
     [({}, ""), ({"prepare": "ok"}, ""), ({"prepare": "skipped"}, ""), ({"prepare": "failed"}, "prepare"),
      ({"pre_cleanup": "killed", "prepare": "not run"}, "pre_cleanup"), ({"post_cleanup": "failed"}, "")],
 )  # fmt: skip
-def test_a_step_knows_which_one_before_it_failed(statuses: dict[str, str], first: str) -> None:
+def test_step_knows_which_earlier_step_failed(statuses: dict[str, str], first: str) -> None:
     assert failed_before(step_named("test"), statuses) == first
 
 
-def test_what_a_step_leaves_is_what_the_next_one_reads(job: Job) -> None:
+def test_state_of_a_step_round_trips_to_the_next(job: Job) -> None:
     state = replace(STATE, run="demo-1", choice=Choice.of(["plots"], []))
     state = state.with_step(StepRecord("prepare", "running", 0, "2026-01-01T00:00:00.000Z"))
     state = state.with_step(
@@ -95,7 +95,7 @@ def test_what_a_step_leaves_is_what_the_next_one_reads(job: Job) -> None:
     assert [step.status for step in state.steps] == ["failed"]
 
 
-def test_the_state_of_another_build_is_not_taken_for_this_one(job: Job) -> None:
+def test_state_of_another_build_is_ignored(job: Job) -> None:
     write_state(job, STATE)
     with pytest.raises(UsageError, match="is that of shell-manual, and this is shell-manual-7"):
         read_state(replace(job, build="7"))
@@ -105,7 +105,7 @@ def test_the_state_of_another_build_is_not_taken_for_this_one(job: Job) -> None:
 
 
 @pytest.mark.parametrize(("limit", "measured", "said"), [(None, True, ""), (30_000, False, "what was measured")])
-def test_a_run_goes_from_step_to_step_as_far_as_there_is_room(
+def test_run_is_passed_between_steps_as_space_permits(
     job: Job, tmp_path: Path, limit: int | None, measured: bool, said: str
 ) -> None:
     run = run_in(job)
@@ -118,13 +118,13 @@ def test_a_run_goes_from_step_to_step_as_far_as_there_is_room(
     assert (taken / "001__demo__fail" / "artifacts" / "measured.bin").is_file() == measured
 
 
-def test_a_run_that_is_nowhere_is_said_so(job: Job) -> None:
+def test_missing_run_is_reported(job: Job) -> None:
     with pytest.raises(UsageError, match=r"is neither in .* nor in"):
         take_over(job, replace(STATE, run="demo-1"))
     assert take_over(job, STATE) is None
 
 
-def test_failures_stand_in_the_order_of_time_whatever_cell_they_are_of(job: Job) -> None:
+def test_failures_are_ordered_by_time_across_cells(job: Job) -> None:
     run = run_in(job)
     cell = run / "002__cell__0"
     cell.mkdir()
@@ -141,7 +141,7 @@ def test_failures_stand_in_the_order_of_time_whatever_cell_they_are_of(job: Job)
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, 130])
-def test_a_job_without_a_run_says_why(job: Job, code: int) -> None:
+def test_job_without_a_run_reports_why(job: Job, code: int) -> None:
     report = Report("perfdrv ci run demo", code, 1.0, None, "there is no setting x")
     leave(job, report)
     assert "there is no setting x" in (job.artifacts / "FAILURES").read_text(encoding="utf-8")
@@ -150,7 +150,7 @@ def test_a_job_without_a_run_says_why(job: Job, code: int) -> None:
     assert f"perfdrv ci run demo: {words[code]} (exit code {code})" in line
 
 
-def test_all_files_of_a_job_say_the_same(job: Job) -> None:
+def test_all_files_of_a_job_agree(job: Job) -> None:
     run = run_in(job)
     append_failure(run, failure("2026-01-01T00:00:01.000Z", "Fail", "no <moon> | no ``` and token-9876"))
     end_attempt(run, "failed", 1, {"what": "Fail", "why": "no <moon> and token-9876"})
@@ -182,7 +182,7 @@ def test_all_files_of_a_job_say_the_same(job: Job) -> None:
     assert f"https://ci.example.com/7/{run.name}" in [link.target for link in links]
 
 
-def test_a_cluster_that_cannot_be_reached_is_no_failed_test(job: Job) -> None:
+def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
     leave(job, Report("perfdrv ci run demo", 3, 1.0, None, "no route to host"))
     document = ElementTree.fromstring((job.artifacts / "junit_manual.xml").read_text(encoding="utf-8"))
     assert [child.tag for case in document.iter("testcase") for child in case] == ["error"]

@@ -34,7 +34,7 @@ def main(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
     return call
 
 
-def test_help_names_every_command(perfdrv: Callable[..., Result]) -> None:
+def test_help_lists_every_command(perfdrv: Callable[..., Result]) -> None:
     result = perfdrv("--help")
     assert result.exit_code == 0
     assert all(f"\n  {name} " in result.output for name in COMMANDS)
@@ -55,7 +55,7 @@ def test_every_command_has_help(name: str, perfdrv: Callable[..., Result]) -> No
     assert "Usage: perfdrv" in result.output
 
 
-def test_every_command_of_a_group_says_what_it_does() -> None:
+def test_every_command_of_a_group_has_a_summary() -> None:
     context = click.Context(cli)
     groups = [cli.get_command(context, name) for name in ("runs", "settings")]
     for group in groups:
@@ -95,7 +95,7 @@ def test_every_command_of_a_group_says_what_it_does() -> None:
         (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
     ],
 )
-def test_bad_input_is_a_sentence_and_exit_code_2(
+def test_invalid_input_is_one_sentence_and_exits_with_2(
     words: list[str],
     sentence: str,
     project: Project,
@@ -124,7 +124,7 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
         (["replot", "https://ada:pw123@host/x"], 2, ""),
     ],
 )
-def test_a_path_of_another_kind_is_named(
+def test_path_of_the_wrong_type_is_named(
     words: list[str],
     code: int,
     sentence: str,
@@ -155,7 +155,7 @@ RUN = ("scale_test-20261120T093000Z-5f3a1c", "interrupted", "2026-11-20 09:29:29
         (("", "", ""), 80, 3),
     ],
 )
-def test_columns_of_a_terminal_break_no_word(row: tuple[str, ...], width: int, columns: int) -> None:
+def test_terminal_columns_break_no_word(row: tuple[str, ...], width: int, columns: int) -> None:
     widths = column_widths([row], width)
     assert len(widths) == columns
     assert sum(widths) + 2 * (columns - 1) <= width
@@ -174,7 +174,7 @@ def test_settings_show_reads_each_file_once(perfdrv: Callable[..., Result], monk
     assert sorted(read) == sorted(set(read))
 
 
-def test_settings_are_those_of_the_host_on_which_flows_run(perfdrv: Callable[..., Result], tmp_path: Path) -> None:
+def test_settings_are_those_of_the_flows_host(perfdrv: Callable[..., Result], tmp_path: Path) -> None:
     site = tmp_path / "site"
     (site / "host_vars").mkdir(parents=True)
     hosts = "all: {hosts: {localhost: {}}, children: {clusters: {hosts: {sutest: {}}}}}\n"
@@ -185,7 +185,7 @@ def test_settings_are_those_of_the_host_on_which_flows_run(perfdrv: Callable[...
     assert "17" not in perfdrv(*explain, "--host", "localhost").output.splitlines()[0]
 
 
-def test_a_long_value_widens_no_other_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_value_does_not_widen_other_lines(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("name", "value", "origin"), [("a", "x" * 400, "file"), ("b", "short", "file")])
     heading, long, short = capsys.readouterr().out.splitlines()
     assert (heading, short) == ("name  value  origin", "b     short  file")
@@ -193,7 +193,7 @@ def test_a_long_value_widens_no_other_line(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("words", [["flows"], ["run", "demo"], ["toolbox", "demo", "greet"], ["runs", "list"]])
-def test_outside_a_project_it_says_so(
+def test_command_outside_a_project_is_refused(
     words: list[str], tmp_path: Path, main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -202,13 +202,13 @@ def test_outside_a_project_it_says_so(
     assert text.startswith(f"Error: No psap.perf project at or above {tmp_path}.")
 
 
-def test_a_folder_that_is_no_project_is_refused(tmp_path: Path, main: Callable[..., tuple[int, str]]) -> None:
+def test_folder_that_is_no_project_is_refused(tmp_path: Path, main: Callable[..., tuple[int, str]]) -> None:
     code, text = main("--project", str(tmp_path), "flows")
     assert code == 2
     assert "is no psap.perf project" in text
 
 
-def test_an_internal_error_is_one_line_and_exit_code_70(
+def test_internal_error_is_one_line_and_exits_with_70(
     main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_words: object) -> None:
@@ -222,7 +222,7 @@ def test_an_internal_error_is_one_line_and_exit_code_70(
         main("--debug", "flows")
 
 
-def test_ctrl_c_outside_a_run_is_exit_code_130(
+def test_ctrl_c_outside_a_run_exits_with_130(
     main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_words: object) -> None:
@@ -233,7 +233,7 @@ def test_ctrl_c_outside_a_run_is_exit_code_130(
     assert (code, "Error: interrupted" in text) == (130, True)
 
 
-def test_the_version_is_that_of_the_distribution(perfdrv: Callable[..., Result]) -> None:
+def test_version_is_that_of_the_distribution(perfdrv: Callable[..., Result]) -> None:
     assert perfdrv("--version").output.startswith("perfdrv 0.")
 
 

@@ -44,7 +44,7 @@ def offered(*words: str) -> list[str]:
         (["settings", "show", "demo", "-s", "demo_n"], ["demo_note="]),
     ],
 )
-def test_names_complete(
+def test_names_are_completed(
     words: list[str], expected: list[str], project: Project, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project.root)
@@ -62,21 +62,21 @@ def test_names_complete(
         (["new", "command", "nfd_o"], ["nfd_operator"]),
     ],
 )
-def test_what_new_things_are_made_of_completes(
+def test_templates_for_new_items_are_completed(
     words: list[str], expected: list[str], repository: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repository.root)
     assert sorted(offered(*words)) == sorted(expected)
 
 
-def test_labs_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))
     assert offered("lab", "down", "--name", "o") == ["other"]
 
 
 @pytest.mark.slow
-def test_bash_gets_the_names_of_settings(project: Project) -> None:
+def test_bash_receives_the_names_of_settings(project: Project) -> None:
     completed = "COMP_WORDS=(perfdrv run demo -s demo_s); COMP_CWORD=4; _perfdrv_completion perfdrv"
     script = f'eval "$(perfdrv completion bash)"; {completed} 2>/dev/null; echo "${{COMPREPLY[@]}}"'
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -87,7 +87,7 @@ def test_bash_gets_the_names_of_settings(project: Project) -> None:
     assert done.stdout == "demo_seconds=\n"
 
 
-def test_runs_complete_outside_a_project_where_their_folder_is_named(
+def test_runs_complete_outside_a_project_with_a_named_folder(
     tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -97,7 +97,7 @@ def test_runs_complete_outside_a_project_where_their_folder_is_named(
 
 
 @pytest.mark.parametrize("words", [["run", ""], ["toolbox", ""], ["run", "x", "-p", ""]])
-def test_outside_a_project_nothing_is_offered(
+def test_nothing_is_completed_outside_a_project(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -38,7 +38,7 @@ def test_only_listed_variables_reach_ansible(tmp_path: Path) -> None:
     }
 
 
-def test_the_project_and_the_run_are_named(tmp_path: Path) -> None:
+def test_project_and_run_are_passed(tmp_path: Path) -> None:
     environment = clean_environment(tmp_path, tmp_path / "run", USER)
     assert environment["ANSIBLE_CONFIG"] == str(tmp_path / "ansible.cfg")
     assert environment["PERF_RUN_DIR"] == str(tmp_path / "run")
@@ -50,7 +50,7 @@ def test_ansible_of_this_environment_comes_first(tmp_path: Path) -> None:
     assert rest == ["/usr/bin"]
 
 
-def test_what_settings_refer_to_reaches_ansible(tmp_path: Path) -> None:
+def test_variables_referenced_by_settings_reach_ansible(tmp_path: Path) -> None:
     given = USER | {"LAB_TOKEN": "of a site", "OTHER": "do not pass"}
     names = {"HF_TOKEN", "LAB_TOKEN", "MISSING", "PERF_PROJECT_DIR"}
     environment = clean_environment(tmp_path, tmp_path / "run", given, names)
@@ -62,7 +62,7 @@ def test_what_settings_refer_to_reaches_ansible(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["group_vars/all/a.yml", "presets/a.yml", "sites/lab/host_vars/a.yml", "given.yml"])
-def test_references_are_found_wherever_settings_stand(tmp_path: Path, place: str) -> None:
+def test_references_are_found_in_every_layer_of_settings(tmp_path: Path, place: str) -> None:
     site = tmp_path / "sites" / "lab"
     (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     site.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def test_references_are_found_wherever_settings_stand(tmp_path: Path, place: str
     assert secrets_referred_to(tmp_path, site, extra) == {"DEMO", "HF_TOKEN"}
 
 
-def test_references_of_a_run_that_is_replayed_and_of_the_default_site_are_found(
+def test_references_of_replayed_runs_and_the_default_site_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in (("runs/r/settings.yml", "env:EARLIER"), ("inventories/lab/host_vars/sutest.yml", "env:OF_SITE")):
@@ -93,12 +93,12 @@ def test_references_of_a_run_that_is_replayed_and_of_the_default_site_are_found(
     assert (environment.get("EARLIER"), environment.get("OF_SITE")) == ("given", "given")
 
 
-def test_the_locale_is_one_of_utf8_whatever_the_users_is(tmp_path: Path) -> None:
+def test_locale_is_utf_8_whatever_the_users_is(tmp_path: Path) -> None:
     environment = clean_environment(tmp_path, tmp_path, {"LC_ALL": "xx_XX", "LANG": "C"})
     assert (environment["LC_ALL"], "LANG" in environment) == ("C.UTF-8", False)
 
 
-def test_a_request_is_a_command_line(tmp_path: Path) -> None:
+def test_request_becomes_a_command_line(tmp_path: Path) -> None:
     request = RunRequest(
         project=Project(tmp_path),
         flow="demo",

@@ -10,7 +10,7 @@ from perfdrv.execution.interrupts import Interrupts
 
 
 @pytest.mark.parametrize(("before", "heard"), [(signal.SIG_DFL, 1), (signal.SIG_IGN, 0)])
-def test_the_loss_of_the_terminal_stops_a_run_but_under_nohup(before: signal.Handlers, heard: int) -> None:
+def test_terminal_hangup_stops_a_run_except_under_nohup(before: signal.Handlers, heard: int) -> None:
     former = signal.signal(signal.SIGHUP, before)
     try:
         with Interrupts() as interrupts:

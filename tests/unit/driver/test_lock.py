@@ -63,14 +63,14 @@ def leases(monkeypatch: pytest.MonkeyPatch) -> Leases:
     return found
 
 
-def test_a_free_cluster_is_said_to_be_free(leases: Leases, perfdrv: Perfdrv) -> None:
+def test_free_cluster_is_reported_as_free(leases: Leases, perfdrv: Perfdrv) -> None:
     assert perfdrv("lock", "status").output == "No run changes the cluster.\n"
     assert json.loads(perfdrv("lock", "status", "--json").output) == {"held": False, "waiting": [], "lock": None}
     assert perfdrv("lock", "break", "--yes").output == "No run changes the cluster.\n"
     assert leases.deleted == []
 
 
-def test_the_holder_and_the_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
+def test_holder_and_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held, leases.queue = [lease("run-a")], [lease("run-b", 3600.0, "b"), lease("run-c", name="c")]
     shown = perfdrv("lock", "status").output
     assert "In use by run run-a (scale_test) of ada on bastion" in shown
@@ -83,12 +83,12 @@ def test_the_holder_and_the_queue_are_shown(leases: Leases, perfdrv: Perfdrv) ->
     assert [(each["run"], each["expired"]) for each in document["waiting"]] == [("run-b", True), ("run-c", False)]
 
 
-def test_a_lease_that_nobody_renews_has_expired(leases: Leases, perfdrv: Perfdrv) -> None:
+def test_lease_without_renewal_has_expired(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a", 3600.0)]
     assert ": it has expired." in perfdrv("lock", "status").output
 
 
-def test_for_whom_the_cluster_is_locked_is_shown_and_may_be_broken_alone(leases: Leases, perfdrv: Perfdrv) -> None:
+def test_owner_lock_is_shown_and_can_be_broken_alone(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a"), lease("team-b", name="psap-perf-lock")]
     assert "Locked for " in perfdrv("lock", "status").output
     assert json.loads(perfdrv("lock", "status", "--json").output)["lock"]["owner"] == "team-b"
@@ -96,7 +96,7 @@ def test_for_whom_the_cluster_is_locked_is_shown_and_may_be_broken_alone(leases:
     assert [deleted["name"] for deleted in leases.deleted] == [["psap-perf-lock"]]
 
 
-def test_the_cluster_is_taken_only_from_who_is_named_and_with_consent(leases: Leases, perfdrv: Perfdrv) -> None:
+def test_cluster_is_taken_only_from_the_named_holder_with_consent(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a")]
     refused = perfdrv("lock", "break").exception
     assert isinstance(refused, UsageError)
@@ -107,7 +107,7 @@ def test_the_cluster_is_taken_only_from_who_is_named_and_with_consent(leases: Le
     assert leases.deleted == [{"kinds": [{"kind": "Lease"}], "name": ["psap-perf"], "namespace": ["default"]}]
 
 
-def test_a_cluster_that_does_not_answer_is_an_error(perfdrv: Perfdrv, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_cluster_is_an_error(perfdrv: Perfdrv, monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*_: Any) -> dict[str, Any]:
         raise TaskError("no route to host", 3)
 

@@ -31,18 +31,18 @@ from tests.unit.driver.conftest import ROOT, Perfdrv
 
 
 @pytest.mark.parametrize("name", ["", "Flow", "1st", "a__b", "a_", "../up", "a b", "ä", "a" * 31])
-def test_a_name_that_files_and_variables_cannot_have_is_refused(name: str) -> None:
+def test_name_invalid_for_files_or_variables_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"for a flow|name of a flow"):
         checked_name("flow", name)
 
 
 @pytest.mark.parametrize("name", ["scale_test", "scale", "scale_test_2", "prometheus", "nfd", "clusters_x"])
-def test_a_flow_that_could_be_taken_for_another_is_refused(repository: Project, name: str) -> None:
+def test_flow_with_an_ambiguous_name_is_refused(repository: Project, name: str) -> None:
     with pytest.raises(UsageError, match=name):
         refuse_like_another(repository, "flow", name)
 
 
-def test_a_flow_may_have_a_group_of_its_name(repository: Project) -> None:
+def test_flow_may_have_the_name_of_a_group(repository: Project) -> None:
     refuse_like_another(repository, "group", "scale_test")
 
 
@@ -52,27 +52,27 @@ def test_words_are_replaced_in_every_form() -> None:
     assert renamed(text, {"skeleton": "my_flow"}) == told
 
 
-def test_a_group_stands_in_its_place() -> None:
+def test_group_is_inserted_in_order() -> None:
     text = "# Groups\na: First\nc: Third\n"
     assert with_group(text, "b", "Second") == "# Groups\na: First\nb: Second\nc: Third\n"
     assert with_group(text, "d", "Fourth") == "# Groups\na: First\nc: Third\nd: Fourth\n"
 
 
-def test_a_scenario_names_its_commands() -> None:
+def test_scenario_lists_its_commands() -> None:
     assert with_scenario_of("---\n# Commands: a,\n# b\nscenario:\n", "c") == "---\n# Commands: a,\n# b, c\nscenario:\n"
     full = f"---\n# Commands: {'a' * 105}\nscenario:\n"
     assert with_scenario_of(full, "bb_cc") == f"---\n# Commands: {'a' * 105},\n# bb_cc\nscenario:\n"
 
 
-def test_tasks_are_joined_at_the_end() -> None:
+def test_tasks_are_appended() -> None:
     assert with_tasks("---\n- a\n", "B", "b.yml") == ("---\n- a\n\n- name: B\n  ansible.builtin.include_tasks: b.yml\n")
 
 
-def test_a_list_has_the_new_name_below_the_old_one() -> None:
+def test_new_name_is_listed_below_the_old_one() -> None:
     assert with_line_like("- a_b\n- c\n", "a_b", "x_y") == "- a_b\n- x_y\n- c\n"
 
 
-def test_a_kpi_is_the_last_of_its_list() -> None:
+def test_kpi_is_appended_to_its_list() -> None:
     text = "name: x\nkpis:\n  - {name: a,\n     unit: s}\n\n# about plots\nplots: []\n"
     assert with_kpi(text, ["  - name: b"]) == (
         "name: x\nkpis:\n  - {name: a,\n     unit: s}\n  - name: b\n\n# about plots\nplots: []\n"
@@ -84,7 +84,7 @@ def _listed(root: Path) -> dict[str, str]:
     return {str(path.relative_to(root)): path.read_text() if path.is_file() else "" for path in root.rglob("*")}
 
 
-def test_nothing_is_written_where_one_file_is_there_already(tmp_path: Path) -> None:
+def test_nothing_is_written_if_one_file_exists(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("old")
     before = _listed(tmp_path)
     files = Files(tmp_path)
@@ -95,7 +95,7 @@ def test_nothing_is_written_where_one_file_is_there_already(tmp_path: Path) -> N
     assert _listed(tmp_path) == before
 
 
-def test_what_was_written_is_taken_back_when_the_rest_cannot_be(tmp_path: Path) -> None:
+def test_written_files_are_removed_if_a_later_write_fails(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("old")
     (tmp_path / "file").write_text("no folder")
     before = _listed(tmp_path)
@@ -113,7 +113,7 @@ def test_what_was_written_is_taken_back_when_the_rest_cannot_be(tmp_path: Path) 
     assert _listed(tmp_path) == after != before
 
 
-def test_a_project_that_links_to_the_collection_is_refused(demo: Path, perfdrv: Perfdrv) -> None:
+def test_project_that_links_to_the_collection_is_refused(demo: Path, perfdrv: Perfdrv) -> None:
     failed = perfdrv("new", "flow", "abc").exception
     assert isinstance(failed, UsageError)
     assert "perfdrv new works in" in str(failed)
@@ -161,7 +161,7 @@ def _refused(clone: Path, *words: str) -> str:
     return str(failed)
 
 
-def test_a_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
+def test_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
     told = _new(clone, "flow", "first-steps").output
     assert "perfdrv run first_steps --site lab -p first_steps" in told
     created = {line.split()[1] for line in told.splitlines() if line.startswith("created")}
@@ -175,7 +175,7 @@ def test_a_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
     assert "already" in _refused(clone, "flow", "skeleton")
 
 
-def test_a_new_command_of_a_group_joins_its_scenario(clone: Path) -> None:
+def test_new_command_of_a_group_joins_its_scenario(clone: Path) -> None:
     told = _new(clone, "command", "nfd", "start-pods").output
     assert "perfdrv toolbox nfd start-pods --site lab" in told
     scenario = clone / "molecule/nfd"
@@ -186,7 +186,7 @@ def test_a_new_command_of_a_group_joins_its_scenario(clone: Path) -> None:
     assert "there is no" not in told
 
 
-def test_a_new_command_of_a_new_group_has_a_scenario_of_its_own(clone: Path) -> None:
+def test_new_command_of_a_new_group_has_a_new_scenario(clone: Path) -> None:
     told = _new(clone, "command", "tides", "start_pods", "--about", "Start pods with the tide").output
     assert "make molecule SCENARIOS=tides" in told
     assert "\ntides: Start pods with the tide\n" in (clone / GROUPS).read_text()
@@ -204,14 +204,14 @@ def test_a_new_command_of_a_new_group_has_a_scenario_of_its_own(clone: Path) -> 
         (("command", "cluster", "x"), "has no scenario to add to"),
     ],
 )
-def test_a_command_that_cannot_be_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
+def test_invalid_command_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
     assert re.search(why, _refused(clone, *words))
 
 
 KPI = ("--statistic", "p90", "--unit", "seconds", "--direction", "lower", "--about", "Time of slow pods")
 
 
-def test_a_new_kpi_is_declared_where_its_kind_is(clone: Path) -> None:
+def test_new_kpi_is_declared_with_its_kind(clone: Path) -> None:
     words = ("--of", "pods.running_after_s", "--where", "outcome=succeeded", "--where", "node=7")
     told = _new(clone, "kpi", "skeleton", "slow_pods", *words, *KPI).output
     assert "perfanalysis judge latest --threshold slow_pods=LIMIT" in told
@@ -227,7 +227,7 @@ def test_a_new_kpi_is_declared_where_its_kind_is(clone: Path) -> None:
         (("kpi", "skeleton", "slow", "--of", "pods.running_after_s", "--where", "node"), "write COLUMN=VALUE"),
     ],
 )
-def test_a_kpi_that_cannot_be_computed_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
+def test_kpi_that_cannot_be_computed_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
     assert why in _refused(clone, *words, *KPI)
 
 

@@ -69,7 +69,7 @@ def _run(folder: Path, name: str = "demo-20260101T000000Z-abcdef", **document: o
     return run
 
 
-def test_runs_of_one_pull_request_are_told_in_one_thread_and_a_comment_each(
+def test_runs_of_one_pull_request_share_a_thread_with_one_comment_each(
     slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     first, second = _run(tmp_path), _run(tmp_path, "demo-20260102T000000Z-abcdef", status="ok", reason=None)
@@ -90,7 +90,7 @@ def test_runs_of_one_pull_request_are_told_in_one_thread_and_a_comment_each(
     assert slack.tokens == {TOKEN}
 
 
-def test_a_run_that_is_told_again_has_its_messages_changed(
+def test_repeated_notification_updates_its_messages(
     slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     run = _run(tmp_path)
@@ -112,7 +112,7 @@ def test_a_run_that_is_told_again_has_its_messages_changed(
     assert len(slack.messages) == 2
 
 
-def test_a_lost_message_is_told_and_the_other_one_arrives(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_failed_message_is_reported_and_the_other_is_sent(settings: dict[str, Any], tmp_path: Path) -> None:
     run = _run(tmp_path)
     slack, github = Notification(run, {**settings, "notify_slack_url": NOWHERE}).send()
     assert "does not answer" in slack.error
@@ -121,16 +121,14 @@ def test_a_lost_message_is_told_and_the_other_one_arrives(settings: dict[str, An
     assert json.loads((run / "run.json").read_text())["status"] == "failed"
 
 
-def test_a_refusal_is_one_sentence(
-    slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
-) -> None:
+def test_refusal_is_one_sentence(slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path) -> None:
     slack.refusals, github.failures = [(200, {})], [401]
     by_slack, by_github = Notification(_run(tmp_path), settings).send()
     assert by_slack.error == "Slack refuses a message to C1: ratelimited"
     assert f"GitHub refuses a comment on {REPOSITORY}#{NUMBER}: 401" in by_github.error
 
 
-def test_a_job_that_was_refused_is_told_to_its_pull_request(
+def test_refused_job_is_reported_to_its_pull_request(
     slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     _system, job = detect({"USER": "ada", "TEST_NAME": "scale-test", "ARTIFACT_DIR": str(tmp_path)})
@@ -142,7 +140,7 @@ def test_a_job_that_was_refused_is_told_to_its_pull_request(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_sends_and_notes_nothing(
+def test_dry_run_sends_and_records_nothing(
     slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     run = _run(tmp_path)
@@ -165,7 +163,9 @@ def test_a_dry_run_sends_and_notes_nothing(
         ("change", None, "ok", True),
     ],
 )
-def test_the_policy_decides(policy: str, former: str | None, status: str, told: bool, tmp_path: Path) -> None:
+def test_policy_decides_whether_to_notify(
+    policy: str, former: str | None, status: str, told: bool, tmp_path: Path
+) -> None:
     if former:
         _run(tmp_path, "demo-20251231T000000Z-abcdef", status=former, started="2025-12-31T00:00:00.000Z")
     run = _run(tmp_path, status=status, reason=None)
@@ -173,7 +173,7 @@ def test_the_policy_decides(policy: str, former: str | None, status: str, told: 
     assert bool(Notification(run, settings, dry_run=True).send()) is told
 
 
-def test_kpis_that_moved_are_told_with_their_size_the_worst_first(tmp_path: Path) -> None:
+def test_changed_kpis_are_reported_with_their_size_worst_first(tmp_path: Path) -> None:
     run = _run(tmp_path, status="ok", reason=None, exit_code=0)
     change = {"before": 2.0, "after": 2.5, "change": 0.25, "low": 0.2, "high": 0.3}
     kpis = [
@@ -190,7 +190,7 @@ def test_kpis_that_moved_are_told_with_their_size_the_worst_first(tmp_path: Path
     assert "| `pod_ready_p99` | worse | +25.0 % (95 %: +20.0 % to +30.0 %), 2 to 2.5 seconds |" in text
 
 
-def test_a_template_of_ones_own_comes_first(tmp_path: Path) -> None:
+def test_custom_template_takes_precedence(tmp_path: Path) -> None:
     (tmp_path / "slack.md.j2").write_text("{{ message.run }} {{ message.status }}")
     message = message_of(_run(tmp_path), (), "")
     assert rendered("slack.md.j2", message, str(tmp_path)) == "demo-20260101T000000Z-abcdef failed\n"

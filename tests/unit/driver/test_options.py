@@ -43,13 +43,13 @@ def parsed(project: Project, *words: str) -> dict[str, Any]:
         (["--argument-check", "x"], {"demo_greet_check": "x"}),
     ],
 )
-def test_only_what_was_given_is_sent_in_its_declared_type(
+def test_only_passed_options_are_sent_in_their_type(
     words: list[str], arguments: dict[str, Any], project: Project
 ) -> None:
     assert parsed(project, *words) == arguments
 
 
-def test_a_path_is_looked_for_where_the_user_is(
+def test_path_is_relative_to_the_users_folder(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -59,7 +59,7 @@ def test_a_path_is_looked_for_where_the_user_is(
 
 
 @pytest.mark.parametrize("words", [["--count", "x"], ["--titles", "{a: 1}"], ["--labels", "[1]"], ["--tone", "hot"]])
-def test_a_wrong_value_is_refused(words: list[str], project: Project) -> None:
+def test_invalid_value_is_refused(words: list[str], project: Project) -> None:
     with pytest.raises(click.BadParameter, match="must be"):
         parsed(project, *words)
 
@@ -82,12 +82,12 @@ def test_help_lists_the_keys_of_a_dictionary(project: Project) -> None:
     assert "keys: speed: How fast]" in str(option.help)
 
 
-def test_the_help_of_a_group_tells_what_its_commands_do_where_that_is_known(perfdrv: Callable[..., Result]) -> None:
+def test_group_help_summarizes_its_commands(perfdrv: Callable[..., Result]) -> None:
     assert "Commands of the group demo." in perfdrv("toolbox", "demo", "--help").output
     assert CommandGroup("nfd-operator", {}).help == "Deploy and undeploy the Node Feature Discovery operator."
 
 
-def test_every_command_of_the_repository_has_an_option_for_each_argument(repository: Project) -> None:
+def test_every_command_has_an_option_for_each_argument(repository: Project) -> None:
     content = repository.content()
     assert content.roles
     for role in content.roles:
@@ -99,13 +99,13 @@ def test_every_command_of_the_repository_has_an_option_for_each_argument(reposit
         assert all(f"--{argument.short_name.replace('_', '-')}" in help_text for argument in spec.arguments), role
 
 
-def test_names_may_be_written_with_underscores(perfdrv: Callable[..., Result]) -> None:
+def test_option_names_may_have_underscores(perfdrv: Callable[..., Result]) -> None:
     assert perfdrv("toolbox", "demo", "greet", "--help").exit_code == 0
     assert perfdrv("toolbox", "--help").exit_code == 0
     assert perfdrv("commands", "demo").output.count("demo ") >= 4
 
 
-def test_show_args_says_where_each_argument_comes_from(perfdrv: Callable[..., Result]) -> None:
+def test_show_args_prints_the_origin_of_each_argument(perfdrv: Callable[..., Result]) -> None:
     result = perfdrv("toolbox", "demo", "tidy", "--show-args")
     assert result.exit_code == 0
     assert "note" in result.output
@@ -114,5 +114,5 @@ def test_show_args_says_where_each_argument_comes_from(perfdrv: Callable[..., Re
     assert given.splitlines()[1].split() == ["note", "now", "command", "line"]
 
 
-def test_show_args_names_what_is_missing(perfdrv: Callable[..., Result]) -> None:
+def test_show_args_lists_missing_arguments(perfdrv: Callable[..., Result]) -> None:
     assert "not set: it is required" in perfdrv("toolbox", "demo", "greet", "--show-args").output

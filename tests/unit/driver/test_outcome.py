@@ -46,7 +46,7 @@ def run_json(directory: Path) -> Any:
     return json.loads((directory / "run.json").read_text())
 
 
-def test_an_ansible_that_refused_before_it_began_leaves_a_run(tmp_path: Path) -> None:
+def test_ansible_failure_before_its_start_leaves_a_run(tmp_path: Path) -> None:
     outcome = settle(finished(tmp_path, 4, ERROR), FACTS, Stop())
     assert (outcome.status, outcome.exit_code) == ("refused", 2)
     assert run_json(tmp_path)["flow"] == "demo"
@@ -63,7 +63,7 @@ def test_an_ansible_that_refused_before_it_began_leaves_a_run(tmp_path: Path) ->
         (4, Stop(), ("refused", 2)),
     ],
 )
-def test_a_run_that_nobody_ended_is_ended_truthfully(
+def test_unfinished_run_gets_its_real_outcome(
     code: int | None, stop: Stop, expected: tuple[str, int], tmp_path: Path
 ) -> None:
     begin_attempt(tmp_path, FACTS)
@@ -73,7 +73,7 @@ def test_a_run_that_nobody_ended_is_ended_truthfully(
     assert run_json(tmp_path)["attempts"][0]["status"] == expected[0]
 
 
-def test_what_the_collection_said_stands(tmp_path: Path) -> None:
+def test_outcome_written_by_the_collection_is_kept(tmp_path: Path) -> None:
     begin_attempt(tmp_path, FACTS)
     reason = {"what": "Lost workloads", "directory": None}
     end_attempt(tmp_path, "failed", 5, reason)
@@ -81,25 +81,25 @@ def test_what_the_collection_said_stands(tmp_path: Path) -> None:
     assert (outcome.status, outcome.exit_code, outcome.reason) == ("failed", 5, reason)
 
 
-def test_an_ansible_that_gave_up_in_its_midst_was_not_interrupted(tmp_path: Path) -> None:
+def test_ansible_that_aborts_is_not_interrupted(tmp_path: Path) -> None:
     begin_attempt(tmp_path, FACTS)
     end_attempt(tmp_path, "interrupted", 130, {"what": "ended before its last play", "kind": ""})
     assert settle(finished(tmp_path, 4, ERROR), FACTS, Stop()).status == "refused"
 
 
 @pytest.mark.parametrize("stop", [Stop(interrupted=True), Stop()])
-def test_a_run_that_was_asked_to_stop_was_interrupted(stop: Stop, tmp_path: Path) -> None:
+def test_run_asked_to_stop_is_interrupted(stop: Stop, tmp_path: Path) -> None:
     begin_attempt(tmp_path, FACTS)
     end_attempt(tmp_path, "interrupted", 130, {"what": "asked to stop", "kind": "Interrupted"})
     assert settle(finished(tmp_path, 2), FACTS, stop).status == "interrupted"
 
 
-def test_the_error_begins_where_ansible_says_so() -> None:
+def test_error_begins_at_ansibles_message() -> None:
     assert error_text(ERROR).splitlines()[0] == "[ERROR]: preset_a extends itself"
     assert error_text(("ok: [localhost]",)) == ""
 
 
-def test_the_last_lines_say_what_why_where_and_directory(tmp_path: Path) -> None:
+def test_last_lines_state_what_why_where_and_directory(tmp_path: Path) -> None:
     begin_attempt(tmp_path, FACTS)
     end_attempt(tmp_path, "failed", 1, {"what": "a", "why": "b\nc", "where": "d:1", "directory": "001__x"})
     outcome = settle(finished(tmp_path, 2), FACTS, Stop())
@@ -121,9 +121,7 @@ def interrupted_run(directory: Path, flow: str = "demo") -> list[str]:
     return ending_lines(read_outcome(directory), flow, 1.0)
 
 
-def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_run_prints_how_to_resume_and_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path.parent))
     said = interrupted_run(tmp_path)[-1]
     assert f"perfdrv run --resume {tmp_path.name} completes it" in said
@@ -132,7 +130,7 @@ def test_an_interrupted_run_says_what_completes_it_and_what_cleans_up(
     assert "finalize" not in ending_lines(read_outcome(tmp_path), "demo", 1.0)[-1]
 
 
-def test_a_run_elsewhere_is_called_by_its_path_so_that_what_is_said_can_be_typed(tmp_path: Path) -> None:
+def test_run_elsewhere_is_printed_with_its_path(tmp_path: Path) -> None:
     directory = tmp_path / "of a job" / "demo-1"
     directory.mkdir(parents=True)
     said = interrupted_run(directory)[-1]
@@ -142,13 +140,13 @@ def test_a_run_elsewhere_is_called_by_its_path_so_that_what_is_said_can_be_typed
     )
 
 
-def test_a_single_command_is_cleaned_up_after_but_not_resumed(tmp_path: Path) -> None:
+def test_single_command_offers_cleanup_but_no_resume(tmp_path: Path) -> None:
     assert interrupted_run(tmp_path, "toolbox")[1:] == [
         f"  next  perfdrv runs finalize {tmp_path} cleans up what it left"
     ]
 
 
-def test_a_run_that_another_process_works_on_is_left_alone(tmp_path: Path) -> None:
+def test_run_of_another_process_is_left_unchanged(tmp_path: Path) -> None:
     begin_attempt(tmp_path, FACTS)
     before = run_json(tmp_path)
     hold(tmp_path)

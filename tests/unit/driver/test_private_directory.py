@@ -24,7 +24,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
+def test_private_directory_is_private_and_removed_at_the_end(temporary: Path) -> None:
     with private_directory() as private:
         assert private.path.parent == temporary
         for folder in (private.path, private.runner, private.temporary):
@@ -37,7 +37,7 @@ def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [20, 90, 180])
-def test_a_socket_fits_into_it_however_long_the_users_own_is(
+def test_socket_path_fits_whatever_the_users_folder(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
     long = temporary / ("x" * length)
@@ -53,9 +53,7 @@ def test_a_socket_fits_into_it_however_long_the_users_own_is(
     assert list(long.iterdir()) == []
 
 
-def test_that_of_a_dead_driver_is_removed_and_that_of_a_living_one_is_not(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directory_of_a_dead_driver_only_is_removed(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long = temporary / ("x" * 90)
     long.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(long))
@@ -79,7 +77,7 @@ def test_that_of_a_dead_driver_is_removed_and_that_of_a_living_one_is_not(
     assert not link.is_symlink()
 
 
-def test_what_is_no_folder_of_ours_is_left_alone(temporary: Path) -> None:
+def test_foreign_folder_is_left_unchanged(temporary: Path) -> None:
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     (temporary / f"{PREFIX}link").symlink_to(elsewhere)
@@ -88,7 +86,7 @@ def test_what_is_no_folder_of_ours_is_left_alone(temporary: Path) -> None:
     assert elsewhere.is_dir()
 
 
-def test_without_a_place_it_is_a_sentence(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_temporary_folder_is_one_sentence(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: [str(temporary / "nowhere")])
     with pytest.raises(UsageError, match=r"There is no place for temporary files: .*\. Free space, or set TMPDIR\."):

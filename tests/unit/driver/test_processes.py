@@ -86,9 +86,7 @@ def asked(project: Project, tmp_path: Path) -> RunRequest:
     )
 
 
-def test_what_ansible_leaves_behind_goes_with_the_private_directory(
-    asked: RunRequest, temporary: Path, tmp_path: Path
-) -> None:
+def test_leftovers_of_ansible_go_with_the_private_directory(asked: RunRequest, temporary: Path, tmp_path: Path) -> None:
     (finished,) = carry_out([asked], 1, Watcher())
     assert finished.code == 0, "\n".join(finished.tail)
     told = json.loads((tmp_path / "told.json").read_text(encoding="utf-8"))
@@ -100,7 +98,7 @@ def test_what_ansible_leaves_behind_goes_with_the_private_directory(
     assert "AnsiballZ" not in told["module"]
 
 
-def test_a_worker_that_has_ended_holds_nothing_while_others_go_on(asked: RunRequest, temporary: Path) -> None:
+def test_ended_worker_holds_nothing_while_others_continue(asked: RunRequest, temporary: Path) -> None:
     opened = descriptors()
     for finished in carry_out([asked] * 3, 1, Watcher(deadly=True)):
         assert finished.code is None
@@ -109,13 +107,13 @@ def test_a_worker_that_has_ended_holds_nothing_while_others_go_on(asked: RunRequ
         assert descriptors() == opened + 1
 
 
-def test_a_worker_that_cannot_be_started_leaves_nothing(asked: RunRequest, temporary: Path) -> None:
+def test_worker_that_cannot_start_leaves_nothing(asked: RunRequest, temporary: Path) -> None:
     with pytest.raises(FileNotFoundError):
         list(carry_out([replace(asked, project=Project(temporary / "nowhere"))], 1, Watcher()))
     assert list(temporary.iterdir()) == []
 
 
-def test_a_worker_that_dies_before_it_reads_is_told_by_its_last_words(asked: RunRequest, temporary: Path) -> None:
+def test_worker_that_dies_early_is_reported_by_its_last_output(asked: RunRequest, temporary: Path) -> None:
     # more than a pipe holds, for a Python that finds no library of its own
     broken = replace(asked, environment={"PYTHONHOME": str(temporary)}, extra_vars=("x" * (1 << 20),))
     with pytest.raises(InternalError, match="ended with 1 and no result"):

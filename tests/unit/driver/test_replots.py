@@ -70,7 +70,7 @@ def exported(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_runs_behind_a_url_and_here_are_reported_and_compared_and_one_that_is_not_there_fails_alone(
+def test_remote_and_local_runs_are_compared_and_a_missing_one_fails_alone(
     served: tuple[str, Path], tmp_path: Path
 ) -> None:
     url, folder = served
@@ -88,7 +88,7 @@ def test_runs_behind_a_url_and_here_are_reported_and_compared_and_one_that_is_no
     assert (tmp_path / "cache").is_dir()
 
 
-def test_a_run_that_breaks_the_analysis_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_that_breaks_the_analysis_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("scale_test-20261121T093000Z-5f3a1d", "scale_test-20261122T093000Z-5f3a1e")
     for name in names:
         (tmp_path / "runs" / name).mkdir(parents=True)
@@ -105,7 +105,7 @@ def test_a_run_that_breaks_the_analysis_fails_alone(tmp_path: Path, monkeypatch:
     assert done.exit_code == 70
 
 
-def test_a_damaged_file_of_an_export_is_named(served: tuple[str, Path], tmp_path: Path) -> None:
+def test_damaged_export_file_is_named(served: tuple[str, Path], tmp_path: Path) -> None:
     url, folder = served
     run = exported(folder)
     (run / "settings.yml").write_text("damaged")
@@ -114,7 +114,7 @@ def test_a_damaged_file_of_an_export_is_named(served: tuple[str, Path], tmp_path
     assert done.exit_code == 5
 
 
-def test_what_a_server_answers(served: tuple[str, Path], tmp_path: Path) -> None:
+def test_server_responses_are_explained(served: tuple[str, Path], tmp_path: Path) -> None:
     url, folder = served
     (folder / "file").write_text("content")
     source = WebSource.parse(f"{url}/")
@@ -127,19 +127,19 @@ def test_what_a_server_answers(served: tuple[str, Path], tmp_path: Path) -> None
         source.read("broken")
 
 
-def test_nobody_listens(served: tuple[str, Path]) -> None:
+def test_refused_connection_is_explained(served: tuple[str, Path]) -> None:
     del served
     with pytest.raises(DriverError, match="cannot fetch"):
         WebSource.parse("http://127.0.0.1:9/export").read("file")
 
 
 @pytest.mark.parametrize("text", ["ftp://host/export", "https:///export", "https://a@host/x", "https://host/x?y=z"])
-def test_a_url_of_no_export_is_refused(text: str) -> None:
+def test_url_without_an_export_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no URL of an export"):
         WebSource.parse(text)
 
 
-def test_a_list_of_runs_has_one_a_line(tmp_path: Path) -> None:
+def test_list_of_runs_has_one_per_line(tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text("# those of today\n\n  s3://a/b  \nhttps://host/c\n")
     assert sources_in(path) == ["s3://a/b", "https://host/c"]
@@ -150,22 +150,20 @@ def test_a_list_of_runs_has_one_a_line(tmp_path: Path) -> None:
         sources_in(tmp_path)
 
 
-def test_settings_of_an_export_are_those_of_the_run_and_over_them_what_is_given(tmp_path: Path) -> None:
+def test_export_settings_come_from_the_run_and_options(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="say where to with --to"):
         settings_of(tmp_path, {"to": None})
     assert settings_of(tmp_path, {"to": "s3://bucket/runs"}).to == "s3://bucket/runs"
 
 
-def test_a_secret_that_only_ansible_can_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_readable_only_by_ansible_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN_OF_THE_TEST", "a token")
     assert value_of("env:TOKEN_OF_THE_TEST") == "a token"
     with pytest.raises(UsageError, match="Ansible's alone to read"):
         value_of("vault:token")
 
 
-def test_a_job_s_log_has_what_was_printed_line_by_line_without_secrets(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_job_log_has_the_printed_lines_without_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with logged(tmp_path / "run.log", lambda line: line.replace("hidden", "…")):
         print("first hidden")
         print("half", end="")
@@ -176,7 +174,7 @@ def test_a_job_s_log_has_what_was_printed_line_by_line_without_secrets(
     assert capsys.readouterr().out == "first hidden\nhalf\n"
 
 
-def test_a_log_on_a_full_disk_changes_nothing_of_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_on_a_full_disk_does_not_affect_the_output(capsys: pytest.CaptureFixture[str]) -> None:
     with logged(Path("/dev/full")):
         print("said")
     assert capsys.readouterr().out == "said\n"

@@ -42,13 +42,11 @@ def asked(project: Project, run: Path) -> RunRequest:
     return RunRequest(project, "demo", project.playbook("demo"), run.parent, run, extra_vars=("a=1",))
 
 
-def test_the_cells_of_a_run_are_those_of_its_settings(project: Project, run: Path) -> None:
+def test_cells_of_a_run_follow_from_its_settings(project: Project, run: Path) -> None:
     assert [cell.index for cell in matrix_cells(project, "demo", run)] == [0, 1, 2, 3, 4]
 
 
-def test_only_cells_that_no_attempt_completed_are_run(
-    project: Project, run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resume_runs_only_incomplete_cells(project: Project, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launched: list[RunRequest] = []
 
     def launch(given: RunRequest, _keep: Keep | None) -> Outcome:
@@ -62,7 +60,7 @@ def test_only_cells_that_no_attempt_completed_are_run(
     assert resume.completed_cells(run) == {0, 1}
 
 
-def test_a_run_without_settings_is_refused(project: Project, runs: Path) -> None:
+def test_run_without_settings_is_refused(project: Project, runs: Path) -> None:
     empty = runs / "demo-2"
     empty.mkdir()
     with pytest.raises(UsageError, match="start it anew"):

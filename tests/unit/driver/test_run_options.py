@@ -39,40 +39,40 @@ def decoded(words: tuple[str, ...]) -> list[Any]:
     return [json.loads(word) if word.startswith("{") else word for word in words]
 
 
-def test_the_order_of_the_command_line_is_kept(project: Project) -> None:
+def test_order_of_the_command_line_is_kept(project: Project) -> None:
     words = extra_vars_of(given("-s", "a=1", "-e", "b=2", "-s", "c=3", "-e", '{"d": 4}'), project)
     assert decoded(words) == [{"a": "1"}, "b=2", {"c": "3"}, {"d": 4}]
 
 
-def test_presets_are_one_variable_where_the_first_one_stood(project: Project) -> None:
+def test_presets_become_one_variable_at_the_first_ones_place(project: Project) -> None:
     words = extra_vars_of(given("-s", "a=1", "-p", "quick", "-s", "b=2", "-p", "long"), project)
     assert decoded(words) == [{"a": "1"}, {"perf_presets": ["quick", "long"]}, {"b": "2"}]
 
 
-def test_files_of_presets_join_named_ones_in_order(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_files_and_names_keep_their_order(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.root)
     mixed = given("-e", "@presets/long.yml", "-p", "quick")
     assert decoded(extra_vars_of(mixed, project)) == [{"perf_presets": ["long", "quick"]}]
     assert preset_names(mixed, project) == ("long", "quick")
 
 
-def test_files_of_presets_alone_are_passed_as_they_are(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preset_files_alone_are_passed_unchanged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.root)
     words = extra_vars_of(given("-e", "@presets/long.yml"), project)
     assert words == (f"@{project.root / 'presets' / 'long.yml'}",)
 
 
-def test_presets_in_two_ways_are_refused(project: Project) -> None:
+def test_presets_given_in_two_ways_are_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="not with both"):
         extra_vars_of(given("-p", "quick", "-e", '{"perf_presets": ["long"]}'), project)
 
 
-def test_a_value_may_hold_anything(project: Project) -> None:
+def test_value_may_contain_any_text(project: Project) -> None:
     words = extra_vars_of(given("-s", "a=b=c 'd' \"e\" {{ f }}"), project)
     assert decoded(words) == [{"a": "b=c 'd' \"e\" {{ f }}"}]
 
 
-def test_pairs_for_a_look_without_ansible(tmp_path: Path, project: Project) -> None:
+def test_pairs_are_parsed_without_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "more.yml"
     file.write_text("b: [1, 2]\n", encoding="utf-8")
     words = given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x y")
@@ -90,14 +90,12 @@ def test_pairs_for_a_look_without_ansible(tmp_path: Path, project: Project) -> N
         ("-e", "@{root}/presets/long.yml", "-s", "perf_presets=quick"),
     ],
 )
-def test_a_look_without_ansible_knows_presets_however_they_are_announced(
-    words: tuple[str, ...], project: Project
-) -> None:
+def test_presets_are_found_without_ansible_in_every_form(words: tuple[str, ...], project: Project) -> None:
     found = presets_and_pairs(given(*(word.replace("{root}", str(project.root)) for word in words)), project)
     assert found == (("long", "quick"), ())
 
 
-def test_a_file_that_is_not_there_is_the_users_error_in_a_look_too(project: Project) -> None:
+def test_missing_file_is_a_usage_error_without_ansible(project: Project) -> None:
     with pytest.raises(UsageError, match="does not exist"):
         presets_and_pairs(given("-e", "@nope.yml"), project)
 
@@ -118,7 +116,7 @@ def test_tags_are_split() -> None:
         (b"\xff\xfe\x00", "-e @wrong.yml cannot be read"),
     ],
 )
-def test_a_file_of_variables_that_is_not_well_formed_is_refused_as_it_was_typed(
+def test_invalid_variables_file_is_refused_by_its_typed_name(
     content: bytes, sentence: str, tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "wrong.yml").write_bytes(content)
@@ -127,7 +125,7 @@ def test_a_file_of_variables_that_is_not_well_formed_is_refused_as_it_was_typed(
         extra_vars_of(given("-e", "@wrong.yml"), project)
 
 
-def test_a_file_that_ansible_vault_encrypted_is_for_ansible_to_read(tmp_path: Path, project: Project) -> None:
+def test_vault_encrypted_file_is_left_to_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "vaulted.yml"
     file.write_text("$ANSIBLE_VAULT;1.1;AES256\n3132\n", encoding="utf-8")
     assert extra_vars_of(given("-e", f"@{file}"), project) == (f"@{file}",)
@@ -147,12 +145,12 @@ def test_a_file_that_ansible_vault_encrypted_is_for_ansible_to_read(tmp_path: Pa
         ("a=\udcff", "is not UTF-8"),
     ],
 )
-def test_a_text_of_variables_that_is_not_well_formed_is_refused(word: str, sentence: str, project: Project) -> None:
+def test_invalid_variables_text_is_refused(word: str, sentence: str, project: Project) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
         extra_vars_of(given("-e", word), project)
 
 
-def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_directory_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
     assert given().runs_directory == tmp_path
     assert given("--runs-dir", "elsewhere").runs_directory == Path("elsewhere")
@@ -171,7 +169,7 @@ def test_the_runs_directory_may_come_from_the_environment(tmp_path: Path, monkey
         ("\x00\x01", "bad.yml"),
     ],
 )
-def test_a_preset_that_is_not_well_formed_is_refused_before_a_run_begins(
+def test_invalid_preset_is_refused_before_the_run_begins(
     content: str, sentence: str, demo: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(demo, tmp_path / "project", symlinks=True)

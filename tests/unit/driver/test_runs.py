@@ -48,12 +48,12 @@ def make_run(runs: Path) -> Callable[..., Path]:
     return make
 
 
-def test_an_empty_folder_has_no_runs(runs: Path, perfdrv: Callable[..., Result]) -> None:
+def test_empty_folder_has_no_runs(runs: Path, perfdrv: Callable[..., Result]) -> None:
     assert perfdrv("runs", "list").output == f"No runs in {runs}.\n"
     assert perfdrv("runs", "list", "--status", "ok").output == f"No such runs in {runs}.\n"
 
 
-def test_runs_whose_folder_is_named_are_shown_outside_a_project(
+def test_runs_of_a_named_folder_are_shown_outside_a_project(
     make_run: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_run("demo-1")
@@ -69,7 +69,7 @@ def test_runs_whose_folder_is_named_are_shown_outside_a_project(
     assert "No psap.perf project" in str(outside("list").exception)
 
 
-def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+def test_list_shows_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     make_run("demo-1")
     make_run("demo-2", "failed", REASON)
     make_run("demo-3", None)
@@ -79,7 +79,7 @@ def test_the_list_tells_status_and_first_failure(make_run: Callable[..., Path], 
 
 
 @pytest.mark.parametrize("odd", [{"started": 17}, {"attempts": 3}, {"attempts": [3]}, {"presets": "a"}])
-def test_a_run_json_of_other_types_hides_no_other_run(
+def test_run_json_with_wrong_types_hides_no_other_run(
     odd: dict[str, Any], make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     make_run("demo-1")
@@ -102,7 +102,7 @@ def test_a_run_json_of_other_types_hides_no_other_run(
         {"started": "0001-01-01T00:00:00+14:00"},
     ],
 )
-def test_odd_values_in_run_json_are_shown(
+def test_unexpected_values_in_run_json_are_shown(
     odd: dict[str, Any], make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     directory = make_run("demo-1")
@@ -113,7 +113,7 @@ def test_odd_values_in_run_json_are_shown(
 
 
 @pytest.mark.parametrize("number", [10**400, "x", [1]])
-def test_odd_numbers_in_progress_are_left_out(
+def test_invalid_numbers_in_progress_are_left_out(
     number: object, make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     artifacts = make_run("demo-1") / "001__demo__fail" / "artifacts"
@@ -126,7 +126,7 @@ def test_odd_numbers_in_progress_are_left_out(
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, '{"a":' + "[" * 900 + "]" * 900 + "}"])
-def test_a_deeply_nested_run_json_hides_no_other_run(
+def test_deeply_nested_run_json_hides_no_other_run(
     text: str, make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     make_run("demo-1")
@@ -138,7 +138,7 @@ def test_a_deeply_nested_run_json_hides_no_other_run(
 
 
 @pytest.mark.parametrize("name", ["report", "run.lock", ".reserve", "stop", "001__demo__fail", "timeline.csv"])
-def test_a_run_with_links_is_not_written(
+def test_run_with_links_is_not_written(
     name: str, make_run: Callable[..., Path], tmp_path: Path, perfdrv: Callable[..., Result]
 ) -> None:
     outside = tmp_path / "outside"
@@ -154,7 +154,7 @@ def test_a_run_with_links_is_not_written(
     assert (directory / name).is_symlink()
 
 
-def test_a_run_that_captured_links_can_be_finalized(
+def test_run_that_captured_links_can_be_finalized(
     make_run: Callable[..., Path], tmp_path: Path, perfdrv: Callable[..., Result]
 ) -> None:
     artifacts = make_run("demo-1", None) / "001__demo__fail" / "artifacts"
@@ -163,7 +163,7 @@ def test_a_run_that_captured_links_can_be_finalized(
     assert perfdrv("runs", "finalize", "demo-1").exit_code == 0
 
 
-def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+def test_locked_run_is_running(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     directory = make_run("demo-1", None)
     hold(directory)
     try:
@@ -173,7 +173,7 @@ def test_a_run_that_is_held_is_running(make_run: Callable[..., Path], perfdrv: C
     assert entry["status"] == "running"
 
 
-def test_the_list_can_be_narrowed(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+def test_list_can_be_filtered(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     for number in range(4):
         make_run(f"demo-{number}", "failed" if number % 2 else "ok")
     assert [run["id"] for run in json.loads(perfdrv("runs", "list", "--json", "--status", "ok").output)] == [
@@ -184,7 +184,7 @@ def test_the_list_can_be_narrowed(make_run: Callable[..., Path], perfdrv: Callab
     assert json.loads(perfdrv("runs", "list", "--json", "--flow", "other").output) == []
 
 
-def test_a_damaged_run_does_not_hide_the_others(
+def test_damaged_run_does_not_hide_others(
     make_run: Callable[..., Path], runs: Path, perfdrv: Callable[..., Result]
 ) -> None:
     make_run("demo-1")
@@ -199,7 +199,7 @@ def test_a_damaged_run_does_not_hide_the_others(
     assert "run.json cannot be read" in str(perfdrv("run", "--resume", "demo-2").exception)
 
 
-def test_a_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Path], runs: Path) -> None:
+def test_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Path], runs: Path) -> None:
     first, second = make_run("demo-1a"), make_run("other-2")
     assert find_run(runs, "demo-1a") == first
     assert find_run(runs, "oth") == second
@@ -212,22 +212,20 @@ def test_a_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Pat
 @pytest.mark.parametrize(
     ("name", "sentence"), [("demo", "beginning of 2 runs: demo-2, demo-1"), ("dem0-1", "Did you mean demo-1")]
 )
-def test_an_unclear_name_is_refused(name: str, sentence: str, make_run: Callable[..., Path], runs: Path) -> None:
+def test_ambiguous_name_is_refused(name: str, sentence: str, make_run: Callable[..., Path], runs: Path) -> None:
     make_run("demo-1")
     make_run("demo-2")
     with pytest.raises(UsageError, match=sentence):
         find_run(runs, name)
 
 
-def test_an_id_that_begins_another_is_no_riddle(make_run: Callable[..., Path], runs: Path) -> None:
+def test_complete_id_wins_over_a_longer_one(make_run: Callable[..., Path], runs: Path) -> None:
     short = make_run("demo-1")
     make_run("demo-12")
     assert find_run(runs, "demo-1") == short
 
 
-def test_the_page_of_a_run_shows_steps_and_reason(
-    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
-) -> None:
+def test_run_page_shows_steps_and_reason(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     directory = make_run("demo-1", "failed", REASON)
     text = perfdrv("runs", "show", "demo-1").output
     for part in ("status    failed", "site      local", "why   too far away", "where x.yml:3", str(directory)):
@@ -237,14 +235,14 @@ def test_the_page_of_a_run_shows_steps_and_reason(
     assert [step["directory"] for step in document["steps"]] == ["001__demo__fail"]
 
 
-def test_the_page_of_a_killed_run_has_nothing_running(
+def test_page_of_a_killed_run_shows_nothing_running(
     make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     make_run("demo-1", None)
     assert perfdrv("runs", "show").output.splitlines()[-1] == "interrupted 001__demo__fail"
 
 
-def test_without_a_display_the_page_is_only_named(
+def test_page_is_only_named_without_a_display(
     make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = make_run("demo-1")
@@ -264,7 +262,7 @@ def test_open_prints_the_report_or_the_folder(make_run: Callable[..., Path], per
     assert perfdrv("runs", "open", "--print").output.strip() == str(directory / "report" / "index.html")
 
 
-def test_a_run_in_progress_is_neither_finalized_nor_resumed(
+def test_running_run_is_neither_finalized_nor_resumed(
     make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     directory = make_run("demo-1", None)
@@ -276,15 +274,13 @@ def test_a_run_in_progress_is_neither_finalized_nor_resumed(
     assert all("is still running" in str(result.exception) for result in results)
 
 
-def test_a_run_without_settings_cannot_be_resumed(
-    make_run: Callable[..., Path], perfdrv: Callable[..., Result]
-) -> None:
+def test_run_without_settings_cannot_be_resumed(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     make_run("demo-1", None)
     assert "start it anew" in str(perfdrv("run", "--resume", "demo-1").exception)
     assert "keeps its settings" in str(perfdrv("run", "--resume", "demo-1", "-p", "quick").exception)
 
 
-def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
+def test_run_without_changes_is_only_marked_ended(
     demo: Path, make_run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = make_run("demo-1", None)
@@ -297,7 +293,7 @@ def test_a_run_that_touched_nothing_is_only_brought_to_an_end(
     assert document["attempts"][0]["status"] == "interrupted"
 
 
-def test_the_site_of_a_run_is_found_again_and_no_other_one_stands_in_for_it(
+def test_site_of_a_run_is_found_again_without_a_substitute(
     demo: Path, make_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     (tmp_path / "hosts.yml").touch()
@@ -317,7 +313,7 @@ def test_the_site_of_a_run_is_found_again_and_no_other_one_stands_in_for_it(
             found(gone)
 
 
-def test_the_time_between_attempts_is_not_what_a_run_took(
+def test_duration_of_a_run_excludes_time_between_attempts(
     make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     spans = [("10:00:00", "10:00:20"), ("14:00:00", "14:00:05")]
@@ -330,7 +326,7 @@ def test_the_time_between_attempts_is_not_what_a_run_took(
 
 
 @pytest.mark.parametrize("cleaned", [True, False])
-def test_a_finalized_run_keeps_its_status_and_is_never_called_ok(
+def test_finalized_run_keeps_its_status_and_is_not_ok(
     cleaned: bool, make_run: Callable[..., Path], perfdrv: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = make_run("demo-1", None)
@@ -359,7 +355,7 @@ def test_a_finalized_run_keeps_its_status_and_is_never_called_ok(
     assert ("finalized" in document) is cleaned
 
 
-def test_the_page_of_a_run_that_goes_on_has_progress_rates_and_percentiles(
+def test_page_of_a_running_run_shows_progress_and_percentiles(
     make_run: Callable[..., Path], perfdrv: Callable[..., Result]
 ) -> None:
     directory = make_run("demo-1", None)

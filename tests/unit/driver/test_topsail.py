@@ -25,25 +25,25 @@ ROLES = ("cluster_set_scale", "scale_test_submit")
         ("scheduler generate_load", "today perfdrv toolbox scale-test submit."),
     ],
 )
-def test_a_command_line_of_topsail_leads_to_todays_words(line: str, told: str) -> None:
+def test_topsail_command_line_maps_to_the_current_one(line: str, told: str) -> None:
     assert told in str(answer(line.split(), ROLES))
 
 
 @pytest.mark.parametrize("line", ["nonsense apply", "cluster set_scales", "cluster", "--help"])
-def test_what_was_no_command_of_topsail_is_not_answered(line: str) -> None:
+def test_unknown_topsail_command_has_no_answer(line: str) -> None:
     assert answer(line.split(), ROLES) is None
 
 
-def test_the_command_line_answers_before_it_looks_at_options(perfdrv: Perfdrv) -> None:
+def test_topsail_answer_precedes_option_parsing(perfdrv: Perfdrv) -> None:
     failed = perfdrv("toolbox", "configure", "apply", "--preset", "light").exception
     assert isinstance(failed, UsageError)
     assert "today -p PRESET" in str(failed)
 
 
-def test_a_command_is_a_role_or_says_what_became_of_it() -> None:
+def test_topsail_command_maps_to_a_role_or_an_explanation() -> None:
     for former in former_commands().values():
         assert [bool(former.role), bool(former.instead), bool(former.never)].count(True) == 1, former
 
 
-def test_every_page_of_a_concept_is_there() -> None:
+def test_every_page_of_a_concept_exists() -> None:
     assert [concept.page for concept in concepts() if not (PROJECT / "docs" / concept.page).is_file()] == []

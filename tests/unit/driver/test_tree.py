@@ -42,13 +42,13 @@ def test_groups_lanes_cells_and_commands_nest(run: Path) -> None:
     ]
 
 
-def test_numbers_sort_as_numbers(tmp_path: Path) -> None:
+def test_numbers_sort_numerically(tmp_path: Path) -> None:
     for number in (1000, 999, 2):
         (tmp_path / f"{number:03d}__x").mkdir()
     assert [step.number for step in RunTree(tmp_path).steps()] == [2, 999, 1000]
 
 
-def test_what_is_awaited_and_how_far_it_is(run: Path) -> None:
+def test_awaited_state_and_progress_are_read(run: Path) -> None:
     *_rest, submit = RunTree(run).walk()
     assert submit.waiting is not None
     assert (submit.waiting.what, submit.waiting.timeout_seconds, submit.waiting.last) == ("20 pods", 60.0, "12 ready")
@@ -63,7 +63,7 @@ def test_cells_have_values_and_errors(run: Path) -> None:
     ]
 
 
-def test_what_changes_is_read_again(run: Path) -> None:
+def test_changed_documents_are_read_again(run: Path) -> None:
     tree = RunTree(run)
     assert [step.status for step in tree.walk()][-1] == "running"
     status = run / "010__cell__1" / "001__scale_test__submit" / "status.json"
@@ -72,17 +72,17 @@ def test_what_changes_is_read_again(run: Path) -> None:
     assert (submit.status, submit.waiting) == ("ok", None)
 
 
-def test_an_abandoned_run_has_nothing_running(run: Path) -> None:
+def test_abandoned_run_has_nothing_running(run: Path) -> None:
     steps = [step for top in RunTree(run).steps() for step in abandoned(top).walk()]
     assert [step.status for step in steps] == ["", "", "ok", "failed", "interrupted", "interrupted"]
     assert steps[-1].waiting is None
 
 
-def test_a_half_written_or_damaged_document_is_no_error(run: Path) -> None:
+def test_partial_or_damaged_document_is_no_error(run: Path) -> None:
     (run / "002__cell__0" / "cell.json").write_text('{"status": "fai', encoding="utf-8")
     (run / "001__prepare" / "001__lane__gpus" / "001__nfd__wait_gpu_nodes" / "status.json").write_text("[]")
     assert [step.status for step in RunTree(run).walk()] == ["", "", "", "", "running", "running"]
 
 
-def test_a_run_that_is_gone_has_no_steps(tmp_path: Path) -> None:
+def test_deleted_run_has_no_steps(tmp_path: Path) -> None:
     assert RunTree(tmp_path / "gone").steps() == ()

@@ -39,7 +39,7 @@ def lines(stream: io.StringIO) -> list[str]:
     return [line[9:] for line in stream.getvalue().splitlines()]
 
 
-def test_each_beginning_and_end_is_one_line(scene: Scene) -> None:
+def test_each_begin_and_end_is_one_line(scene: Scene) -> None:
     stream = io.StringIO()
     view = PlainView(stream)
     scene.activities = {"demo-1": Activity("Test", "Sleep")}
@@ -74,7 +74,7 @@ def test_play_without_a_task_is_not_shown(scene: Scene) -> None:
     assert lines(stream) == ["play        Check", "play        Test"]
 
 
-def test_a_cell_ends_after_what_is_in_it(scene: Scene) -> None:
+def test_cell_ends_after_its_content(scene: Scene) -> None:
     stream = io.StringIO()
     directory = RUN / "001__cell__0"
     inner = replace(SLEEP, directory=directory / "001__demo__sleep", status="ok", ended="2026-01-01T00:00:31Z")
@@ -92,14 +92,14 @@ def test_a_cell_ends_after_what_is_in_it(scene: Scene) -> None:
     ]
 
 
-def test_a_cell_in_a_process_of_its_own_is_named(scene: Scene) -> None:
+def test_cell_in_a_separate_process_is_named(scene: Scene) -> None:
     stream = io.StringIO()
     scene.activities = {"002__cell__1": Activity("Test")}
     PlainView(stream).refresh(scene)
     assert lines(stream) == ["play        Test (002__cell__1)"]
 
 
-def test_hosts_are_told_when_they_are_booked_and_when_their_lease_changes(scene: Scene) -> None:
+def test_booking_and_lease_changes_are_printed(scene: Scene) -> None:
     stream = io.StringIO()
     view = PlainView(stream)
     booking = Booking("cloud02", 5, "2099-01-01T15:00:00.000Z", exact=True)
@@ -114,13 +114,13 @@ def test_hosts_are_told_when_they_are_booked_and_when_their_lease_changes(scene:
     assert replace(booking, exact=False).text(late + datetime.timedelta(hours=1)).endswith("UTC, which is over")
 
 
-def test_what_is_awaited_and_for_how_long() -> None:
+def test_awaited_state_and_duration_are_printed() -> None:
     assert awaited_text(WAITING, NOW) == "waiting for 20 pods: 20 s of 1m30s, last seen: 12 ready"
     assert awaited_text(SLEEP, NOW) == ""
     assert awaited_text(replace(WAITING, status="ok"), NOW) == ""
 
 
-def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_is_repeated_occasionally(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     view = PlainView(stream)
     scene.steps = [WAITING]
@@ -162,17 +162,17 @@ def test_a_wait_is_recalled_now_and_then(scene: Scene, monkeypatch: pytest.Monke
         ({"phase": "syncing", "numbers": {"files": 3}}, "syncing"),
     ],
 )
-def test_how_far_a_command_is(progress: dict[str, object], text: str) -> None:
+def test_progress_of_a_command_is_printed(progress: dict[str, object], text: str) -> None:
     assert progress_text(progress) == text
 
 
-def test_table_of_a_command_cannot_steer_the_terminal() -> None:
+def test_command_table_cannot_control_the_terminal() -> None:
     step = replace(SLEEP, progress={"lines": ["cloud02  jane", "\x1b[2J\nowner"]})
     assert table_lines(step) == ["cloud02  jane", "\ufffd[2J\ufffdowner"]
     assert table_lines(SLEEP) == []
 
 
-def test_the_error_is_the_remark_of_a_failed_step() -> None:
+def test_failed_step_shows_its_error() -> None:
     assert remark_text(replace(SLEEP, status="failed", error="x\ny"), NOW) == "x"
 
 
@@ -184,7 +184,7 @@ class Broken(io.StringIO):
         raise OSError(5, "Input/output error")
 
 
-def test_a_lost_terminal_is_no_error(scene: Scene) -> None:
+def test_lost_terminal_is_no_error(scene: Scene) -> None:
     view = SurvivingView(PlainView(Broken()))
     view.say("one")
     scene.steps = [SLEEP]
@@ -192,7 +192,7 @@ def test_a_lost_terminal_is_no_error(scene: Scene) -> None:
     view.close(scene)
 
 
-def test_a_view_that_works_is_left_alone(scene: Scene) -> None:
+def test_working_view_is_left_unchanged(scene: Scene) -> None:
     stream = io.StringIO()
     view = SurvivingView(PlainView(stream))
     view.say("one")
@@ -213,19 +213,19 @@ def picture(scene: Scene, height: int = 40, width: int = 100) -> str:
     return text
 
 
-def test_the_picture_shows_flow_play_step_and_progress(scene: Scene) -> None:
+def test_live_view_shows_flow_play_step_and_progress(scene: Scene) -> None:
     scene.activities = {"demo-1": Activity("Test", "Sleep")}
     scene.steps = [replace(WAITING, progress={"done": 5, "of": 20, "numbers": {"submitted": {"value": 12, "of": 20}}})]
     text = picture(scene)
     assert all(part in text for part in ("demo on lab", "Test - Sleep", "001 demo sleep", "12 of 20 submitted", "━"))
 
 
-def test_the_picture_says_that_it_is_stopping(scene: Scene) -> None:
+def test_live_view_shows_that_it_stops(scene: Scene) -> None:
     scene.stopping = True
     assert "stopping: finalizers run; Ctrl-C again to stop at once" in picture(scene)
 
 
-def test_the_picture_fits_the_terminal(scene: Scene) -> None:
+def test_live_view_fits_the_terminal(scene: Scene) -> None:
     scene.steps = [replace(SLEEP, number=number, status="ok") for number in range(1, 101)]
     text = picture(scene, height=20)
     assert "more" in text
@@ -233,7 +233,7 @@ def test_the_picture_fits_the_terminal(scene: Scene) -> None:
     assert "001 demo sleep" not in text
 
 
-def test_what_is_running_is_in_the_picture_of_a_small_terminal(scene: Scene) -> None:
+def test_small_terminal_shows_the_running_steps(scene: Scene) -> None:
     long = "scale_test_count=500, scale_test_gpus=8, scale_test_nodes=40, scale_test_rate=20.5"
     done = [Step(RUN / f"{n:03d}__cell__{n}", n, "cell", str(n), status="ok", label=long) for n in range(1, 41)]
     progress = {"done": 5, "of": 20, "numbers": {"submitted": {"value": 12, "of": 20}}}
@@ -248,7 +248,7 @@ def test_what_is_running_is_in_the_picture_of_a_small_terminal(scene: Scene) -> 
     ("states", "mark"),
     [(("ok", "running"), "●"), (("ok", "failed"), "✘"), (("ok", "interrupted"), "■"), (("ok", "ok"), "✔"), ((), "·")],
 )
-def test_a_group_has_come_to_what_its_steps_have_come_to(states: tuple[str, ...], mark: str, scene: Scene) -> None:
+def test_group_status_follows_from_its_steps(states: tuple[str, ...], mark: str, scene: Scene) -> None:
     steps = tuple(replace(SLEEP, status=state) for state in states)
     lane = Step(RUN / "001__prepare" / "001__lane__gpus", 1, "lane", "gpus", children=steps)
     scene.steps = [Step(RUN / "001__prepare", 1, "group", "prepare", children=(lane,))]
@@ -257,13 +257,13 @@ def test_a_group_has_come_to_what_its_steps_have_come_to(states: tuple[str, ...]
     assert f"{mark} 001 lane gpus" in text
 
 
-def test_a_task_that_says_what_its_play_says_is_not_told() -> None:
+def test_task_repeating_its_play_name_is_not_printed() -> None:
     assert str(Activity("Test", "Test")) == "Test"
     assert str(Activity("Prepare, all lanes at once", "Prepare")) == "Prepare, all lanes at once"
     assert str(Activity("Test", "Sleep")) == "Test - Sleep"
 
 
-def test_the_whole_table_has_every_step() -> None:
+def test_full_table_has_every_step() -> None:
     written = io.StringIO()
     console = Console(file=written, width=100)
     console.print(steps_table([replace(SLEEP, status="ok", ended="2026-01-01T00:00:31Z")], NOW, None))
@@ -274,16 +274,16 @@ def test_the_whole_table_has_every_step() -> None:
     ("seconds", "text"),
     [(None, ""), (0.04, "0.0 s"), (9.94, "9.9 s"), (12.4, "12 s"), (59.7, "1m00s"), (185, "3m05s"), (7620, "2h07m")],
 )
-def test_durations_read_well(seconds: float | None, text: str) -> None:
+def test_durations_are_readable(seconds: float | None, text: str) -> None:
     assert duration_text(seconds) == text
 
 
-def test_moments_that_cannot_be_read_are_nothing() -> None:
+def test_unreadable_times_are_ignored() -> None:
     assert parse("yesterday") is None
     assert when_text(None) == ""
     assert seconds_between(None, None, NOW) is None
 
 
-def test_nobody_knows_how_long_an_abandoned_step_took() -> None:
+def test_abandoned_step_has_no_duration() -> None:
     assert step_seconds("interrupted", "2026-01-01T00:00:00Z", None, NOW) is None
     assert step_seconds("running", "2026-01-01T00:00:00Z", None, NOW) == 60.0

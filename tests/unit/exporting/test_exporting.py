@@ -57,12 +57,12 @@ class _Source:
 @pytest.mark.parametrize(
     "text", ["s3://", "bucket/x", "s3://B/x", "s3://bucket/a/../b", "s3://bucket?x=1", "http://a/b"]
 )
-def test_what_is_no_place_is_refused(text: str) -> None:
+def test_invalid_place_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="write"):
         Place.parse(text)
 
 
-def test_a_place_has_keys_below_it() -> None:
+def test_place_has_keys_below_it() -> None:
     place = Place.parse("s3://bucket//a/b/").below("c")
     assert (str(place), place.key("run.json"), place.name) == ("s3://bucket/a/b/c", "a/b/c/run.json", "c")
     assert Place.parse("s3://bucket").key("run.json") == "run.json"
@@ -76,7 +76,7 @@ def test_a_place_has_keys_below_it() -> None:
         "[other]\naws_access_key_id = id\naws_secret_access_key = word\n",
     ],
 )
-def test_credentials_are_as_the_program_aws_has_them(text: str) -> None:
+def test_credentials_file_has_the_format_of_aws(text: str) -> None:
     keys = Keys.parse(text)
     assert (keys.identity, keys.secret, keys.token) == ("id", "word", None)
     assert "word" not in repr(keys)
@@ -90,7 +90,7 @@ def test_other_credentials_are_refused_without_being_shown(text: str) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ["store.example.com", "https://user@store", "ftp://store"])
-def test_an_endpoint_that_cannot_be_is_refused(endpoint: str) -> None:
+def test_invalid_endpoint_is_refused(endpoint: str) -> None:
     with pytest.raises(UsageError, match="is no endpoint"):
         Access(endpoint).check()
 
@@ -103,7 +103,7 @@ def test_tags_that_a_store_refuses_are_refused(retention: str, tags: dict[str, s
         object_tags(retention, tags)
 
 
-def test_a_manifest_comes_back_as_it_was_written() -> None:
+def test_manifest_round_trips() -> None:
     manifest = _manifest(CONTENT)
     check(manifest.document())
     assert parse_manifest(manifest.content(), "here") == manifest
@@ -121,13 +121,13 @@ def test_a_manifest_comes_back_as_it_was_written() -> None:
         {"name": ".."},
     ],
 )
-def test_a_manifest_that_reaches_out_of_its_export_is_refused(changes: dict[str, object]) -> None:
+def test_manifest_with_paths_outside_is_refused(changes: dict[str, object]) -> None:
     document = {**_manifest(CONTENT).document(), **changes}
     with pytest.raises(DataQualityError):
         parse_manifest(json.dumps(document).encode(), "here")
 
 
-def test_only_a_whole_export_is_fetched_and_each_file_once(tmp_path: Path) -> None:
+def test_only_a_complete_export_is_fetched_and_each_file_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no export"):
         fetch(_Source({}), tmp_path)
     with pytest.raises(DataQualityError, match="half an export"):
@@ -142,7 +142,7 @@ def test_only_a_whole_export_is_fetched_and_each_file_once(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("damaged", [b"measureD", None])
-def test_a_damaged_file_is_not_kept(damaged: bytes | None, tmp_path: Path) -> None:
+def test_damaged_file_is_not_kept(damaged: bytes | None, tmp_path: Path) -> None:
     files = {**CONTENT, "manifest.json": _manifest(CONTENT).content(), "001__a/artifacts/x.txt": damaged}
     source = _Source({path: text for path, text in files.items() if text is not None})
     with pytest.raises(DataQualityError, match=r"x\.txt"):
@@ -150,7 +150,7 @@ def test_a_damaged_file_is_not_kept(damaged: bytes | None, tmp_path: Path) -> No
     assert not (tmp_path / "demo-1" / "001__a" / "artifacts" / "x.txt").exists()
 
 
-def test_what_is_exported_is_neither_being_written_nor_elsewhere(tmp_path: Path) -> None:
+def test_partial_and_outside_files_are_not_exported(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("x")
     run = tmp_path / "run"
@@ -162,7 +162,7 @@ def test_what_is_exported_is_neither_being_written_nor_elsewhere(tmp_path: Path)
     assert sorted(files_of(run)) == ["here", "run.json"]
 
 
-def test_the_page_links_every_file_and_takes_no_markup_from_them() -> None:
+def test_page_links_every_file_and_escapes_names() -> None:
     names = ["report/index.html", "002__b/x", "010__c/<b>&.txt", "001__a/FAILURE", "run.json"]
     subject = Subject("demo-1", "demo", "failed", {"began": "2026"}, "<script>alert(1)</script>")
     page = index_page(subject, [ExportedFile(name, 1500, "0" * 64) for name in names])
@@ -173,7 +173,7 @@ def test_the_page_links_every_file_and_takes_no_markup_from_them() -> None:
     assert "1.5 kB" in page
 
 
-def test_a_run_in_which_a_secret_stands_is_not_let_out(tmp_path: Path) -> None:
+def test_run_with_a_secret_is_not_exported(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("one\ntold very-secret-word\n")
     with pytest.raises(PerfError, match="log:2"):
         refuse_leaks(tmp_path, ["very-secret-word"])

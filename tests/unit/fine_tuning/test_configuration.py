@@ -34,30 +34,30 @@ BASE = {"environment": {"A": "1"}, "peft_method": "none", "epochs": 1, "nested":
         ({"raw_lists": None}, {}),
     ],
 )
-def test_hyper_parameters_go_over_the_base(given: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_hyper_parameters_override_the_base(given: dict[str, Any], expected: dict[str, Any]) -> None:
     assert merged(BASE, given, {}) == {**BASE, **expected}
 
 
-def test_null_takes_a_key_away() -> None:
+def test_null_removes_a_key() -> None:
     assert "epochs" not in merged(BASE, {"epochs": None, "never": None}, {})
     assert "never" not in merged(BASE, {"epochs": None, "never": None}, {})
 
 
-def test_names_in_capitals_are_environment_variables_and_texts() -> None:
+def test_upper_case_names_are_environment_variables() -> None:
     given = {"NCCL_SOCKET_NTHREADS": 4, "NCCL_IB_DISABLE": True, "A": None, "R2": 1.5, "environment": {"B": 2}}
     made = merged(BASE, given, {})
     assert made["environment"] == {"NCCL_SOCKET_NTHREADS": "4", "NCCL_IB_DISABLE": "true", "R2": "1.5", "B": "2"}
     assert not {"NCCL_SOCKET_NTHREADS", "A", "R2"} & set(made)
 
 
-def test_neither_base_nor_hyper_parameters_are_changed() -> None:
+def test_inputs_are_not_modified() -> None:
     given = {"nested": {"a": 9}, "raw_lists": {"x": [1]}}
     merged(BASE, given, {"output_dir": "/o"})
     assert BASE["nested"] == {"a": 1, "b": 2}
     assert given == {"nested": {"a": 9}, "raw_lists": {"x": [1]}}
 
 
-def test_what_the_command_decides_cannot_be_given() -> None:
+def test_reserved_parameters_are_refused() -> None:
     decided = {"output_dir": "/mnt/output", "model": "m"}
     assert merged(BASE, {}, decided)["output_dir"] == "/mnt/output"
     with pytest.raises(UsageError, match="hyper_parameters: model, output_dir follows from"):
@@ -71,13 +71,13 @@ def test_what_the_command_decides_cannot_be_given() -> None:
         ({"NCCL_DEBUG": ["INFO"]}, "the environment variable NCCL_DEBUG cannot be"),
     ],
 )
-def test_what_makes_no_sense_is_refused(given: dict[str, Any], message: str) -> None:
+def test_invalid_configuration_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         merged(BASE, given, {})
 
 
 @pytest.mark.parametrize("workload", ["fms", "ilab"])
-def test_the_base_configurations_of_the_role_hold_what_can_be_merged(workload: str) -> None:
+def test_base_configurations_of_the_role_can_be_merged(workload: str) -> None:
     base = yaml.safe_load((FILES / f"base_{workload}.yml").read_text(encoding="utf-8"))
     made = merged(base, {}, {})
     assert made == base

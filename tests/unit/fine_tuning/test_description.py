@@ -18,7 +18,7 @@ JOB: dict[str, Any] = {
 }
 
 
-def test_a_job_that_can_be_is_told_as_it_is() -> None:
+def test_valid_job_is_described() -> None:
     assert checked(JOB) == JOB
     assert checked({**JOB, "name": "a" * 50, "gpus_per_pod": 0})["gpus_per_pod"] == 0
 
@@ -34,17 +34,17 @@ def test_a_job_that_can_be_is_told_as_it_is() -> None:
         ({"dataset": {"replication": 0}}, "dataset_replication is above 0"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong: dict[str, Any], words: str) -> None:
+def test_invalid_job_is_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         checked({**JOB, **wrong})
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     with pytest.raises(UsageError, match=r"no name for a job; .*; pod_count begins at 1"):
         checked({**JOB, "name": "Big", "pods": 0})
 
 
-def test_job_configuration_and_programs_go_into_config_maps_of_the_job() -> None:
+def test_job_files_go_into_config_maps() -> None:
     made = config_maps(JOB, {"r": 4, "text": "é"}, {"entrypoint": {"a.py": "print()\n"}})
     assert [each["metadata"]["name"] for each in made] == ["granite-lora-config", "granite-lora-entrypoint"]
     assert {each["metadata"]["labels"]["psap.perf/fine-tuning-job"] for each in made} == {"granite-lora"}

@@ -40,19 +40,17 @@ def _source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("times", "count"), [(1, 4), (2, 8), (2.5, 10), (0.5, 2), (0.25, 1)])
-def test_records_are_used_as_many_times_over_as_wanted(
-    program: ModuleType, source: Path, times: float, count: int
-) -> None:
+def test_records_are_replicated_as_requested(program: ModuleType, source: Path, times: float, count: int) -> None:
     made = program.dataset.converted(source, {**AS_IS, "replication": times})
     assert len(made) == count
     assert made[: min(count, 4)] == RECORDS[: min(count, 4)]
 
 
-def test_a_data_set_with_nothing_to_do_is_used_where_it_is(program: ModuleType, source: Path, tmp_path: Path) -> None:
+def test_data_set_without_changes_is_used_in_place(program: ModuleType, source: Path, tmp_path: Path) -> None:
     assert program.dataset.prepare(source, tmp_path / "cache", tmp_path, AS_IS) == source
 
 
-def test_a_prepared_data_set_is_found_again_until_its_source_changes(
+def test_prepared_data_set_is_reused_until_its_source_changes(
     program: ModuleType, source: Path, tmp_path: Path
 ) -> None:
     wanted = {**AS_IS, "transform": "convert_alpaca"}
@@ -69,7 +67,9 @@ def test_a_prepared_data_set_is_found_again_until_its_source_changes(
     assert [path.name for path in again.parent.glob(".*")] == []
 
 
-def test_without_the_cache_it_is_prepared_beside_the_output(program: ModuleType, source: Path, tmp_path: Path) -> None:
+def test_data_set_is_prepared_next_to_the_output_without_a_cache(
+    program: ModuleType, source: Path, tmp_path: Path
+) -> None:
     wanted = {**AS_IS, "replication": 2.0, "prefer_cache": False}
     made = program.dataset.prepare(source, tmp_path / "cache", tmp_path / "output", wanted)
     assert made.parent == tmp_path / "output"
@@ -115,7 +115,7 @@ def place(tmp_path: Path, workload: str, configuration: dict[str, Any], **datase
     return folders
 
 
-def test_fms_gets_its_configuration_as_a_file_and_leaves_its_numbers(
+def test_fms_gets_its_configuration_file_and_writes_results(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = Runs()
@@ -131,7 +131,7 @@ def test_fms_gets_its_configuration_as_a_file_and_leaves_its_numbers(
     assert kept == ["pip-freeze.txt", "training_logs.jsonl"]
 
 
-def test_ilab_prepares_its_data_then_meets_the_other_pods(
+def test_ilab_prepares_its_data_then_joins_the_other_pods(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = Runs(main_ds=7)
@@ -165,7 +165,7 @@ def test_ilab_prepares_its_data_then_meets_the_other_pods(
     assert not (folders["storage"] / "output").exists(), "only the main pod keeps results"
 
 
-def test_ray_runs_the_program_of_its_workload_with_and_without_data(
+def test_ray_runs_its_program_with_and_without_data(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = Runs(network=3)
@@ -180,7 +180,7 @@ def test_ray_runs_the_program_of_its_workload_with_and_without_data(
     assert [Path(words[-1]).name for words in runs.words] == ["finetune.py", "network.py"]
 
 
-def test_training_is_not_tried_with_data_that_could_not_be_prepared(
+def test_failed_preparation_skips_the_training(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = Runs(data_process=2)
@@ -190,7 +190,7 @@ def test_training_is_not_tried_with_data_that_could_not_be_prepared(
     assert len(runs.words) == 1
 
 
-def test_preparing_only_trains_nothing(
+def test_prepare_only_trains_nothing(
     program: ModuleType, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = Runs()
@@ -201,6 +201,6 @@ def test_preparing_only_trains_nothing(
     assert len(list((folders["storage"] / "dataset_cache").iterdir())) == 1
 
 
-def test_a_killed_program_ends_as_a_shell_would_say(program: ModuleType) -> None:
+def test_killed_program_has_the_exit_code_of_a_shell(program: ModuleType) -> None:
     assert program.run([sys.executable, "-c", "raise SystemExit(3)"]) == 3
     assert program.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]) == 137

@@ -59,7 +59,7 @@ def test_every_preset_can_be_trained(preset: str) -> None:
     assert all(cell.trainings for cell in planned.cells)
 
 
-def test_a_preset_puts_one_method_on_top_of_another() -> None:
+def test_preset_combines_with_a_method() -> None:
     settings = effective(DECLARED, "fine_tuning", "lab", ["qlora"])
     assert settings["fine_tuning_hyper_parameters"].value == {
         "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
@@ -68,18 +68,18 @@ def test_a_preset_puts_one_method_on_top_of_another() -> None:
 
 
 @pytest.mark.parametrize("command", ["fine_tuning_run_fine_tuning_job", "fine_tuning_ray_fine_tuning_job"])
-def test_the_converters_are_those_of_the_jobs(command: str) -> None:
+def test_converters_equal_those_of_the_jobs(command: str) -> None:
     argument = DECLARED.argument(f"{command}_dataset_transform")
     assert argument is not None
     assert argument.choices == ("", *CONVERTERS)
 
 
 @pytest.mark.parametrize(("asked", "most"), [(0, 0), ([0, 4, 2], 4)])
-def test_the_plan_knows_how_many_gpus_nodes_must_have(asked: int | list[int], most: int) -> None:
+def test_plan_counts_the_gpus_per_node(asked: int | list[int], most: int) -> None:
     assert plan(gpu=asked).gpus == most
 
 
-def test_the_defaults_are_one_job_and_two_downloads() -> None:
+def test_defaults_are_one_job_and_two_downloads() -> None:
     planned = plan()
     ((training,),) = (cell.trainings for cell in planned.cells)
     assert (training.name, training.phase, training.model_name) == ("fms-0", "", "bigscience/bloom-560m")
@@ -91,7 +91,7 @@ def test_the_defaults_are_one_job_and_two_downloads() -> None:
     assert planned.downloads[0].source == "hf://bigscience/bloom-560m"
 
 
-def test_cells_share_downloads_and_have_jobs_of_their_own() -> None:
+def test_cells_share_downloads_and_have_separate_jobs() -> None:
     planned = plan(gpu=[1, 2], hyper_parameters={"r": [4, 8], "fp16": None}, dataset_name="alpaca_data.json")
     assert [cell.trainings[0].name for cell in planned.cells] == ["fms-0", "fms-1", "fms-2", "fms-3"]
     assert [cell.trainings[0].hyper_parameters for cell in planned.cells][1:3] == [{"r": 8}, {"r": 4}]
@@ -102,7 +102,7 @@ def test_cells_share_downloads_and_have_jobs_of_their_own() -> None:
     ("workload", "transform", "template"),
     [("fms", "convert_alpaca", "\n### Response:"), ("ilab", "convert_alpaca_to_messages", "")],
 )
-def test_converter_and_answer_follow_from_source_and_workload(workload: str, transform: str, template: str) -> None:
+def test_converter_and_response_follow_from_source_and_workload(workload: str, transform: str, template: str) -> None:
     (cell,) = plan(workload=workload, dataset_name="alpaca_data.json").cells
     (training,) = cell.trainings
     assert (training.dataset_transform, training.dataset_response_template) == (transform, template)
@@ -130,7 +130,7 @@ def test_secondary_networks_are_named_or_counted() -> None:
     assert named.trainings[0].use_secondary_nic == ("roce",)
 
 
-def test_several_models_train_alone_and_then_all_at_once() -> None:
+def test_several_models_train_alone_and_then_concurrently() -> None:
     models = [
         {"name": "bigcode/gpt_bigcode-santacoder@hf", "replicas": 2},
         {"name": "org/Very.Long_Name-of-a-model@hf"},
@@ -148,7 +148,7 @@ def test_several_models_train_alone_and_then_all_at_once() -> None:
     assert len(planned.downloads) == 3
 
 
-def test_the_filter_refuses_more_jobs_at_once_than_ansible_runs_and_names_the_secrets() -> None:
+def test_filter_refuses_more_jobs_than_forks_and_lists_secrets() -> None:
     training_plan = FilterModule().filters()["training_plan"]
     settings, found = declared(mode="multi_model", multi_model=[{"name": "org/model@hf", "replicas": 5}])
     sources = settings["fine_tuning_sources"]
@@ -159,13 +159,13 @@ def test_the_filter_refuses_more_jobs_at_once_than_ansible_runs_and_names_the_se
         training_plan(settings, found, forks=4)
 
 
-def test_a_load_of_many_jobs_has_a_rate() -> None:
+def test_load_of_many_jobs_has_a_rate() -> None:
     (even,) = plan(mode="many_model", many_model_count=64, many_model_timespan="32s").cells
     (at_once,) = plan(mode="many_model").cells
     assert (even.rate, at_once.rate) == (2.0, 0.0)
 
 
-def test_nulls_leave_the_base_in_force_at_every_depth() -> None:
+def test_nulls_keep_the_base_at_every_depth() -> None:
     assert without_nulls({"a": None, "b": {"c": None, "d": 0}, "e": False}) == {"b": {"d": 0}, "e": False}
 
 
@@ -197,12 +197,12 @@ def test_nulls_leave_the_base_in_force_at_every_depth() -> None:
         ({"name": "1st"}, "is no beginning of a job's name"),
     ],
 )
-def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_invalid_training_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         plan(**changes)
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     with pytest.raises(UsageError) as told:
         plan(model_name=["a", "b@nowhere"], dataset_name="alpaca_data.json", name="B_d")
     assert len(str(told.value).splitlines()) == 3
@@ -217,9 +217,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
         ({"mode": "multi_model", "multi_model": [{"name": "", "replicas": 3}, {"name": ""}], "gpu": 2}, [(4, 2)]),
     ],
 )
-def test_machines_are_counted_for_the_pods_that_train_at_once(
-    changes: dict[str, Any], pods: list[tuple[int, int]]
-) -> None:
+def test_machines_are_counted_for_concurrent_pods(changes: dict[str, Any], pods: list[tuple[int, int]]) -> None:
     planned = plan(dataset_name="", model_name="", **changes)
 
     assert [(each.count, each.gpus) for (each,) in planned.pods] == pods

@@ -25,7 +25,7 @@ def base(name: str) -> dict[str, object]:
     return found
 
 
-def test_a_step_is_told_as_the_analysis_reads_it(tmp_path: Path) -> None:
+def test_step_is_printed_in_the_format_of_the_analysis(tmp_path: Path) -> None:
     program = loaded("finetune")
     told = [program.told_of(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
     log = tmp_path / "log"
@@ -34,7 +34,7 @@ def test_a_step_is_told_as_the_analysis_reads_it(tmp_path: Path) -> None:
     assert [(step.loss, step.step_time_s, step.epoch) for step in steps] == [(2.5, 1.5, 0.0), (1.5, 1.5, 0.0)]
 
 
-def test_deepspeed_gets_the_batch_and_what_was_given() -> None:
+def test_deepspeed_gets_the_batch_and_given_options() -> None:
     settings = {**base("finetune"), "batch_size_per_device": 4, "gradient_accumulation_steps": 2}
     made = loaded("finetune").deepspeed_settings(settings)
     assert made["train_micro_batch_size_per_gpu"] == 4
@@ -43,12 +43,12 @@ def test_deepspeed_gets_the_batch_and_what_was_given() -> None:
 
 
 @pytest.mark.parametrize(("pods", "gpus", "count"), [(2, 4, 8), (3, 0, 3), (1, 1, 1)])
-def test_a_process_trains_on_each_gpu(pods: int, gpus: int, count: int) -> None:
+def test_each_gpu_has_a_training_process(pods: int, gpus: int, count: int) -> None:
     assert loaded("finetune").processes({"pods": pods, "gpus_per_pod": gpus}) == count
 
 
 @pytest.mark.parametrize(("took_s", "verdict", "problems"), [(400.0, "PASSED", 0), (612.5, "FAILED", 1)])
-def test_the_overhead_is_told_as_the_analysis_reads_it(
+def test_overhead_is_printed_in_the_format_of_the_analysis(
     tmp_path: Path, took_s: float, verdict: str, problems: int
 ) -> None:
     log = tmp_path / "log"
@@ -59,13 +59,13 @@ def test_the_overhead_is_told_as_the_analysis_reads_it(
     assert len(read.problems) == problems
 
 
-def test_iperf_measures_as_its_settings_say() -> None:
+def test_iperf_uses_its_settings() -> None:
     words = loaded("network").client_words("10.0.0.7", {**base("network"), "streams": 8})
     assert words[:3] == ["iperf3", "--client", "10.0.0.7"]
     assert words[-4:] == ["--time", "10", "--parallel", "8"]
 
 
-def test_a_client_that_does_not_reach_its_server_tries_again_and_then_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_without_a_server_retries_and_then_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     program = loaded("network")
     codes = [1, 0]
     waits: list[float] = []
@@ -81,7 +81,7 @@ def test_a_client_that_does_not_reach_its_server_tries_again_and_then_fails(monk
         program.run_client(["iperf3"])
 
 
-def test_every_base_is_a_configuration_that_json_can_hold() -> None:
+def test_every_base_is_valid_json() -> None:
     for name in ("finetune", "network"):
         settings = base(name)
         assert json.loads(json.dumps(settings)) == settings

@@ -120,11 +120,11 @@ def test_a_completed_job() -> None:
         ),
     ],
 )
-def test_a_failed_job_says_why(seen: Observed, outcome: str, reason: str) -> None:
+def test_failed_job_reports_why(seen: Observed, outcome: str, reason: str) -> None:
     assert outcome_of(seen) == (outcome, reason)
 
 
-def test_an_interrupted_run_is_told_from_a_failure() -> None:
+def test_interrupted_run_is_distinguished_from_a_failure() -> None:
     running = replace(observed(pod("j-master-0", "Running")), interrupted=True)
     assert outcome_of(running) == ("interrupted", "the run was asked to stop")
     failed = replace(observed(pod("j-master-0", "Failed", 1, "Error"), conditions=FAILED), interrupted=True)
@@ -133,7 +133,7 @@ def test_an_interrupted_run_is_told_from_a_failure() -> None:
     assert outcome_of(done)[0] == "completed"
 
 
-def test_a_job_whose_main_pod_never_was_has_no_times() -> None:
+def test_job_without_a_main_pod_has_no_times() -> None:
     told = document(ASKED, observed())
     jsonschema.validate(told, SCHEMA)
     assert (told["started_s"], told["ended_s"], told["exit_code"], told["logs"]) == (None, None, None, [])
@@ -153,20 +153,20 @@ def ray_job(deployment: str, status: str, **more: str) -> dict[str, Any]:
         ("Failed", "", "too late", ("failed", "Failed: AppFailed too late")),
     ],
 )
-def test_a_ray_jobs_end_is_in_its_status(
+def test_end_of_a_ray_job_is_in_its_status(
     deployment: str, status: str, message: str, expected: tuple[str, str | None]
 ) -> None:
     reason = {"reason": "AppFailed", "message": message} if message else {}
     assert outcome_of(replace(observed(), job=ray_job(deployment, status, **reason))) == expected
 
 
-def test_a_ray_job_whose_submitter_failed_tells_its_exit_code() -> None:
+def test_ray_job_with_a_failed_submitter_reports_its_exit_code() -> None:
     failed = pod("j-master-0", "Failed", 1, "Error")
     seen = replace(observed(failed), job=ray_job("Failed", "FAILED"))
     assert outcome_of(seen) == ("failed", "j-master-0: Error (exit code 1)")
 
 
-def test_a_lost_node_is_the_reason_of_what_came_of_it() -> None:
+def test_lost_node_is_the_reason_of_the_failure() -> None:
     lost = {"j-worker-0": "its node n1 is gone"}
     killed = pod("j-worker-0", "Failed", 137, "Error")
     seen = replace(observed(pod("j-master-0", "Running"), killed, conditions=FAILED), lost=lost)
@@ -175,6 +175,6 @@ def test_a_lost_node_is_the_reason_of_what_came_of_it() -> None:
     assert outcome_of(unfinished) == ("failed", "j-worker-0: its node n1 is gone")
 
 
-def test_a_node_that_is_lost_after_the_end_takes_nothing_away() -> None:
+def test_node_lost_after_the_end_has_no_effect() -> None:
     done = observed(pod("j-master-0", "Succeeded", 0), conditions=SUCCEEDED)
     assert outcome_of(replace(done, lost={"j-worker-0": "its node n1 is gone"})) == ("completed", None)

@@ -18,7 +18,7 @@ def archive_with(path: Path, name: str, kind: bytes = tarfile.REGTYPE, link: str
     return path
 
 
-def test_a_tree_and_a_file_arrive_as_they_were(tmp_path: Path) -> None:
+def test_tree_and_file_arrive_unchanged(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "in").mkdir(parents=True)
     (tree / "in/run").write_text("x" * 10)
@@ -34,7 +34,7 @@ def test_a_tree_and_a_file_arrive_as_they_were(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "alone").iterdir()] == ["run"]
 
 
-def test_what_is_not_there_or_too_much_is_refused(tmp_path: Path) -> None:
+def test_missing_or_too_large_source_is_refused(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"x" * 101)
     with pytest.raises(ArchiveError, match="has more than 0 MiB"):
         pack(tmp_path / "large", tmp_path / "archive", 100)
@@ -52,7 +52,7 @@ def test_what_is_not_there_or_too_much_is_refused(tmp_path: Path) -> None:
         ("soft", tarfile.SYMTYPE, "../../out"),
     ],
 )
-def test_an_archive_that_would_write_elsewhere_is_refused(tmp_path: Path, name: str, kind: bytes, link: str) -> None:
+def test_archive_that_writes_outside_is_refused(tmp_path: Path, name: str, kind: bytes, link: str) -> None:
     with pytest.raises(ArchiveError, match=name.strip("./")):
         unpack(archive_with(tmp_path / "archive", name, kind, link), tmp_path / "there")
     assert not (tmp_path / "out").exists()

@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostE
 from ansible_collections.psap.perf.plugins.module_utils.hosts.booting import Started, first_answer, listens
 
 
-def test_the_resolution_is_the_time_since_the_last_attempt_without_an_answer() -> None:
+def test_resolution_is_the_time_since_the_last_failed_attempt() -> None:
     begun = time.monotonic()
     failed: list[float] = []
 
@@ -25,25 +25,25 @@ def test_the_resolution_is_the_time_since_the_last_attempt_without_an_answer() -
     assert failed[0] < begun + answer.after_s - answer.within_s <= failed[1]
 
 
-def test_an_answer_at_once_may_have_come_since_the_start() -> None:
+def test_immediate_response_may_date_from_the_start() -> None:
     answer = first_answer(lambda: True, time.monotonic() - 5.0, lambda: True)
     assert answer is not None
     assert answer.after_s == answer.within_s > 5.0
 
 
-def test_nobody_tries_any_more_who_does_not_want_to_know() -> None:
+def test_attempts_end_when_no_answer_is_wanted() -> None:
     wanted = iter((True, True, False))
     assert first_answer(lambda: False, time.monotonic(), lambda: next(wanted)) is None
 
 
-def test_a_port_listens_or_does_not() -> None:
+def test_port_listens_or_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert listens("127.0.0.1", port)
     assert not listens("127.0.0.1", port)
 
 
-def test_a_program_that_does_not_start_the_machine_is_told_in_its_words(tmp_path: Path) -> None:
+def test_failing_start_program_is_reported_with_its_output(tmp_path: Path) -> None:
     log = tmp_path / "artifacts/start.log"
     started = Started(["sh", "-c", "echo domain crc is not defined >&2; exit 3"], log)
     with pytest.raises(HostError, match="ended with 3: domain crc is not defined"):

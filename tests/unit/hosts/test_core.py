@@ -17,7 +17,7 @@ from tests.schemas import check
 WORDS = {"engine": ["podman", "--root", "/a b"], "name": "it's; rm -rf /", "size": 5, "none": []}
 
 
-def test_a_value_is_one_argument_whatever_stands_in_it() -> None:
+def test_value_is_one_argument_whatever_it_contains() -> None:
     rendered = lines.render("{engine} create --name={name} 'two words' {size} {none}", WORDS)
     assert rendered == ["podman", "--root", "/a b", "create", "--name=it's; rm -rf /", "two words", "5"]
 
@@ -26,12 +26,12 @@ def test_a_value_is_one_argument_whatever_stands_in_it() -> None:
     ("line", "message"),
     [("{engin} ps", "no word engin; did you mean engine?"), ("echo 'open", "cannot be split"), (" ", "empty line")],
 )
-def test_a_line_that_cannot_be_meant_is_refused(line: str, message: str) -> None:
+def test_ambiguous_command_line_is_refused(line: str, message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", "[?]")):
         lines.render(line, WORDS)
 
 
-def test_a_step_is_done_for_each_of_its_values() -> None:
+def test_step_is_repeated_for_each_value() -> None:
     given = {"program": "touch {each}", "undo": "rm {each}", "each": [1, 2], "within": "1m"}
     first, second = lines.steps([given], {})
     assert first == {"program": ["touch", "1"], "undo": ["rm", "1"], "within_s": 60.0}
@@ -40,7 +40,7 @@ def test_a_step_is_done_for_each_of_its_values() -> None:
         lines.steps([{"program": "true", "unlesss": "x"}], {})
 
 
-def test_a_clock_is_corrected_only_by_a_difference_that_is_known_to_be_one() -> None:
+def test_clock_is_corrected_only_by_a_known_difference() -> None:
     # an hour ahead; the question took a second there and back, the answer 2 s
     hour = Clock.compared((100.0, 103.0), (3700.5, 3702.5))
     assert (hour.offset_s, hour.within_s, hour.correction_s) == (3600.0, 0.5, 3600.0)
@@ -48,7 +48,7 @@ def test_a_clock_is_corrected_only_by_a_difference_that_is_known_to_be_one() -> 
     assert same.correction_s == 0.0
 
 
-def test_podman_and_docker_say_the_same_fields_without_names() -> None:
+def test_podman_and_docker_yield_the_same_fields_without_names() -> None:
     podman = {
         "host": {
             "hostname": "secret-host", "arch": "arm64", "cpus": 4, "memTotal": 8, "os": "linux",
@@ -72,7 +72,7 @@ def test_podman_and_docker_say_the_same_fields_without_names() -> None:
         check({"schema": "psap.perf/container_engine/1", **facts})
 
 
-def test_an_engine_that_is_too_old_is_told_what_is_needed() -> None:
+def test_outdated_engine_is_refused_with_the_required_version() -> None:
     for version in ("5.4.0", "5.10.1-rc1", "6"):
         require_version({"engine": "podman", "version": version}, {"podman": "5.4"})
     for engine, version in (("podman", "4.3.1"), ("podman", "unknown"), ("docker", "28.1")):
@@ -80,7 +80,7 @@ def test_an_engine_that_is_too_old_is_told_what_is_needed() -> None:
             require_version({"engine": engine, "version": version}, {"podman": "5.4"})
 
 
-def test_an_engine_without_its_daemon_is_named() -> None:
+def test_engine_without_its_daemon_is_named() -> None:
     with pytest.raises(HostError, match="docker has no daemon: Cannot connect"):
         engine_facts(json.dumps({"ServerErrors": ["Cannot connect to the Docker daemon"]}), "docker")
     with pytest.raises(HostError, match="says no JSON"):
@@ -116,7 +116,7 @@ LINUX = {
         (LINUX, "linux", "x86_64", "Xeon", 1 << 30),
     ],
 )
-def test_hosts_of_all_systems_say_the_same_fields(
+def test_hosts_of_all_systems_yield_the_same_fields(
     said: dict[str, object], system: str, arch: str, processor: str, memory: int
 ) -> None:
     facts = host_facts(said)
@@ -126,7 +126,7 @@ def test_hosts_of_all_systems_say_the_same_fields(
     check({"schema": "psap.perf/system_state/1", **facts})
 
 
-def test_work_is_unfinished_until_it_is_ended_and_belongs_to_a_host_and_a_user(tmp_path: Path) -> None:
+def test_work_is_unfinished_until_ended_and_has_host_and_user(tmp_path: Path) -> None:
     command = tmp_path / "001__one"
     command.mkdir()
     work = records.HostWork("sutest", True, "/var/tmp/x", {"A": "b"}, [["podman", "ps"]])

@@ -19,7 +19,7 @@ userknownhostsfile /home/me/.ssh/known_hosts /home/me/.ssh/known_hosts2
 """
 
 
-def test_an_unknown_key_is_told_with_its_file_and_how_to_get_it() -> None:
+def test_unknown_host_key_is_reported_with_its_file_and_remedy() -> None:
     target = SshTarget.from_configuration(CONFIGURATION)
 
     said = advice("Host key verification failed.", target)
@@ -28,14 +28,14 @@ def test_an_unknown_key_is_told_with_its_file_and_how_to_get_it() -> None:
     assert "ssh-keyscan -p 2222 10.0.0.1," in said
 
 
-def test_a_changed_key_is_told_with_the_file_that_has_the_former_one() -> None:
+def test_changed_host_key_is_reported_with_the_former_ones_file() -> None:
     said = advice(CHANGED, SshTarget("[10.0.0.1]:2222", ("/elsewhere",)))
 
     assert "ssh-keygen -R '[10.0.0.1]:2222' -f /home/me/.ssh/known_hosts)" in said
     assert "/elsewhere" not in said
 
 
-def test_a_key_is_looked_for_under_its_alias_and_without_the_usual_port() -> None:
+def test_host_key_is_looked_up_by_alias_without_default_port() -> None:
     usual = SshTarget.from_configuration("hostname a.example.com\nport 22\nuserknownhostsfile /k")
     alias = SshTarget.from_configuration("hostname a\nport 2222\nhostkeyalias site\nuserknownhostsfile /k")
 
@@ -43,6 +43,6 @@ def test_a_key_is_looked_for_under_its_alias_and_without_the_usual_port() -> Non
     assert "ssh-keyscan -p 22 a.example.com," in advice("Host key verification failed.", usual)
 
 
-def test_other_troubles_are_none_of_a_key() -> None:
+def test_other_ssh_errors_are_not_about_a_host_key() -> None:
     assert not is_refused_key("ssh: connect to host 10.0.0.1 port 22: Connection refused")
     assert is_refused_key(CHANGED)

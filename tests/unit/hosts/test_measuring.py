@@ -60,7 +60,7 @@ def measured(tmp_path: Path, **given: Any) -> dict[str, Any]:
     return measuring.measure(Plan(directory=str(tmp_path / "work/one"), **given), heard)
 
 
-def test_each_run_is_prepared_timed_and_undone_and_nothing_is_left(tmp_path: Path) -> None:
+def test_each_run_is_prepared_timed_and_undone(tmp_path: Path) -> None:
     log = tmp_path / "log"
     say = {word: shell(f"echo {word} >> {log}") for word in ("setup", "prepare", "run", "undo-prepare", "undo-setup")}
     answer = measured(
@@ -76,7 +76,7 @@ def test_each_run_is_prepared_timed_and_undone_and_nothing_is_left(tmp_path: Pat
     assert not (tmp_path / "work").exists()
 
 
-def test_the_time_is_that_of_the_program_and_not_of_what_is_around_it(tmp_path: Path) -> None:
+def test_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
     begun = time.monotonic()
     (run,) = measured(tmp_path, prepare=[Step(["sleep", "1"])], measured=Step(["sleep", "0.2"]))["runs"]
     assert 0.2 <= run["took_s"] <= time.monotonic() - begun - 1
@@ -97,12 +97,12 @@ def test_the_time_is_that_of_the_program_and_not_of_what_is_around_it(tmp_path: 
         ({"measured": Step(["true"], undo=["true"]), "left": [["echo", "c0ffee"]]}, "still finds c0ffee"),
     ],
 )
-def test_an_exit_code_of_0_is_not_enough(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_exit_code_0_is_not_sufficient(tmp_path: Path, given: dict[str, Any], message: str) -> None:
     problem = measured(tmp_path, **given)["problem"]
     assert any(part in problem for part in message.split("|")), problem
 
 
-def test_what_a_program_has_started_in_another_session_ends_with_it(tmp_path: Path) -> None:
+def test_processes_in_other_sessions_end_with_the_program(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     starts = Step(shell(f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & wait"))
     answer = measured(tmp_path, measured=starts, timeout_s=2.0)
@@ -110,7 +110,7 @@ def test_what_a_program_has_started_in_another_session_ends_with_it(tmp_path: Pa
     wait_until_dead(int(pid.read_text()))
 
 
-def test_what_is_read_comes_from_a_pipe_and_is_read_by_the_measured_program_alone(tmp_path: Path) -> None:
+def test_input_comes_from_a_pipe_and_is_read_by_the_program(tmp_path: Path) -> None:
     secret = b"token dG9rZW4=\n"
     answer = measured(tmp_path, prepare=[Step(shell("! read line"))], measured=Step(["cat"]), stdin=secret, runs=2)
     assert (answer["problem"], answer["stdout"].encode()) == (None, secret)
@@ -118,32 +118,32 @@ def test_what_is_read_comes_from_a_pipe_and_is_read_by_the_measured_program_alon
     assert "do not fit into a pipe" in large["problem"]
 
 
-def test_a_measurement_that_fails_before_its_overhead_is_known_says_so(tmp_path: Path) -> None:
+def test_failure_before_the_overhead_is_known_is_reported(tmp_path: Path) -> None:
     answer = measured(tmp_path, measured=Step(["true"]), timeout_s=1e-6)
     assert "did not end within 1e-06 s" in answer["problem"]
     assert (answer["overhead"], answer["clean"]) == (None, True)
 
 
-def test_a_tolerated_failure_is_recorded_and_the_next_run_follows(tmp_path: Path) -> None:
+def test_tolerated_failure_is_recorded_and_the_next_run_follows(tmp_path: Path) -> None:
     once = shell("test -e failed || { touch failed; echo half an image >&2; exit 125; }")
     answer = measured(tmp_path, measured=Step(once), runs=2, tolerated="half an image")
     assert [run["exit_code"] for run in answer["runs"]] == [125, 0]
     assert answer["problem"] is None
 
 
-def test_a_step_is_repeated_until_it_succeeds(tmp_path: Path) -> None:
+def test_step_is_repeated_until_it_succeeds(tmp_path: Path) -> None:
     thrice = shell("echo x >> tries; test $(wc -l < tries) -ge 3 && echo ready")
     assert measured(tmp_path, setup=[Step(thrice, within_s=30.0)])["setup"] == ["ready\n"]
 
 
-def test_a_program_beside_is_waited_for_and_must_succeed(tmp_path: Path) -> None:
+def test_companion_program_is_awaited_and_must_succeed(tmp_path: Path) -> None:
     (run,) = measured(tmp_path, measured=Step(["true"]), beside=["sleep", "0.3"])["runs"]
     assert run["beside_s"] >= 0.3
     problem = measured(tmp_path, measured=Step(["true"]), beside=shell("echo busy >&2; exit 4"))["problem"]
     assert "ended with 4: busy" in problem
 
 
-def test_when_nobody_listens_the_program_is_killed_and_all_is_undone(tmp_path: Path) -> None:
+def test_lost_listener_kills_the_program_and_undoes_everything(tmp_path: Path) -> None:
     made = tmp_path / "made"
     plan = Plan(
         directory=str(tmp_path / "work/one"),
@@ -160,7 +160,7 @@ def _measure(plan: Plan) -> None:
     measuring.measure(plan, heard)
 
 
-def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> None:
+def test_leftovers_of_a_kill_are_undone_by_the_next_call(tmp_path: Path) -> None:
     made, directory = tmp_path / "made", tmp_path / "work/one"
     step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
     plan = Plan(directory=str(directory), setup=[step], measured=endless(tmp_path))
@@ -179,7 +179,7 @@ def test_what_a_kill_left_is_undone_by_whoever_comes_next(tmp_path: Path) -> Non
     assert measuring.remove(str(directory), {}, [], 1.0) is None
 
 
-def test_a_measurement_that_goes_on_is_killed_by_its_id_before_it_is_undone(tmp_path: Path) -> None:
+def test_running_measurement_is_killed_by_id_before_undoing(tmp_path: Path) -> None:
     made, directory = tmp_path / "made", tmp_path / "work/one"
     step = Step(["touch", str(made)], undo=["rm", "-f", str(made)])
     plan = Plan(directory=str(directory), setup=[step], measured=endless(tmp_path))
@@ -193,13 +193,13 @@ def test_a_measurement_that_goes_on_is_killed_by_its_id_before_it_is_undone(tmp_
     wait_until_dead(pid)
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(HostSideError, match=r"cannot work in .*file/one: Not a directory"):
         measuring.measure(Plan(directory=str(tmp_path / "file/one")), heard)
 
 
-def test_what_the_process_itself_removes_meanwhile_is_no_trouble(tmp_path: Path) -> None:
+def test_files_removed_concurrently_are_no_error(tmp_path: Path) -> None:
     directory = tmp_path / "one"
     directory.mkdir()
     stream = (directory / measuring.LOCK).open("w")

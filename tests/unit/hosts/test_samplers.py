@@ -13,17 +13,17 @@ STAT = "cpu  100 10 50 800 40 0 5 5 7 3\ncpu0 50 5 25 400 20 0 2 2 3 1\n"
 MEMINFO = "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  400 kB\nHugePages_Total:  0\n"
 
 
-def test_what_waits_for_a_disk_has_nothing_to_do_and_guests_are_counted_once() -> None:
+def test_disk_wait_is_idle_and_guests_are_counted_once() -> None:
     sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
     assert sampler["processor_ticks"](STAT) == (170, 1010)
 
 
-def test_memory_that_others_could_get_is_not_in_use() -> None:
+def test_reclaimable_memory_is_not_in_use() -> None:
     sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
     assert sampler["memory_bytes"](MEMINFO) == (600 << 10, 1000 << 10)
 
 
-def test_the_first_sample_of_top_of_macos_is_of_the_time_since_the_boot() -> None:
+def test_first_sample_of_macos_top_is_since_boot() -> None:
     sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
     memory = "PhysMem: 15G used (2345M wired, 1200M compressor), 1024M unused.\n"
     lines = [
@@ -36,7 +36,7 @@ def test_the_first_sample_of_top_of_macos_is_of_the_time_since_the_boot() -> Non
     assert samples == [{"cpu_share": 0.25, "used_bytes": 15 << 30, "memory_bytes": 16 << 30}]
 
 
-def test_the_memory_of_a_virtual_gpu_is_what_the_kernel_sums_up_until_it_cannot_be_read(tmp_path: Path) -> None:
+def test_virtual_gpu_memory_is_the_kernels_sum_until_unreadable(tmp_path: Path) -> None:
     told = tmp_path / "host-visible-mm"
     told.write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
     # the second time it is gone
@@ -49,7 +49,7 @@ def test_the_memory_of_a_virtual_gpu_is_what_the_kernel_sums_up_until_it_cannot_
     assert ran.stderr.splitlines()[-1].endswith("ended with 1")
 
 
-def test_the_energy_of_processors_is_that_of_their_packages_whose_counters_begin_anew(tmp_path: Path) -> None:
+def test_processor_energy_handles_wrapping_counters(tmp_path: Path) -> None:
     sampler = run_path(str(ROLES / "mac_ai_remote_capture_power_usage/files/rapl.py"))
     for name in ("intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1", "intel-rapl"):
         (tmp_path / name).mkdir()
@@ -60,7 +60,7 @@ def test_the_energy_of_processors_is_that_of_their_packages_whose_counters_begin
     assert sampler["spent_uj"](first, 900, 50) == 150
 
 
-def test_a_host_without_counters_of_energy_is_told_so(tmp_path: Path) -> None:
+def test_missing_energy_counters_are_reported(tmp_path: Path) -> None:
     words = [str(ROLES / "mac_ai_remote_capture_power_usage/files/rapl.py"), "1", str(tmp_path)]
     ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (1, f"{tmp_path} has no energy counters of processors\n")

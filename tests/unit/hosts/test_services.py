@@ -91,9 +91,7 @@ def kill(pid: int, service: Service) -> None:
         wait_until_dead(process)
 
 
-def test_it_runs_on_until_it_is_stopped_with_its_children_and_what_it_leaves_is_undone(
-    service: Service, tmp_path: Path
-) -> None:
+def test_service_runs_until_stopped_and_its_leftovers_are_undone(service: Service, tmp_path: Path) -> None:
     pid = started(service)
     child = int(Path(service.directory, "child").read_text())
     assert alive(pid) and alive(child)
@@ -107,7 +105,7 @@ def test_it_runs_on_until_it_is_stopped_with_its_children_and_what_it_leaves_is_
     assert services.stop(service.directory, {}, PATIENCE_S)["there"] is False
 
 
-def test_the_same_is_started_once_and_another_one_refused(service: Service) -> None:
+def test_same_service_starts_once_and_another_is_refused(service: Service) -> None:
     pid = started(service)
     again = services.start(service, heard, PATIENCE_S)
     assert (again["started"], again["problem"]) == (False, None)
@@ -116,9 +114,7 @@ def test_the_same_is_started_once_and_another_one_refused(service: Service) -> N
     assert alive(pid)
 
 
-def test_one_that_died_is_told_when_it_is_stopped_and_replaced_when_it_is_started(
-    service: Service, tmp_path: Path
-) -> None:
+def test_dead_service_is_reported_at_stop_and_replaced_at_start(service: Service, tmp_path: Path) -> None:
     kill(started(service), service)
     kill(started(service), service)
     assert (tmp_path / "undone").exists()
@@ -126,7 +122,7 @@ def test_one_that_died_is_told_when_it_is_stopped_and_replaced_when_it_is_starte
     assert (answer["there"], answer["ran"]) == (True, False)
 
 
-def test_one_that_does_not_become_ready_is_stopped_and_its_words_are_told(tmp_path: Path) -> None:
+def test_service_that_is_never_ready_is_stopped_and_explained(tmp_path: Path) -> None:
     service = server(tmp_path, port(), tmp_path / "never", within_s=0.5)
     answer = services.start(service, heard, PATIENCE_S)
     assert "did not answer within 0.5 s. It said: listens" in answer["problem"]
@@ -140,7 +136,7 @@ def test_one_that_does_not_become_ready_is_stopped_and_its_words_are_told(tmp_pa
         (["no-such-program"], "cannot start no-such-program: No such file"),
     ],
 )
-def test_one_that_cannot_run_is_told_and_removed(tmp_path: Path, program: list[str], message: str) -> None:
+def test_service_that_cannot_run_is_reported_and_removed(tmp_path: Path, program: list[str], message: str) -> None:
     try:
         told = services.start(Service(str(tmp_path / "work/one"), program), heard, PATIENCE_S)["problem"]
     except HostSideError as problem:
@@ -149,7 +145,7 @@ def test_one_that_cannot_run_is_told_and_removed(tmp_path: Path, program: list[s
     assert not (tmp_path / "work").exists()
 
 
-def test_a_port_on_which_another_process_listens_is_refused(tmp_path: Path) -> None:
+def test_port_of_another_process_is_refused(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -159,14 +155,14 @@ def test_a_port_on_which_another_process_listens_is_refused(tmp_path: Path) -> N
     assert not (tmp_path / "work").exists()
 
 
-def test_when_nobody_listens_any_more_it_is_stopped(tmp_path: Path) -> None:
+def test_service_is_stopped_without_a_listener(tmp_path: Path) -> None:
     service = server(tmp_path, port(), tmp_path / "never")
     answer = services.start(service, lambda: False, PATIENCE_S)
     assert "nobody listens any more" in answer["problem"]
     assert not (tmp_path / "work").exists()
 
 
-def test_one_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
+def test_service_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     program = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"]
     service = Service(str(tmp_path / "work/one"), program)
     assert services.start(service, heard, PATIENCE_S)["started"]
@@ -175,7 +171,7 @@ def test_one_that_ignores_the_request_to_end_is_killed(tmp_path: Path) -> None:
     assert not alive(pid)
 
 
-def test_sweeping_ends_it_and_leaves_directories_of_others_alone(service: Service, tmp_path: Path) -> None:
+def test_sweep_ends_the_service_and_keeps_foreign_directories(service: Service, tmp_path: Path) -> None:
     pid = started(service)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / measuring.LOCK).write_text(str(os.getpid()))
@@ -186,7 +182,7 @@ def test_sweeping_ends_it_and_leaves_directories_of_others_alone(service: Servic
     assert not (tmp_path / "work").exists()
 
 
-def test_an_id_in_a_lock_that_nobody_holds_is_nobodys(service: Service) -> None:
+def test_id_in_a_free_lock_belongs_to_no_process(service: Service) -> None:
     directory = Path(service.directory)
     directory.mkdir(parents=True)
     (directory / "service.json").write_text(json.dumps({"program": []}))
@@ -195,7 +191,7 @@ def test_an_id_in_a_lock_that_nobody_holds_is_nobodys(service: Service) -> None:
     assert services.stop(service.directory, {}, PATIENCE_S)["ran"] is False
 
 
-def test_one_that_nobody_works_for_any_more_ends_by_itself_and_nothing_of_it_stays(tmp_path: Path) -> None:
+def test_abandoned_service_ends_by_itself_without_leftovers(tmp_path: Path) -> None:
     work = tmp_path / "work"
     (work / "bench").mkdir(parents=True)
     undo = (["touch", str(tmp_path / "undone")],)
@@ -215,7 +211,7 @@ def test_one_that_nobody_works_for_any_more_ends_by_itself_and_nothing_of_it_sta
     assert (work / "bench").exists()
 
 
-def test_two_that_only_run_on_attend_nobody(tmp_path: Path) -> None:
+def test_two_detached_services_attend_no_caller(tmp_path: Path) -> None:
     given: dict[str, Any] = {"attended_in": str(tmp_path / "work"), "unattended_s": 3.0}
     # the second one is awaited while the first one runs, which attends it no longer than that
     pids = [started(Service(str(tmp_path / "work" / name), ["sleep", "600"], **given)) for name in ("one", "two")]

@@ -17,7 +17,7 @@ def noted(storage: Path, name: str, options: object) -> None:
     (folder / "buildah.json").write_text(json.dumps({"container-id": name, "CommonBuildOpts": options}))
 
 
-def test_those_of_builds_that_are_over_are_found_and_those_of_others_are_left_alone(tmp_path: Path) -> None:
+def test_only_containers_of_ended_builds_are_found(tmp_path: Path) -> None:
     script = run_path(str(ROLES / "remote_build_image/files/working_containers.py"))
     storage, work = tmp_path / "storage", tmp_path / "work"
     for name in ("own", "dead", "alive"):

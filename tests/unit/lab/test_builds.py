@@ -28,7 +28,7 @@ def cluster(*triggers: str) -> MemoryApi:
     return api
 
 
-def test_a_build_follows_its_configuration_and_its_image_has_the_tag(tmp_path: Path) -> None:
+def test_build_follows_its_config_and_tags_its_image(tmp_path: Path) -> None:
     api = cluster("ConfigChange")
     asyncio.run(settle(api, "builds", tmp_path))
     build = found(api, f"{BUILDS}/tool-1")
@@ -39,13 +39,13 @@ def test_a_build_follows_its_configuration_and_its_image_has_the_tag(tmp_path: P
     assert tag["tag"] == "v1"
 
 
-def test_without_a_trigger_nothing_is_built(tmp_path: Path) -> None:
+def test_build_config_without_a_trigger_builds_nothing(tmp_path: Path) -> None:
     api = cluster()
     asyncio.run(settle(api, "builds", tmp_path))
     assert api.find(f"{BUILDS}/tool-1") is None
 
 
-def test_a_build_that_fails_has_the_end_of_its_log_and_no_tag(tmp_path: Path) -> None:
+def test_failed_build_has_its_log_end_and_no_tag(tmp_path: Path) -> None:
     api = cluster("ConfigChange")
     data = {"builds.build": "fail: no package git"}
     api.put("/api/v1/namespaces/kube-system/configmaps", {"metadata": {"name": "perflab-steps"}, "data": data})

@@ -37,7 +37,7 @@ def objects(bundle: Document) -> list[Any]:
     return [json.loads(base64.b64decode(each)) for each in encoded]
 
 
-def test_each_version_of_a_channel_replaces_the_one_before() -> None:
+def test_each_version_of_a_channel_replaces_its_predecessor() -> None:
     stable, old = of("olm.channel")
     assert stable["entries"] == [
         {"name": "product.v1.0.0"},
@@ -47,13 +47,13 @@ def test_each_version_of_a_channel_replaces_the_one_before() -> None:
     assert old["entries"][0] == {"name": "product.v0.9.0"}
 
 
-def test_a_version_of_two_channels_is_one_bundle() -> None:
+def test_version_in_two_channels_is_one_bundle() -> None:
     assert [bundle["name"] for bundle in of("olm.bundle")] == [
         f"product.v{version}" for version in ("1.0.0", "1.1.0", "1.2.0", "0.9.0")
     ]
 
 
-def test_a_bundle_names_what_it_needs_and_its_pods_say_whose_they_are() -> None:
+def test_bundle_names_its_requirements_and_labels_its_pods() -> None:
     bundle = of("olm.bundle")[0]
     required = [each["value"] for each in bundle["properties"] if each["type"] == "olm.package.required"]
     assert required == [{"packageName": "other", "versionRange": ">=1.0.0"}]
@@ -64,7 +64,7 @@ def test_a_bundle_names_what_it_needs_and_its_pods_say_whose_they_are() -> None:
 
 
 @pytest.mark.parametrize("package", packages(), ids=lambda package: str(package.name))
-def test_packages_hold_together(package: Package) -> None:
+def test_packages_are_consistent(package: Package) -> None:
     assert set(package.catalogs) <= images().keys()
     assert package.default_channel in package.channels
     assert package.deployments
@@ -82,7 +82,7 @@ def test_packages_hold_together(package: Package) -> None:
     "image",
     ["quay.io/rhoai/rhoai-fbc-fragment:rhoai-2.19", "registry.redhat.io/redhat/redhat-operator-index:v4.18"],
 )
-def test_an_image_stands_for_one_catalog(image: str) -> None:
+def test_image_belongs_to_one_catalog(image: str) -> None:
     matching = [name for name, patterns in images().items() for each in patterns if fnmatch.fnmatchcase(image, each)]
     assert len(matching) == 1
 
@@ -113,7 +113,7 @@ def schemas(version: str, kind: str = "DataScienceCluster") -> dict[str, dict[st
         ("3.3.0", LATER),
     ],
 )
-def test_a_version_has_the_fields_that_it_has(version: str, fields: set[str]) -> None:
+def test_version_has_its_fields(version: str, fields: set[str]) -> None:
     components = schemas(version)["v1"]["components"]["properties"]
     known = {*components, *components["kserve"]["properties"], *components["workbenches"]["properties"]}
     assert known & (LATER | EARLIER) == fields
@@ -125,7 +125,7 @@ def test_a_version_has_the_fields_that_it_has(version: str, fields: set[str]) ->
     ("version", "states"),
     [("2.19.1", {"Managed", "Removed"}), ("2.25.4", {"Managed", "Unmanaged", "Removed"})],
 )
-def test_the_states_of_kueue_are_those_of_the_version(version: str, states: set[str]) -> None:
+def test_kueue_states_are_those_of_the_version(version: str, states: set[str]) -> None:
     kueue = schemas(version)["v1"]["components"]["properties"]["kueue"]["properties"]
     assert set(kueue["managementState"]["enum"]) == states
 

@@ -15,20 +15,20 @@ from cryptography.x509.oid import NameOID
 from perflab.control_plane.certificates import Authority, Pair
 
 
-def test_server_and_client_certificates_pass_a_strict_verification(tmp_path: Path) -> None:
+def test_server_and_client_certificates_pass_strict_verification(tmp_path: Path) -> None:
     authority = Authority(tmp_path / "pki")
     server, client = authority.issue_server("server", ["kubernetes"]), authority.issue_client("admin", "admin", "a")
     _shake_hands(server, authority.pair.certificate, client)
 
 
-def test_an_authority_without_identifiers_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_authority_without_key_identifiers_is_refused_with_a_remedy(tmp_path: Path) -> None:
     authority, server = _old_fashioned(tmp_path)
     with pytest.raises(ssl.SSLCertVerificationError) as refused:
         _shake_hands(server, authority.certificate, server)
     assert "use Python 3.12" in certificate_advice(refused.value)
 
 
-def test_another_authority_is_not_what_python_3_13_is_about(tmp_path: Path) -> None:
+def test_foreign_authority_is_not_a_python_3_13_problem(tmp_path: Path) -> None:
     authority, other = Authority(tmp_path / "one"), Authority(tmp_path / "other")
     with pytest.raises(ssl.SSLCertVerificationError) as refused:
         _shake_hands(authority.issue_server("server", []), other.pair.certificate, other.issue_client("a", "a"))

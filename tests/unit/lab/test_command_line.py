@@ -22,7 +22,7 @@ def test_status_without_labs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["kubeconfig", "scale --nodes 3", "step"])
-def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(command.split(), debug=False) == 3
     assert "Error: there is no lab 'default'" in capsys.readouterr().err
 
@@ -40,19 +40,17 @@ def test_a_lab_that_is_not_up_is_exit_code_3(command: str, capsys: pytest.Captur
         "step a",
     ],
 )
-def test_a_wrong_request_is_exit_code_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_request_exits_with_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(command.split(), debug=False) == 2
     assert "Error:" in capsys.readouterr().err
 
 
-def test_down_of_nothing_is_well(capsys: pytest.CaptureFixture[str]) -> None:
+def test_down_without_a_lab_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(["down"], debug=False) == 0
     assert "There is no lab 'default'" in capsys.readouterr().out
 
 
-def test_an_unexpected_error_is_exit_code_70(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unexpected_error_exits_with_70(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fail(home: Path, name: str) -> bool:
         raise RuntimeError(f"{home.name} {name}")
 
@@ -63,7 +61,7 @@ def test_an_unexpected_error_is_exit_code_70(
         entry.run(["down"], debug=True)
 
 
-def test_ctrl_c_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(home: Path, name: str) -> bool:
         raise KeyboardInterrupt
 
@@ -71,6 +69,6 @@ def test_ctrl_c_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
     assert entry.run(["down"], debug=False) == 130
 
 
-def test_an_error_keeps_its_traceback_with_debug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debug_prints_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterError):
         entry.run(["kubeconfig"], debug=True)

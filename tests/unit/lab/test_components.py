@@ -26,7 +26,7 @@ def test_every_component_has_checksums(component: Component) -> None:
     assert component.version in (component.folder / "go.sum").read_text()
 
 
-def test_definitions_of_olm_are_those_of_its_program() -> None:
+def test_olm_definitions_are_those_of_its_program() -> None:
     [program] = PRODUCTS[OLM]
     assert versions(DEFINITIONS)["definitions/operator-lifecycle-manager"] == program.version
 
@@ -37,13 +37,13 @@ def test_kubernetes_reports_its_version() -> None:
     assert "gitMinor=36" in flags
 
 
-def test_the_hash_changes_with_the_machine_and_the_programs() -> None:
+def test_hash_depends_on_machine_and_programs() -> None:
     fewer = [dataclasses.replace(COMPONENTS[0], programs=()), *COMPONENTS[1:]]
     assert len({lock_hash(), lock_hash(machine="riscv64"), lock_hash(fewer)}) == 3
 
 
 @pytest.mark.parametrize("name", ["go.mod", "go.sum", "tools.go"])
-def test_the_hash_changes_with_each_lock_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hash_depends_on_each_lock_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(components.MODULES, tmp_path / "modules")
     monkeypatch.setattr(components, "MODULES", tmp_path / "modules")
     before = lock_hash()

@@ -19,11 +19,11 @@ def pod(log: str | None, state: dict[str, Any] | None = None) -> dict[str, Any]:
     }
 
 
-def test_the_annotation_is_the_log() -> None:
+def test_annotation_is_the_log() -> None:
     assert render_log(pod("one\ntwo"), "main", {}) == "one\ntwo\n"
 
 
-def test_without_annotation_the_log_says_that_nothing_ran() -> None:
+def test_log_without_annotation_states_that_nothing_ran() -> None:
     assert "n/p is simulated" in render_log(pod(None), "main", {})
 
 
@@ -44,22 +44,22 @@ def test_options_of_kubectl_logs(query: dict[str, str], text: str) -> None:
     assert render_log(pod("one\ntwo"), "main", query) == text
 
 
-def test_a_container_that_has_not_started_has_no_log() -> None:
+def test_container_not_started_has_no_log() -> None:
     waiting = {"metadata": {"name": "p", "namespace": "n"}, "status": {"phase": "Pending"}}
     with pytest.raises(ValueError, match="waiting to start"):
         render_log(waiting, "main", {})
 
 
-def test_a_container_without_image_has_no_log() -> None:
+def test_container_without_image_has_no_log() -> None:
     with pytest.raises(ValueError, match="waiting to start: ErrImagePull"):
         render_log(pod("one", {"waiting": {"reason": "ErrImagePull"}}), "main", {})
 
 
-def test_an_unknown_container_has_no_log() -> None:
+def test_unknown_container_has_no_log() -> None:
     with pytest.raises(ValueError, match="sidecar"):
         render_log(pod("one"), "sidecar", {})
 
 
-def test_a_log_ends_with_its_container() -> None:
+def test_log_ends_with_its_container() -> None:
     assert not has_ended(pod("one"), "main")
     assert has_ended(pod("one", {"terminated": {"startedAt": STARTED}}), "main")

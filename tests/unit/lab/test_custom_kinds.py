@@ -72,14 +72,14 @@ def play(scene: Callable[[FakeApi, Store], Any]) -> None:
     asyncio.run(run())
 
 
-def test_a_kind_that_is_not_there_has_an_empty_store_and_is_not_asked_for() -> None:
+def test_missing_kind_has_an_empty_store_and_no_requests() -> None:
     async def scene(api: FakeApi, store: Store) -> None:
         assert (store.values(), api.asked) == ([], 0)
 
     play(scene)
 
 
-def test_a_store_fills_when_its_kind_comes_and_empties_when_it_goes() -> None:
+def test_store_fills_and_empties_with_its_kind() -> None:
     async def scene(api: FakeApi, store: Store) -> None:
         heard: list[tuple[bool, bool]] = []
         store.listen(lambda old, new: heard.append((old is not None, new is not None)))
@@ -94,7 +94,7 @@ def test_a_store_fills_when_its_kind_comes_and_empties_when_it_goes() -> None:
     play(scene)
 
 
-def test_a_version_that_is_not_served_is_not_followed() -> None:
+def test_unserved_version_is_not_followed() -> None:
     async def scene(api: FakeApi, store: Store) -> None:
         api.served = True
         api.tell("ADDED", definition(2, served="v2"))
@@ -105,7 +105,7 @@ def test_a_version_that_is_not_served_is_not_followed() -> None:
     play(scene)
 
 
-def test_only_custom_kinds_have_definitions_followed() -> None:
+def test_definitions_are_followed_for_custom_kinds_only() -> None:
     stores = Stores(cast(Api, FakeApi()))
     stores.get(PODS)
     assert [store.resource.plural for store in stores.all()] == ["pods"]
@@ -114,7 +114,7 @@ def test_only_custom_kinds_have_definitions_followed() -> None:
 
 
 @pytest.mark.parametrize(("served", "followed"), [(["v1"], "v1"), (["v1", "v2"], "v2")])
-def test_the_newest_version_that_is_served_is_followed(served: list[str], followed: str) -> None:
+def test_newest_served_version_is_followed(served: list[str], followed: str) -> None:
     kind = Resource.of("nfd.openshift.io/v2|v1", "NodeFeatureDiscovery")
     assert [each.api_version for each in kind.each_version()] == ["nfd.openshift.io/v2", "nfd.openshift.io/v1"]
 

@@ -41,7 +41,7 @@ kind: ConfigMap
 """
 
 
-def test_descriptions_go_and_fields_of_that_name_stay(tmp_path: Path) -> None:
+def test_descriptions_are_removed_but_fields_of_that_name_kept(tmp_path: Path) -> None:
     source = tmp_path / "things.yaml"
     source.write_text(DEFINITION)
     definitions.take(source, tmp_path / "taken")

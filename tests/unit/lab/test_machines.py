@@ -38,16 +38,16 @@ def machine(value: dict[str, Any], **spec: Any) -> dict[str, Any]:
         ("bx2-8x32", InstanceType(8, 32)),
     ],
 )
-def test_a_type_tells_what_is_in_the_machine(name: str, expected: InstanceType) -> None:
+def test_machine_type_yields_its_hardware(name: str, expected: InstanceType) -> None:
     assert instance_types.find(name) == expected
 
 
 @pytest.mark.parametrize("name", ["", "g5", "g5.tiny", "g4dn.48xlarge", "m6i.huge", "gx3-16x80x1quantum", "node"])
-def test_a_type_that_no_cloud_has_is_none(name: str) -> None:
+def test_unknown_machine_type_is_none(name: str) -> None:
     assert instance_types.find(name) is None
 
 
-def test_the_node_is_bare_and_tells_its_hardware_by_annotations() -> None:
+def test_bare_node_reports_its_hardware_by_annotations() -> None:
     spec = {"taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}], "metadata": {"labels": {"gpu": "yes"}}}
     wanted = machine(AWS, **spec)
     hardware = instance_types.find("g5.12xlarge")
@@ -66,13 +66,13 @@ def test_the_node_is_bare_and_tells_its_hardware_by_annotations() -> None:
     assert "conditions" not in status, "KWOK makes it Ready"
 
 
-def test_a_node_without_gpus_says_nothing_of_them() -> None:
+def test_node_without_gpus_has_no_gpu_annotations() -> None:
     node = node_of(machine({"profile": "bx2-8x32"}), InstanceType(8, 32), "v1.36.3", {})
     assert "lab.psap.perf/gpus" not in node["metadata"]["annotations"]
     assert node["spec"]["taints"] == []
 
 
-def test_machine_and_node_name_the_instance_alike_and_always_so() -> None:
+def test_machine_and_node_share_a_stable_instance_name() -> None:
     aws, ibm = machine(AWS), machine({"profile": "bx2-8x32", "region": "us-south", "zone": "us-south-1"})
     assert providers.provider_id(aws).startswith("aws:///us-east-2b/i-0")
     assert providers.provider_id(aws) == providers.provider_id(machine(AWS))
@@ -81,7 +81,7 @@ def test_machine_and_node_name_the_instance_alike_and_always_so() -> None:
     assert node["spec"]["providerID"] == providers.provider_id(aws)
 
 
-def test_what_the_provider_leaves_open_has_a_default() -> None:
+def test_omitted_provider_fields_have_defaults() -> None:
     wanted = providers.read(machine({"instanceType": "m6i.large"}))
     assert (wanted.disk_gib, wanted.spot, wanted.zone) == (120, False, "")
     assert providers.read(machine({"instanceType": "m6i.large", "spotMarketOptions": {}})).spot

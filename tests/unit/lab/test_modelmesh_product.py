@@ -8,7 +8,7 @@ from pathlib import Path
 from .memory_api import APPS, MemoryApi, conditions, found, rolled_out, settle, with_kind
 
 
-def test_a_runtime_of_modelmesh_has_pods_once_a_model_names_it_and_the_model_is_loaded_when_they_are_there(
+def test_modelmesh_runtime_starts_pods_on_first_model(
     tmp_path: Path,
 ) -> None:
     api, kserve = MemoryApi(), "/apis/serving.kserve.io"

@@ -20,7 +20,7 @@ def lab(options: Options | None = None) -> Lab:
     )
 
 
-def test_a_node_follows_the_contract() -> None:
+def test_node_follows_the_contract() -> None:
     node = nodes.named(nodes.shared_document(lab(), {}), nodes.node_name(7))
     assert node["metadata"]["name"] == "node-0007"
     assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
@@ -43,7 +43,7 @@ def test_a_node_follows_the_contract() -> None:
     assert node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 1234
 
 
-def test_a_bare_node_says_what_is_in_it_by_annotations_only() -> None:
+def test_bare_node_has_hardware_annotations_only() -> None:
     node = nodes.shared_document(lab(Options(profile="openshift", gpus_per_node=4, gpu_product="A100")), {})
     assert node["metadata"]["annotations"] == {
         "kwok.x-k8s.io/node": "fake",
@@ -59,13 +59,13 @@ def test_a_bare_node_says_what_is_in_it_by_annotations_only() -> None:
     assert set(node["status"]["capacity"]) == {"cpu", "memory", "ephemeral-storage", "pods"}
 
 
-def test_nodes_without_gpus_say_nothing_of_gpus() -> None:
+def test_nodes_without_gpus_have_no_gpu_fields() -> None:
     node = nodes.shared_document(lab(Options(gpus_per_node=0)), {})
     assert "nvidia.com/gpu" not in node["status"]["allocatable"]
     assert not [label for label in node["metadata"]["labels"] if label.startswith("nvidia.com")]
 
 
-def test_a_template_is_merged_over_the_defaults() -> None:
+def test_template_is_merged_over_the_defaults() -> None:
     template: dict[str, Any] = {
         "kind": "Node",
         "metadata": {"name": "ignored", "labels": {"pool": "gold"}},
@@ -82,7 +82,7 @@ def test_a_template_is_merged_over_the_defaults() -> None:
     assert node["status"]["capacity"]["cpu"] == "128"
 
 
-def test_merging_changes_neither_side() -> None:
+def test_merge_modifies_neither_input() -> None:
     base, changes = {"a": {"b": 1}}, {"a": {"c": [1]}}
     merged = nodes.merge(base, changes)
     merged["a"]["c"].append(2)
@@ -92,7 +92,7 @@ def test_merging_changes_neither_side() -> None:
 
 
 @pytest.mark.parametrize("text", ["kind: Pod", "- a", "a: [", "a: 1\n---\nb: 2\n"])
-def test_a_bad_template_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_template_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "node.yaml"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"node template .*node\.yaml"):

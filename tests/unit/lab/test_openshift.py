@@ -12,7 +12,7 @@ from perflab.emulators.openshift.platform.projects import instantiate
 PROJECT: Document = {"kind": "Project", "metadata": {"name": "${PROJECT_NAME}"}}
 
 
-def test_parameters_are_replaced_wherever_they_stand() -> None:
+def test_parameters_are_replaced_everywhere() -> None:
     template = {
         "parameters": [{"name": "PROJECT_NAME"}, {"name": "TEAM", "value": "research"}],
         "objects": [
@@ -26,7 +26,7 @@ def test_parameters_are_replaced_wherever_they_stand() -> None:
     ]
 
 
-def test_a_controller_is_idle_once_all_was_looked_at() -> None:
+def test_controller_is_idle_after_handling_everything() -> None:
     async def run() -> list[bool]:
         looked = asyncio.Event()
 

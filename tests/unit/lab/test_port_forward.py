@@ -13,11 +13,11 @@ def pod(annotation: str | None) -> dict[str, Any]:
     return {"metadata": {"annotations": None if annotation is None else {PORTS: annotation}}}
 
 
-def test_the_annotation_names_the_port() -> None:
+def test_annotation_names_the_port() -> None:
     assert lab_address(pod('{"80": "etcd"}'), 80, {"etcd": 2381}) == ("127.0.0.1", 2381)
 
 
-def test_the_server_of_a_model_listens_at_an_address_of_its_own() -> None:
+def test_model_server_listens_at_a_dedicated_address() -> None:
     serving = {"metadata": {"annotations": {MODEL: "{ttft: 0.1}"}}, "status": {"podIP": "10.128.0.7"}}
     assert lab_address(serving, 8080, {"models": 5000}) == ("127.128.0.7", 5000)
     with pytest.raises(ValueError, match="no program listens on port 8081"):
@@ -34,6 +34,6 @@ def test_the_server_of_a_model_listens_at_an_address_of_its_own() -> None:
         ("[]", "is no JSON object"),
     ],
 )
-def test_any_other_port_is_refused(annotation: str | None, words: str) -> None:
+def test_other_port_is_refused(annotation: str | None, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         lab_address(pod(annotation), 80, {"etcd": 2381})

@@ -24,13 +24,13 @@ def started(tmp_path: Path) -> Iterator[Identity]:
     kill([identity])
 
 
-def test_a_started_process_is_alive_until_killed(started: Identity) -> None:
+def test_started_process_is_alive_until_killed(started: Identity) -> None:
     assert started.is_alive()
     assert kill([started]) == []
     assert not started.is_alive()
 
 
-def test_a_process_lives_until_its_last_thread_has_ended(tmp_path: Path) -> None:
+def test_process_is_alive_until_its_last_thread_ends(tmp_path: Path) -> None:
     # what is left of a killed server holds its port while its other threads end
     leave = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start();"
     leave += "ctypes.CDLL(None).pthread_exit(None)"
@@ -43,30 +43,30 @@ def test_a_process_lives_until_its_last_thread_has_ended(tmp_path: Path) -> None
     assert not left.is_alive()
 
 
-def test_it_is_in_a_session_of_its_own(started: Identity) -> None:
+def test_process_has_its_own_session(started: Identity) -> None:
     assert os.getsid(started.pid) == started.pid
     assert os.getsid(started.pid) != os.getsid(0)
 
 
-def test_its_log_is_private(started: Identity, tmp_path: Path) -> None:
+def test_process_log_is_private(started: Identity, tmp_path: Path) -> None:
     assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
 
 
-def test_another_process_with_the_same_number_is_left_alone(started: Identity) -> None:
+def test_other_process_with_the_same_id_is_left_unchanged(started: Identity) -> None:
     earlier = dataclasses.replace(started, start_time=started.start_time - 1)
     assert not earlier.is_alive()
     assert kill([earlier]) == []
     assert started.is_alive()
 
 
-def test_a_zombie_counts_as_dead() -> None:
+def test_zombie_counts_as_dead() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     assert identify(child.pid) is None
     child.wait()
 
 
-def test_a_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> None:
+def test_process_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> None:
     program = tmp_path / "a) (b"
     program.symlink_to("/bin/sleep")
     identity = process.start((program, "60"), tmp_path, tmp_path / "log", {})
@@ -74,6 +74,6 @@ def test_a_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> None:
     assert kill([identity]) == []
 
 
-def test_a_process_that_no_file_mentions_is_found_by_its_mark(started: Identity, tmp_path: Path) -> None:
+def test_unrecorded_process_is_found_by_its_mark(started: Identity, tmp_path: Path) -> None:
     assert process.find_marked(tmp_path) == [started]
     assert process.find_marked(tmp_path / "other") == []

@@ -48,7 +48,7 @@ def pod(api: MemoryApi, namespace: str, app: str, node_name: str, **spec: Any) -
 
 
 @pytest.mark.parametrize("name", [name for name in profiles.NAMES if product_file(name)])
-def test_every_product_can_be_loaded_and_changes_nothing_twice(name: str, tmp_path: Path) -> None:
+def test_every_product_loads_and_is_idempotent(name: str, tmp_path: Path) -> None:
     api = MemoryApi()
     asyncio.run(settle(api, name, tmp_path))
     api.writes.clear()
@@ -66,7 +66,7 @@ def nfd_cluster() -> MemoryApi:
     return api
 
 
-def test_a_node_feature_discovery_has_its_workloads_and_becomes_available(tmp_path: Path) -> None:
+def test_node_feature_discovery_gets_workloads_and_is_available(tmp_path: Path) -> None:
     async def run() -> MemoryApi:
         api = nfd_cluster()
 
@@ -89,7 +89,7 @@ def test_a_node_feature_discovery_has_its_workloads_and_becomes_available(tmp_pa
     }
 
 
-def test_a_node_with_a_worker_is_labelled_and_pruned(tmp_path: Path) -> None:
+def test_node_with_a_worker_is_labelled_and_pruned(tmp_path: Path) -> None:
     async def run() -> tuple[Document, Document, Document, MemoryApi]:
         api = nfd_cluster()
         for name in ("gpu", "plain"):
@@ -115,7 +115,7 @@ def test_a_node_with_a_worker_is_labelled_and_pruned(tmp_path: Path) -> None:
     assert api.find(f"{APPS.format('nfd', 'daemonsets')}/nfd-worker") is None
 
 
-def test_a_delayed_step_goes_on_where_it_was_in_another_process(tmp_path: Path) -> None:
+def test_delayed_step_continues_in_another_process(tmp_path: Path) -> None:
     node = f"{NODES}/gpu"
 
     async def run() -> tuple[Document, Document]:
@@ -138,7 +138,7 @@ def test_a_delayed_step_goes_on_where_it_was_in_another_process(tmp_path: Path) 
     assert STEPS not in last["annotations"]
 
 
-def test_user_workload_monitoring_follows_its_configuration(tmp_path: Path) -> None:
+def test_user_workload_monitoring_follows_its_config(tmp_path: Path) -> None:
     place = CONFIG_MAPS.format("openshift-monitoring")
     names = [("deployments", "prometheus-operator"), ("statefulsets", "prometheus-user-workload")]
     paths = [f"{APPS.format('openshift-user-workload-monitoring', kind)}/{name}" for kind, name in names]
@@ -171,7 +171,7 @@ def test_user_workload_monitoring_follows_its_configuration(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "text", ["enableUserWorkload: false", 'enableUserWorkload: "true"', "enableUserWorkload: [", "words", ""]
 )
-def test_nothing_monitors_users_workloads_unless_that_is_said_in_yaml(text: str, tmp_path: Path) -> None:
+def test_user_workloads_are_monitored_only_if_configured(text: str, tmp_path: Path) -> None:
     api = MemoryApi()
     place = CONFIG_MAPS.format("openshift-monitoring")
     api.put(place, {"metadata": {"name": "cluster-monitoring-config"}, "data": {"config.yaml": text}})
@@ -190,7 +190,7 @@ def rhoai_cluster(*, mesh: bool = False, **components: str) -> MemoryApi:
     return api
 
 
-def test_the_operator_initializes_the_cluster_once_and_deploys_what_is_managed(tmp_path: Path) -> None:
+def test_operator_initializes_once_and_deploys_managed_components(tmp_path: Path) -> None:
     async def run() -> MemoryApi:
         api = rhoai_cluster(ray="Managed", workbenches="Managed", kueue="Removed")
 
@@ -217,7 +217,7 @@ def test_the_operator_initializes_the_cluster_once_and_deploys_what_is_managed(t
     assert api.find(f"{APPS.format('redhat-ods-applications', 'deployments')}/kueue-controller-manager") is None
 
 
-def test_a_component_is_removed_and_a_cluster_ends_when_all_are(tmp_path: Path) -> None:
+def test_component_is_removed_and_cluster_deletion_removes_all(tmp_path: Path) -> None:
     place = APPS.format("redhat-ods-applications", "deployments")
 
     async def run() -> tuple[Document | None, MemoryApi]:
@@ -251,7 +251,7 @@ def test_a_component_is_removed_and_a_cluster_ends_when_all_are(tmp_path: Path) 
         (True, "", ""),
     ],
 )
-def test_a_component_that_fails_is_named_with_its_reason(mesh: bool, step: str, message: str, tmp_path: Path) -> None:
+def test_failing_component_is_named_with_its_reason(mesh: bool, step: str, message: str, tmp_path: Path) -> None:
     async def run() -> Document:
         api = rhoai_cluster(mesh=mesh, kserve="Managed")
         steps(api, **({"rhoai__component__kserve": step} if step else {}))
@@ -268,7 +268,7 @@ def test_a_component_that_fails_is_named_with_its_reason(mesh: bool, step: str, 
     assert told["Ready"] == ("Some components are not ready: kserve" if message else "")
 
 
-def test_what_is_changed_in_a_deployment_is_reverted(tmp_path: Path) -> None:
+def test_changed_deployment_is_reverted(tmp_path: Path) -> None:
     path = f"{APPS.format('redhat-ods-applications', 'deployments')}/kuberay-operator"
 
     async def run() -> MemoryApi:
@@ -283,7 +283,7 @@ def test_what_is_changed_in_a_deployment_is_reverted(tmp_path: Path) -> None:
     assert found(asyncio.run(run()), path)["spec"]["replicas"] == 1
 
 
-def test_the_uninstallation_deletes_everything_in_order(tmp_path: Path) -> None:
+def test_uninstallation_deletes_everything_in_order(tmp_path: Path) -> None:
     async def run() -> MemoryApi:
         api = rhoai_cluster(ray="Managed")
         group = "operators.coreos.com"
@@ -320,7 +320,7 @@ def gpu_daemon_set(api: MemoryApi, name: str) -> Document:
     return found(api, f"{APPS.format('nvidia-gpu-operator', 'daemonsets')}/{name}")
 
 
-def test_the_operands_of_a_policy_are_as_it_says(tmp_path: Path) -> None:
+def test_operands_follow_the_policy(tmp_path: Path) -> None:
     api = gpu_cluster(
         driver={"repository": "registry.invalid/nvidia", "version": "sha256:12ab"},
         dcgm={"enabled": False},
@@ -346,7 +346,7 @@ def test_the_operands_of_a_policy_are_as_it_says(tmp_path: Path) -> None:
     assert [each["name"] for each in exporter["containers"][0]["env"]] == ["A", "DCGM_EXPORTER_COLLECTORS"]
 
 
-def test_a_policy_is_ready_when_its_operands_are_and_a_second_one_is_ignored(tmp_path: Path) -> None:
+def test_policy_is_ready_with_its_operands_and_a_second_is_ignored(tmp_path: Path) -> None:
     async def run() -> MemoryApi:
         api = gpu_cluster()
         api.put(POLICIES, {"metadata": {"name": "second", "creationTimestamp": "2025-01-02T00:00:00Z"}, "spec": {}})
@@ -365,7 +365,7 @@ def test_a_policy_is_ready_when_its_operands_are_and_a_second_one_is_ignored(tmp
     assert found(api, f"{POLICIES}/second")["status"] == {"state": "ignored"}
 
 
-def test_an_operand_that_cannot_be_created_is_the_error_of_its_policy(tmp_path: Path) -> None:
+def test_failed_operand_is_the_error_of_its_policy(tmp_path: Path) -> None:
     api = gpu_cluster()
     steps(api, **{"gpu_operator__daemonsets__nvidia-dcgm": "fail: no such image"})
     asyncio.run(settle(api, "gpu_operator", tmp_path))
@@ -390,7 +390,7 @@ SLICES = "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4
         ),
     ],
 )
-def test_a_nodes_labels_and_gpus_follow_its_operands(
+def test_node_labels_and_gpus_follow_the_operands(
     text: str, product: str, resource: str, count: str, tmp_path: Path
 ) -> None:
     async def run() -> tuple[Document, MemoryApi]:

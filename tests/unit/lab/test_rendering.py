@@ -56,7 +56,7 @@ def test_every_file_is_private(made: tuple[Lab, Credentials]) -> None:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_the_kubeconfig_stands_alone(made: tuple[Lab, Credentials]) -> None:
+def test_kubeconfig_is_self_contained(made: tuple[Lab, Credentials]) -> None:
     lab, files = made
     document = yaml.safe_load(lab.kubeconfig.read_text())
     cluster = document["clusters"][0]["cluster"]
@@ -65,7 +65,7 @@ def test_the_kubeconfig_stands_alone(made: tuple[Lab, Credentials]) -> None:
     assert authority == files.authority.certificate.read_bytes()
 
 
-def test_users_are_who_the_api_server_expects(made: tuple[Lab, Credentials]) -> None:
+def test_users_match_those_of_the_api_server(made: tuple[Lab, Credentials]) -> None:
     lab, _ = made
     subjects = {
         name: x509.load_pem_x509_certificate((lab.folder / "pki" / f"{name}.crt").read_bytes()).subject
@@ -76,14 +76,14 @@ def test_users_are_who_the_api_server_expects(made: tuple[Lab, Credentials]) -> 
     assert subjects["kube-controller-manager"].rfc4514_string() == "CN=system:kube-controller-manager"
 
 
-def test_pairs_fit_together(made: tuple[Lab, Credentials]) -> None:
+def test_key_pairs_match(made: tuple[Lab, Credentials]) -> None:
     _, files = made
     tls = ssl.create_default_context(cafile=str(files.authority.certificate))
     tls.load_cert_chain(files.server.certificate, files.server.key)
     tls.load_cert_chain(files.kubelet_client.certificate, files.kubelet_client.key)
 
 
-def test_everything_listens_on_loopback(made: tuple[Lab, Credentials]) -> None:
+def test_every_program_listens_on_loopback(made: tuple[Lab, Credentials]) -> None:
     for program in all_programs(*made):
         text = " ".join(map(str, program.command))
         assert "0.0.0.0" not in text
@@ -91,7 +91,7 @@ def test_everything_listens_on_loopback(made: tuple[Lab, Credentials]) -> None:
             assert "//127.0.0.1:" in program.health
 
 
-def test_each_program_that_answers_has_a_port_of_its_own(made: tuple[Lab, Credentials]) -> None:
+def test_each_serving_program_has_its_port(made: tuple[Lab, Credentials]) -> None:
     lab, _ = made
     for program in all_programs(*made):
         assert program.health is None or f":{lab.ports[program.name]}/" in program.health
@@ -107,14 +107,14 @@ def test_options_reach_the_command_lines(tmp_path: Path, made: tuple[Lab, Creden
     assert not [part for part in plain if part.startswith("--audit")]
 
 
-def test_what_is_recorded_of_a_program_starts_it_again(made: tuple[Lab, Credentials]) -> None:
+def test_recorded_program_can_be_restarted(made: tuple[Lab, Credentials]) -> None:
     for program in all_programs(*made):
         again = Program.read(program.name, json.loads(json.dumps(program.document())))
         assert again.document() == program.document()
         assert [str(part) for part in again.command] == [str(part) for part in program.command]
 
 
-def test_prometheus_scrapes_the_control_plane_and_what_emulators_tell(tmp_path: Path) -> None:
+def test_prometheus_scrapes_control_plane_and_emulators(tmp_path: Path) -> None:
     lab, _ = make_lab(tmp_path / "scraped", Options(profile=OPENSHIFT))
     program = prometheus.program(lab, BINARIES)
     assert "--web.enable-admin-api" in program.command
@@ -128,14 +128,14 @@ def test_prometheus_scrapes_the_control_plane_and_what_emulators_tell(tmp_path: 
     assert Path(jobs["apiserver"]["tls_config"]["key_file"]).is_file()
 
 
-def test_a_lab_has_what_its_profile_has_and_what_was_asked_for_each_once() -> None:
+def test_lab_has_each_part_of_profile_and_options_once() -> None:
     assert chosen(KUBERNETES, ("runai",)) == (*STANDARD, "runai")
     assert chosen(KUBERNETES, ("runai",), ("kserve",)) == (*STANDARD, "gateway", "leader_worker_sets", "runai")
     assert chosen(OPENSHIFT, ("machines", "runai")) == (*STANDARD, *PROFILES[OPENSHIFT], "runai")
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if crds(name).exists()])
-def test_the_kinds_of_an_emulator_say_that_they_are_emulated(name: str) -> None:
+def test_emulated_kinds_are_marked(name: str) -> None:
     documents = read_documents(crds(name))
     kinds = [document for document in documents if document["kind"] == "CustomResourceDefinition"]
     assert len({document["metadata"]["name"] for document in documents if document in kinds}) == len(kinds)
@@ -145,7 +145,7 @@ def test_the_kinds_of_an_emulator_say_that_they_are_emulated(name: str) -> None:
         assert kind["metadata"]["name"] == f"{kind['spec']['names']['plural']}.{kind['spec']['group']}"
 
 
-def test_workers_follow_the_machine() -> None:
+def test_worker_count_follows_the_machine() -> None:
     small, large = tuning_for(2, 8 * 10**9), tuning_for(64, 256 * 10**9)
     assert (small.stage_workers, small.job_workers) == (4, 8)
     assert (large.stage_workers, large.job_workers) == (128, 256)

@@ -27,7 +27,7 @@ APPLICATIONS = APPS.format("redhat-ods-applications", "deployments")
 
 
 @pytest.mark.parametrize(("version", "name"), [("2.25.4", "v1"), ("3.4.1", "v2")])
-def test_the_schema_has_the_components_that_are_emulated(version: str, name: str) -> None:
+def test_schema_has_the_emulated_components(version: str, name: str) -> None:
     package = next(each for each in packages() if each.name == "rhods-operator")
     clusters, initializations = package.crds_of(version)
     (schema,) = (each["schema"]["openAPIV3Schema"] for each in clusters["spec"]["versions"] if each["name"] == name)
@@ -38,7 +38,7 @@ def test_the_schema_has_the_components_that_are_emulated(version: str, name: str
         assert crd["spec"]["names"]["kind"] == resource.kind
 
 
-def test_the_tables_of_the_product_agree() -> None:
+def test_product_tables_agree() -> None:
     every = COMPONENTS[2] | COMPONENTS[3]
     for table in ("deployed", "kinds", "images"):
         assert {entry["component"] for entry in PRODUCT["vars"][table]} <= every
@@ -73,7 +73,7 @@ def message(cluster: Document, kind: str) -> str:
     return next(str(each["message"]) for each in cluster["status"]["conditions"] if each["type"] == kind)
 
 
-def test_generation_3_is_ready_with_its_own_components(tmp_path: Path) -> None:
+def test_generation_3_is_ready_with_its_components(tmp_path: Path) -> None:
     api = brought(tmp_path, ray="Managed", aipipelines="Managed", mlflowoperator="Managed", kserve="Managed")
     cluster = found(api, f"{DSC}/dsc")
     assert cluster["status"]["phase"] == "Ready", cluster["status"]["conditions"]
@@ -102,7 +102,7 @@ def test_generation_3_is_ready_with_its_own_components(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_generation_3_refuses_a_kueue_that_it_cannot_have(
+def test_generation_3_refuses_an_unsupported_kueue(
     state: str, operators: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
     api = brought(tmp_path, operators=operators, kueue=state)

@@ -35,7 +35,7 @@ def states(document: Document) -> dict[str, str]:
     return {name: each["managementState"] for name, each in document["spec"]["components"].items()}
 
 
-def test_v1_loses_what_only_v1_has_and_removes_what_only_v2_has() -> None:
+def test_conversion_to_v1_drops_v1_fields_and_removes_v2_components() -> None:
     given = cluster(
         "v1", datasciencepipelines="Managed", codeflare="Managed", modelmeshserving="Managed", ray="Managed"
     )
@@ -50,7 +50,7 @@ def test_v1_loses_what_only_v1_has_and_removes_what_only_v2_has() -> None:
     assert "sparkoperator" not in states(converted(given, "v2", V3_3))
 
 
-def test_a_write_by_v1_switches_off_what_others_enabled_by_v2() -> None:
+def test_write_by_v1_disables_components_enabled_by_v2() -> None:
     stored = cluster("v2", trainer="Managed", mlflowoperator="Managed", aipipelines="Managed")
     seen = converted(stored, "v1", V3_3)
     assert states(seen) == {"datasciencepipelines": "Managed"}
@@ -63,7 +63,7 @@ def test_a_write_by_v1_switches_off_what_others_enabled_by_v2() -> None:
     }
 
 
-def test_the_status_of_v1_lists_what_is_installed() -> None:
+def test_v1_status_lists_installed_components() -> None:
     condition = {"type": "AIPipelinesReady", "status": "True"}
     components = {"aipipelines": state("Managed"), "kueue": state("Unmanaged"), "trainer": state("Managed")}
     found = converted(cluster("v2", {"phase": "Ready", "conditions": [condition], "components": components}), "v1")
@@ -74,7 +74,7 @@ def test_the_status_of_v1_lists_what_is_installed() -> None:
     assert "installedComponents" not in back["status"]
 
 
-def test_an_initialization_loses_its_service_mesh() -> None:
+def test_initialization_loses_its_service_mesh() -> None:
     spec: dict[str, Any] = {"applicationsNamespace": "apps", "monitoring": state("Managed")}
     more = {"serviceMesh": state("Managed"), "devFlags": {"logLevel": "debug", "manifestsUri": "x"}}
     document = {"apiVersion": "dscinitialization.opendatahub.io/v1", "kind": "DSCInitialization", "metadata": {}}
@@ -105,7 +105,7 @@ V1_REFUSED = (
         (V3_4, "v1", {"mlflowoperator": "Removed"}, ""),
     ],
 )
-def test_3_4_refuses_an_update_by_v1_that_would_remove_components(
+def test_3_4_refuses_v1_updates_that_remove_components(
     version: tuple[int, ...], api: str, present: dict[str, str], told: str
 ) -> None:
     assert refusal(version, cluster(api, ray="Managed"), cluster("v2", **present)) == told
@@ -114,12 +114,12 @@ def test_3_4_refuses_an_update_by_v1_that_would_remove_components(
 @pytest.mark.parametrize(
     ("version", "told"), [(V3_3, ""), (V3_4, "Managed is no longer supported as a managementState")]
 )
-def test_3_4_refuses_a_managed_kueue_in_the_api(version: tuple[int, ...], told: str) -> None:
+def test_3_4_refuses_a_managed_kueue(version: tuple[int, ...], told: str) -> None:
     assert refusal(version, cluster("v2", kueue="Managed"), operation="CREATE") == told
     assert refusal(version, cluster("v2", kueue="Unmanaged"), operation="CREATE") == ""
 
 
 @pytest.mark.parametrize(("version", "api"), [((2, 25, 4), "v1"), (V3_4, "v2")])
-def test_there_is_only_one_cluster(version: tuple[int, ...], api: str) -> None:
+def test_second_cluster_is_refused(version: tuple[int, ...], api: str) -> None:
     told = "Only one instance of DataScienceCluster object is allowed"
     assert refusal(version, cluster(api), cluster(api), operation="CREATE") == told

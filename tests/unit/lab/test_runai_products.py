@@ -36,12 +36,12 @@ def test_resources_and_commands() -> None:
 
 
 @pytest.mark.parametrize(("asked", "gpus"), [("1", "1"), ("0.5", "1"), (2, "2"), ("0", None), (None, None)])
-def test_a_share_of_a_gpu_takes_it_whole(asked: Any, gpus: str | None) -> None:
+def test_gpu_share_takes_a_full_gpu(asked: Any, gpus: str | None) -> None:
     container = specs.pod_template(workload(gpu=asked), "main", "Never")["spec"]["containers"][0]
     assert container["resources"]["limits"].get("nvidia.com/gpu") == gpus
 
 
-def test_labels_and_annotations_go_down() -> None:
+def test_labels_and_annotations_are_inherited() -> None:
     asked = workload({"psap.perf/run": "r", "team": "own", "priorityClassName": "high"}, name="job")
     asked["metadata"]["annotations"] = {"lab.psap.perf/duration": "3s", "kubectl": "own"}
     asked["spec"]["labels"] = {"items": {"app": {"value": "x"}}}
@@ -96,7 +96,7 @@ def test_jobs(fields: dict[str, Any], expected: tuple[int, int, int, bool]) -> N
     assert (spec["parallelism"], spec["completions"], spec["backoffLimit"], spec["suspend"]) == expected
 
 
-def test_a_distributed_workload_is_one_gang() -> None:
+def test_distributed_workload_is_one_gang() -> None:
     asked = workload(workers=3, gpu="8")
     asked["spec"]["runPolicy"] = {"values": {"backoffLimit": {"value": 0}}}
     spec = specs.pytorch_spec(asked)
@@ -107,13 +107,13 @@ def test_a_distributed_workload_is_one_gang() -> None:
     assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 0}
 
 
-def test_a_distributed_workload_of_one_pod_is_no_gang() -> None:
+def test_distributed_workload_of_one_pod_is_no_gang() -> None:
     replicas = specs.pytorch_spec(workload(workers=0))["pytorchReplicaSpecs"]
     assert list(replicas) == ["Master"]
     assert "lab.psap.perf/pod-group" not in replicas["Master"]["template"]["metadata"]["labels"]
 
 
-def test_the_name_of_a_gang_fits_a_label() -> None:
+def test_gang_name_fits_a_label() -> None:
     long = workload()
     long["metadata"]["name"] = "n" * 100
     assert len(specs.gang_name(long)) == 63
@@ -145,7 +145,7 @@ def submitted(api: MemoryApi, **fields: Any) -> None:
     api.put(f"{RUNAI}/trainingworkloads", asked)
 
 
-def test_each_pod_waits_for_its_group_and_the_workload_is_what_its_pods_are(tmp_path: Path) -> None:
+def test_pods_wait_for_their_group_and_the_workload_follows_them(tmp_path: Path) -> None:
     api = cluster()
     submitted(api, parallelism=2)
     asyncio.run(settle(api, "runai", tmp_path, lambda: end(api, "Succeeded")))
@@ -167,7 +167,7 @@ def test_each_pod_waits_for_its_group_and_the_workload_is_what_its_pods_are(tmp_
     assert found(api, f"{RUNAI}/trainingworkloads/w")["status"]["phase"] == "Completed"
 
 
-def test_a_pod_that_fails_is_tried_again_and_the_others_go_when_the_limit_is_reached(tmp_path: Path) -> None:
+def test_failed_pod_is_retried_until_the_limit_ends_the_others(tmp_path: Path) -> None:
     api = cluster()
     submitted(api, parallelism=2, backoffLimit=1)
 
@@ -186,7 +186,7 @@ def test_a_pod_that_fails_is_tried_again_and_the_others_go_when_the_limit_is_rea
     assert ended["conditions"][-1]["reason"] == "BackoffLimitExceeded"
 
 
-def test_the_job_of_another_owner_is_left_alone(tmp_path: Path) -> None:
+def test_job_of_another_owner_is_left_unchanged(tmp_path: Path) -> None:
     api = cluster()
     owner = {"apiVersion": "run.ai/v2alpha1", "kind": "TrainingWorkload", "name": "w", "uid": "before"}
     metadata = {"name": "w", "ownerReferences": [{**owner, "controller": True}]}
@@ -218,7 +218,7 @@ def test_the_job_of_another_owner_is_left_alone(tmp_path: Path) -> None:
         (["Failed", "Succeeded"], 1, "Succeeded"),
     ],
 )
-def test_the_phase_of_a_group(phases: list[str], needed: int, phase: str, tmp_path: Path) -> None:
+def test_phase_of_a_group(phases: list[str], needed: int, phase: str, tmp_path: Path) -> None:
     api = cluster()
     api.put(GROUPS, {"metadata": {"name": "g"}, "spec": {"minMember": needed}})
     for index, each in enumerate(phases):

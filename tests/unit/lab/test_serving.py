@@ -45,7 +45,7 @@ def served(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Resul
     return asyncio.run(run())
 
 
-def test_declared_latencies_come_back_in_the_report(tmp_path: Path) -> None:
+def test_configured_latencies_match_the_report(tmp_path: Path) -> None:
     """The server is never early. How late it may be is the machine's matter, so the upper bound is a wide one."""
     model = ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10)
     results = served(model, lambda url: load(url, "tiny", users=4, requests=20, tokens=5))
@@ -70,7 +70,7 @@ def served_by_grpc(servers: Servers, use: Callable[[str], Awaitable[Result]]) ->
     return asyncio.run(run())
 
 
-def test_declared_latencies_come_back_by_grpc(tmp_path: Path) -> None:
+def test_configured_latencies_match_by_grpc(tmp_path: Path) -> None:
     servers = Servers()
     servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10))
     results = served_by_grpc(servers, lambda at: load_by_grpc(at, "tiny", users=4, requests=20, tokens=5))
@@ -84,7 +84,7 @@ def test_declared_latencies_come_back_by_grpc(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["tiny", "other"])
-def test_by_grpc_a_whole_answer_is_counted_and_an_unknown_model_is_told(model: str) -> None:
+def test_grpc_counts_tokens_and_reports_an_unknown_model(model: str) -> None:
     servers = Servers()
     servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.0), Latency(0.0)))
     question = Question("fmaas.GenerationService/Generate", "", REQUEST, ANSWER)
@@ -105,7 +105,7 @@ def test_by_grpc_a_whole_answer_is_counted_and_an_unknown_model_is_told(model: s
             served_by_grpc(servers, ask)
 
 
-def test_by_grpc_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
+def test_grpc_response_is_cut_off_when_its_pod_ends() -> None:
     servers = Servers()
     servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(3600.0)))
 
@@ -127,7 +127,7 @@ def test_requests_above_the_concurrency_wait(tmp_path: Path) -> None:
     assert [least <= one for least, one in zip((99, 199, 299), ttft, strict=True)] == [True] * 3
 
 
-def test_metrics_are_vllm_s() -> None:
+def test_metrics_are_those_of_vllm() -> None:
     async def use(url: str) -> tuple[str, Any, int]:
         async with aiohttp.ClientSession() as session:
             body = {"model": "tiny", "messages": [{"role": "user", "content": "two words"}], "max_tokens": 3}
@@ -149,7 +149,7 @@ def test_metrics_are_vllm_s() -> None:
     assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in lines
 
 
-def test_a_spread_is_drawn_about_the_median() -> None:
+def test_spread_is_drawn_around_the_median() -> None:
     chance = random.Random(1)
     drawn = [Latency(0.2, 0.3).drawn(chance) for _ in range(4000)]
     assert np.median(drawn) == pytest.approx(0.2, rel=0.03)
@@ -170,7 +170,7 @@ async def health(url: str) -> int:
         return response.status
 
 
-def test_a_service_answers_as_long_as_it_has_a_pod() -> None:
+def test_service_answers_while_it_has_a_pod() -> None:
     async def run() -> None:
         servers = Servers()
         async with TestServer(application(servers)) as server:
@@ -188,7 +188,7 @@ def test_a_service_answers_as_long_as_it_has_a_pod() -> None:
     asyncio.run(run())
 
 
-def test_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
+def test_response_is_cut_off_when_its_pod_ends() -> None:
     async def run() -> None:
         servers = Servers()
         servers.set("default/a", "default/tiny", ServedModel("tiny", Latency(3600.0)))
@@ -205,7 +205,7 @@ def test_what_a_pod_was_answering_is_cut_off_when_it_ends() -> None:
     asyncio.run(run())
 
 
-def test_an_answer_whose_client_has_gone_frees_its_slot() -> None:
+def test_response_to_a_gone_client_frees_its_slot() -> None:
     async def gone(_place: int) -> None:
         raise ConnectionResetError
 
@@ -229,7 +229,7 @@ def pod(annotation: str | None, ready: str = "True", **metadata: Any) -> dict[st
     return {"metadata": {**base, **metadata}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
 
 
-def test_each_pod_answers_at_an_address_of_its_own_from_when_it_is_ready_to_its_end() -> None:
+def test_each_ready_pod_answers_at_its_address() -> None:
     async def run() -> None:
         servers = Servers()
         runner = web.AppRunner(application(servers))
@@ -259,7 +259,7 @@ def test_each_pod_answers_at_an_address_of_its_own_from_when_it_is_ready_to_its_
     asyncio.run(run())
 
 
-def test_a_pod_serves_what_it_declares_while_it_is_ready() -> None:
+def test_ready_pod_serves_its_configuration() -> None:
     declared = pod("{name: granite, ttft: 0.1, concurrency: 2}")
     assert service_of(declared) == "n/tiny"
     assert model_in(declared) == ServedModel("granite", Latency(0.1), concurrency=2)
@@ -273,7 +273,7 @@ def test_a_pod_serves_what_it_declares_while_it_is_ready() -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("{speed: 1}", "its keys are"), ("{", "serves nothing"), ("a", "no attribute")]
 )
-def test_a_pod_whose_declaration_is_wrong_serves_nothing(
+def test_pod_with_an_invalid_configuration_serves_nothing(
     text: str, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert model_in(pod(text)) is None
@@ -289,12 +289,12 @@ def test_a_pod_whose_declaration_is_wrong_serves_nothing(
         ({"concurrency": 0}, "there, concurrency: a whole number from 1"),
     ],
 )
-def test_a_wrong_declaration_is_one_sentence(parts: dict[str, Any], said: str) -> None:
+def test_invalid_configuration_is_one_sentence(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         model_of("there", "a", parts)
 
 
-def test_a_declaration_is_read() -> None:
+def test_configuration_is_parsed() -> None:
     declared = {"ttft": {"median_s": 0.1, "spread": 0.2}, "itl": 0.01}
     assert model_of("there", "a", declared) == ServedModel("a", Latency(0.1, 0.2), Latency(0.01))
     assert model_of("there", "b", {}) == ServedModel("b")

@@ -31,14 +31,14 @@ def a_lab(home: Path) -> Lab:
     )
 
 
-def test_a_lab_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_lab_round_trips(tmp_path: Path) -> None:
     lab = a_lab(tmp_path)
     lab.write()
     assert state.read_lab(tmp_path, "one") == lab
     assert (tmp_path / "one" / "lab.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_the_document_follows_the_contract(tmp_path: Path) -> None:
+def test_document_follows_the_contract(tmp_path: Path) -> None:
     document = a_lab(tmp_path).document()
     assert document["schema"] == "psap.perf/lab/1"
     assert document["simulated"] == ["nodes", "pods"]
@@ -47,7 +47,7 @@ def test_the_document_follows_the_contract(tmp_path: Path) -> None:
     assert document["gpus_per_node"] == 8
 
 
-def test_lab_json_is_as_its_schema_says_from_the_start(tmp_path: Path) -> None:
+def test_lab_json_follows_its_schema_from_the_start(tmp_path: Path) -> None:
     running = a_lab(tmp_path)
     for lab in (Lab(running.folder, Options(emulate=("runai",), products=("kueue",))), running):
         lab.write()
@@ -55,30 +55,30 @@ def test_lab_json_is_as_its_schema_says_from_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("contents", ["", "{", "[]", '{"schema": "psap.perf/lab/9"}'])
-def test_an_unreadable_file_is_no_lab(tmp_path: Path, contents: str) -> None:
+def test_unreadable_file_is_no_lab(tmp_path: Path, contents: str) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "lab.json").write_text(contents)
     assert state.read_lab(tmp_path, "one") is None
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "A", "-a", "a" * 41, "a b"])
-def test_bad_names_are_refused(name: str) -> None:
+def test_invalid_names_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a lab"):
         state.check_name(name)
 
 
-def test_a_dead_component_makes_the_lab_unusable(tmp_path: Path) -> None:
+def test_dead_component_makes_the_lab_unusable(tmp_path: Path) -> None:
     a_lab(tmp_path).write()
     with pytest.raises(ClusterError, match=r"etcd died.*perflab up --name one"):
         state.get_running(tmp_path, "one")
 
 
-def test_an_unknown_lab_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+def test_unknown_lab_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="perflab up --name two"):
         state.get_running(tmp_path, "two")
 
 
-def test_one_command_at_a_time_works_on_a_lab(tmp_path: Path) -> None:
+def test_commands_on_a_lab_are_serialized(tmp_path: Path) -> None:
     with state.only_one(tmp_path, "one", print):
         assert state.is_locked(tmp_path, "one")
         assert not state.is_locked(tmp_path, "two")
@@ -87,7 +87,7 @@ def test_one_command_at_a_time_works_on_a_lab(tmp_path: Path) -> None:
     assert not state.is_locked(tmp_path, "one")
 
 
-def test_the_home_follows_the_environment(tmp_path: Path) -> None:
+def test_home_follows_the_environment(tmp_path: Path) -> None:
     assert places.home({"PERFLAB_HOME": str(tmp_path / "h")}) == tmp_path / "h"
     assert places.home({"XDG_STATE_HOME": str(tmp_path)}) == tmp_path / "perflab"
     assert places.home({"XDG_STATE_HOME": "relative"}).is_relative_to(Path.home())

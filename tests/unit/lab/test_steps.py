@@ -45,12 +45,12 @@ def put(store: Store, data: dict[str, str]) -> None:
         ("1m30s, fail: a, b", Step(90.0, "a, b")),
     ],
 )
-def test_a_step_is_read(text: str, step: Step) -> None:
+def test_step_is_parsed(text: str, step: Step) -> None:
     assert parse(text) == step
 
 
 @pytest.mark.parametrize("text", ["", "5", "soon", "fail:", "fail: ", "never, fail: x", "x, fail: y"])
-def test_a_step_that_cannot_be_read_is_refused(text: str) -> None:
+def test_invalid_step_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write `5s`"):
         parse(text)
 
@@ -59,20 +59,20 @@ def progress(steps: Steps, **annotations: str) -> Progress:
     return Progress(steps, {"metadata": {"name": "one", "uid": "uid-one", "annotations": annotations}})
 
 
-def test_a_step_of_which_nothing_is_said_is_due_and_succeeds() -> None:
+def test_undeclared_step_is_due_and_succeeds() -> None:
     steps, _ = steps_of()
     assert progress(steps).look("install", "one").done
     assert steps.version == ""
 
 
-def test_what_is_said_of_one_object_wins() -> None:
+def test_annotation_of_an_object_wins() -> None:
     steps, _ = steps_of(**{"install": "never", "install.one": "fail: broken"})
     assert progress(steps).look("install", "one") == Look(failure="broken")
     assert progress(steps).look("install", "two") == Look(waiting=True)
 
 
 @pytest.mark.parametrize(("began_before_s", "waits"), [(2, True), (6, False)])
-def test_a_delay_counts_from_what_is_written_on_the_object(began_before_s: int, waits: bool) -> None:
+def test_delay_counts_from_the_time_on_the_object(began_before_s: int, waits: bool) -> None:
     steps, _ = steps_of(install="5s, fail: late")
     began = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=began_before_s)
     known = progress(steps, **{BEGUN: json.dumps({"olm.install.one": began.isoformat()})})
@@ -81,14 +81,14 @@ def test_a_delay_counts_from_what_is_written_on_the_object(began_before_s: int, 
 
 
 @pytest.mark.parametrize("text", ["[]", "words", '{"olm.install.one": 5}', '{"olm.install.one": "soon"}'])
-def test_what_somebody_else_wrote_there_counts_as_nothing(text: str) -> None:
+def test_foreign_value_there_is_ignored(text: str) -> None:
     steps, _ = steps_of(install="5s")
     known = progress(steps, **{BEGUN: text})
     assert known.look("install", "one").waiting
     assert known.wait_s == 5
 
 
-def test_a_step_that_is_over_is_forgotten() -> None:
+def test_ended_step_is_forgotten() -> None:
     steps, _ = steps_of(install="1h")
     api = MemoryApi()
     api.put("/api/v1/namespaces/team/configmaps", {"metadata": {"name": "one"}})
@@ -110,7 +110,7 @@ def test_a_step_that_is_over_is_forgotten() -> None:
     assert begun is not None
 
 
-def test_a_change_is_told() -> None:
+def test_change_is_reported() -> None:
     steps, store = steps_of(install="never")
     told: list[Look] = []
     steps.listen(lambda: told.append(progress(steps).look("install", "one")))
@@ -118,7 +118,7 @@ def test_a_change_is_told() -> None:
     assert (told, steps.version) == ([Look(failure="now")], "2")
 
 
-def test_what_cannot_be_read_counts_as_absent() -> None:
+def test_invalid_value_counts_as_absent() -> None:
     steps, _ = steps_of(install="soon", speed="fast")
     assert (progress(steps).look("install", "one").done, steps.number("speed", 600)) == (True, 600)
 
@@ -128,7 +128,7 @@ def test_numbers_have_a_default() -> None:
     assert steps_of(speed="2.5")[0].number("speed", 600) == 2.5
 
 
-def test_a_step_that_was_not_declared_is_a_bug() -> None:
+def test_undeclared_step_name_is_a_bug() -> None:
     steps, _ = steps_of()
     with pytest.raises(ValueError, match="declares no step 'instal'"):
         steps.of("instal", "one")
@@ -145,12 +145,12 @@ def test_a_step_that_was_not_declared_is_a_bug() -> None:
         ({"olm.speed": "fast"}, r"olm\.speed: 'fast' is not a number"),
     ],
 )
-def test_what_no_emulator_knows_is_refused(values: dict[str, str], message: str) -> None:
+def test_unknown_step_is_refused(values: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         stepping.check(values, {"olm": DECLARED})
 
 
-def test_what_emulators_know_is_accepted_and_shown() -> None:
+def test_known_steps_are_accepted_and_shown() -> None:
     values: dict[str, Any] = {"olm.install": "", "olm.install.a.b": "never", "olm.speed": "2"}
     stepping.check(values, {"olm": DECLARED})
     lines = stepping.describe({"olm": DECLARED}, values | {"olm.install": "5s"})

@@ -44,7 +44,7 @@ def analysed(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
 
 
 @pytest.mark.parametrize("query", [{}, STAMPED], ids=["plain", "stamped"])
-def test_hf_trainers_log_gives_the_models_numbers(tmp_path: Path, query: dict[str, str]) -> None:
+def test_hf_trainer_log_yields_the_models_numbers(tmp_path: Path, query: dict[str, str]) -> None:
     asked = Asked(dataset="gsm8k.json", gpus=4, configuration=SMALL)
     training = asked.training()
     analysis = analysed(tmp_path / "a", asked, render_log(asked.ended(), "main", query))
@@ -60,7 +60,7 @@ def test_hf_trainers_log_gives_the_models_numbers(tmp_path: Path, query: dict[st
     assert analysis.findings == ()
 
 
-def test_instructlabs_log_gives_the_models_numbers(tmp_path: Path) -> None:
+def test_instructlab_log_yields_the_models_numbers(tmp_path: Path) -> None:
     asked = Asked(trainer="ilab", pods=2)
     training = asked.training()
     analysis = analysed(tmp_path / "a", asked, render_log(asked.ended(), "main", {}))
@@ -74,13 +74,13 @@ def test_instructlabs_log_gives_the_models_numbers(tmp_path: Path) -> None:
     assert analysis.findings == ()
 
 
-def test_only_the_first_of_instructlabs_pods_prints_records() -> None:
+def test_only_the_first_instructlab_pod_prints_records() -> None:
     log = render_log(Asked(trainer="ilab", pods=2, rank=1).ended(), "main", {})
     assert "rank: 1" in log
     assert "samples_seen" not in log
 
 
-def test_rays_log_gives_the_models_numbers(tmp_path: Path) -> None:
+def test_ray_log_yields_the_models_numbers(tmp_path: Path) -> None:
     configuration = {"batch_size_per_device": 8, "num_epochs": 2, "peft_method": "lora"}
     asked = Asked(trainer="ray", dataset="gsm8k.json", gpus=2, pods=2, configuration=configuration)
     training = asked.training()
@@ -95,7 +95,7 @@ def test_rays_log_gives_the_models_numbers(tmp_path: Path) -> None:
     assert analysis.findings == ()
 
 
-def test_rays_benchmarks_tell_what_the_networks_carry(tmp_path: Path) -> None:
+def test_ray_benchmarks_report_the_network_bandwidth(tmp_path: Path) -> None:
     configuration = {"test": "iperf", "streams": 4, "repetitions": 3}
     asked = Asked(trainer="ray", program="ray-benchmark", gpus=0, pods=2, configuration=configuration)
     log = render_log(asked.ended(), "main", {})
@@ -115,7 +115,7 @@ def test_rays_benchmarks_tell_what_the_networks_carry(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trainer", ["fms", "ilab", "ray"])
-def test_a_full_memory_is_told_as_the_trainers_do(tmp_path: Path, trainer: str) -> None:
+def test_out_of_memory_is_reported_as_by_the_trainers(tmp_path: Path, trainer: str) -> None:
     asked = Asked(trainer=trainer, model="llama-405b", gpus=1, configuration={"per_device_train_batch_size": 1})
     log = render_log(asked.ended(), "main", {})
     analysis = analysed(tmp_path / "a", asked, log, outcome="failed", exit_code=1, reason="Error")
@@ -123,7 +123,7 @@ def test_a_full_memory_is_told_as_the_trainers_do(tmp_path: Path, trainer: str) 
     assert numbers(analysis, "training_steps") == [None]
 
 
-def test_a_log_comes_as_time_goes_and_ends_with_the_container() -> None:
+def test_log_grows_with_time_and_ends_with_the_container() -> None:
     asked = Asked(dataset="gsm8k.json", configuration=SMALL)
     training = asked.training()
     running = asked.after({"running": {"startedAt": STARTED}})
@@ -141,7 +141,7 @@ def test_a_log_comes_as_time_goes_and_ends_with_the_container() -> None:
     assert "train_runtime" in render_log(asked.ended(), "main", {})
 
 
-def test_a_container_that_is_killed_says_no_more() -> None:
+def test_killed_container_logs_no_more() -> None:
     annotations = {"lab.psap.perf/duration": "100s"}
     asked = Asked(dataset="gsm8k.json", configuration=SMALL, annotations=annotations)
     killed = {"startedAt": STARTED, "finishedAt": "2026-01-01T10:00:50Z", "exitCode": 137}
@@ -150,7 +150,7 @@ def test_a_container_that_is_killed_says_no_more() -> None:
     assert "train_runtime" not in log
 
 
-def test_stamps_are_those_of_the_trainings_own_clock_and_since_is_everyones() -> None:
+def test_log_times_are_the_trainings_and_since_is_global() -> None:
     asked = Asked(dataset="gsm8k.json", configuration=SMALL)
     training = asked.training()
     last = render_log(asked.ended(), "main", {**STAMPED, "tailLines": "1"})
@@ -160,11 +160,11 @@ def test_stamps_are_those_of_the_trainings_own_clock_and_since_is_everyones() ->
     assert render_log(asked.ended(), "main", {"sinceTime": after.isoformat()}) == ""
 
 
-def test_a_log_that_the_pod_tells_itself_is_shown() -> None:
+def test_log_of_the_pods_annotation_is_shown() -> None:
     assert render_log(Asked(annotations={"lab.psap.perf/log": "mine"}).ended(), "main", {}) == "mine\n"
 
 
-def test_a_pod_of_a_ray_cluster_leaves_the_numbers_to_the_one_that_submits() -> None:
+def test_ray_cluster_pod_leaves_numbers_to_the_submitter() -> None:
     member = Asked(trainer="ray", restart_policy="Always")
     log = render_log(member.after({"running": {"startedAt": STARTED}}), "main", {})
     assert "Ray runtime started" in log

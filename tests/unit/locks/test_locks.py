@@ -53,7 +53,7 @@ def _lock(tmp_path: Path, clock: Clock) -> FileLock:
     return FileLock(tmp_path / "lock", clock)
 
 
-def test_it_is_the_owners_until_its_end_and_then_anothers(lock: FileLock, clock: Clock) -> None:
+def test_lock_belongs_to_its_owner_until_its_end(lock: FileLock, clock: Clock) -> None:
     assert lock.take(who("ada"), 60)[1]
     clock.now = after(60)
     state, taken = lock.take(who("bob"), 60)
@@ -65,7 +65,7 @@ def test_it_is_the_owners_until_its_end_and_then_anothers(lock: FileLock, clock:
         lock.renew("ada")
 
 
-def test_its_owner_extends_it_whoever_asks_for_the_owner(lock: FileLock, clock: Clock) -> None:
+def test_owner_extends_the_lock_from_any_process(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 60)
     clock.now = after(50)
     state, taken = lock.take(who("ada", "another-run"), 100)
@@ -76,9 +76,7 @@ def test_its_owner_extends_it_whoever_asks_for_the_owner(lock: FileLock, clock: 
 
 
 @pytest.mark.parametrize("step", [-3600.0, 3600.0])
-def test_a_clock_that_is_set_takes_it_from_nobody_and_gives_it_no_longer(
-    lock: FileLock, clock: Clock, step: float
-) -> None:
+def test_clock_change_neither_ends_nor_extends_the_lock(lock: FileLock, clock: Clock, step: float) -> None:
     lock.take(who("ada"), 60)
     clock.now = after(59, step)
     assert not lock.take(who("bob"), 60)[1]
@@ -86,7 +84,7 @@ def test_a_clock_that_is_set_takes_it_from_nobody_and_gives_it_no_longer(
     assert lock.take(who("bob"), 60)[1]
 
 
-def test_after_a_restart_of_the_host_the_clock_on_the_wall_decides(lock: FileLock, clock: Clock) -> None:
+def test_wall_clock_decides_after_a_restart_of_the_host(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 600)
     clock.now = Moment(START.wall + 300, "next boot", 5.0)
     assert not lock.take(who("bob"), 60)[1]
@@ -94,9 +92,7 @@ def test_after_a_restart_of_the_host_the_clock_on_the_wall_decides(lock: FileLoc
     assert lock.take(who("bob"), 60)[1]
 
 
-def test_a_clock_that_was_ahead_before_a_restart_keeps_nobody_out_for_longer_than_the_duration(
-    lock: FileLock, clock: Clock
-) -> None:
+def test_clock_ahead_before_a_restart_blocks_at_most_the_duration(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 600)
     clock.now = Moment(START.wall - 1_000_000, "next boot", 5.0)
     assert not lock.take(who("bob"), 60)[1]
@@ -104,7 +100,7 @@ def test_a_clock_that_was_ahead_before_a_restart_keeps_nobody_out_for_longer_tha
     assert lock.take(who("bob"), 60)[1]
 
 
-def test_the_queue_is_fair_and_nobody_takes_the_lock_before_who_waits(lock: FileLock, clock: Clock) -> None:
+def test_queue_is_fair(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 60)
     for number, owner in enumerate(("bob", "cy")):
         clock.now = after(number)
@@ -120,7 +116,7 @@ def test_the_queue_is_fair_and_nobody_takes_the_lock_before_who_waits(lock: File
     assert lock.read().waiting == ()
 
 
-def test_a_place_that_nobody_renews_is_passed_over(lock: FileLock, clock: Clock) -> None:
+def test_unrenewed_place_is_skipped(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 50)
     lock.take(who("bob"), 60, stays=True)
     clock.now = after(40)
@@ -129,7 +125,7 @@ def test_a_place_that_nobody_renews_is_passed_over(lock: FileLock, clock: Clock)
     assert lock.take(who("cy"), 60)[1]
 
 
-def test_who_leaves_gives_up_the_place_or_what_was_got_meanwhile(lock: FileLock) -> None:
+def test_leaving_gives_up_the_place_or_the_acquired_lock(lock: FileLock) -> None:
     lock.take(who("ada"), 60)
     lock.take(who("bob"), 60, stays=True)
     lock.leave(who("bob"))
@@ -140,7 +136,7 @@ def test_who_leaves_gives_up_the_place_or_what_was_got_meanwhile(lock: FileLock)
     assert lock.read() == State()
 
 
-def test_only_the_owner_releases_it_and_anybody_breaks_it(lock: FileLock) -> None:
+def test_only_the_owner_releases_and_any_user_can_break(lock: FileLock) -> None:
     assert not lock.release("ada")
     lock.take(who("ada"), 60)
     with pytest.raises(LockHeldError, match="is locked for ada"):
@@ -152,7 +148,7 @@ def test_only_the_owner_releases_it_and_anybody_breaks_it(lock: FileLock) -> Non
         lock.renew("ada")
 
 
-def test_what_is_no_state_is_refused_and_not_taken_for_a_free_lock(lock: FileLock, tmp_path: Path) -> None:
+def test_invalid_state_is_refused_and_not_free(lock: FileLock, tmp_path: Path) -> None:
     lock.take(who("ada"), 60)
     for text in ("", "{", '{"version": 2}', '{"version": 1, "holder": null}'):
         (tmp_path / "lock/state.json").write_text(text)
@@ -160,9 +156,7 @@ def test_what_is_no_state_is_refused_and_not_taken_for_a_free_lock(lock: FileLoc
             lock.take(who("bob"), 60)
 
 
-def test_files_have_the_rights_of_the_folder_and_what_a_killed_writer_left_is_replaced(
-    lock: FileLock, tmp_path: Path
-) -> None:
+def test_files_have_the_folders_rights_and_partial_ones_are_replaced(lock: FileLock, tmp_path: Path) -> None:
     folder = tmp_path / "lock"
     folder.mkdir()
     folder.chmod(0o775)
@@ -178,7 +172,7 @@ def test_files_have_the_rights_of_the_folder_and_what_a_killed_writer_left_is_re
     }
 
 
-def test_a_process_that_is_stopped_while_it_writes_is_named(
+def test_process_stopped_during_a_write_is_named(
     lock: FileLock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_lock, "_GUARDED_WITHIN_S", 0.1)
@@ -202,15 +196,13 @@ def _full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_a_full_disk_changes_nothing_but_the_lock_can_be_released(lock: FileLock, full: None) -> None:
+def test_full_disk_changes_nothing_but_permits_release(lock: FileLock, full: None) -> None:
     with pytest.raises(PerfError, match="No space left on device; free space there"):
         lock.take(who("ada"), 60)
     assert lock.read() == State()
 
 
-def test_a_lock_that_was_taken_before_the_disk_was_full_is_released(
-    lock: FileLock, request: pytest.FixtureRequest
-) -> None:
+def test_lock_taken_before_the_disk_was_full_is_released(lock: FileLock, request: pytest.FixtureRequest) -> None:
     lock.take(who("ada"), 60)
     lock.take(who("bob"), 60, stays=True)
     request.getfixturevalue("full")
@@ -275,7 +267,7 @@ def overlapping(holds: list[tuple[float, float, str]]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_of_three_processes_that_are_killed_over_and_over_no_two_hold_it_at_once(tmp_path: Path) -> None:
+def test_three_processes_killed_repeatedly_exclude_each_other(tmp_path: Path) -> None:
     def start(owner: str) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-c", HOLDS, str(PROJECT / "collections"), str(tmp_path), owner]
         return subprocess.Popen(words)

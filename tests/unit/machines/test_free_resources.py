@@ -30,12 +30,12 @@ def pod(*containers: dict[str, Any], phase: str = "Running", **spec: Any) -> dic
     return {"metadata": {"name": "p"}, "spec": {"containers": list(containers), **spec}, "status": {"phase": phase}}
 
 
-def test_whole_cores_and_kibibytes_are_understood() -> None:
+def test_whole_cores_and_kibibytes_are_parsed() -> None:
     empty = node(cpu="4", memory="16Gi", **{"nvidia.com/gpu": "8"})
     assert free_of(empty, [], RESOURCES, MARGIN) == {"cpu": "3990m", "memory": "16184Mi", "nvidia.com/gpu": "8"}
 
 
-def test_requests_of_pods_that_have_ended_are_free_again() -> None:
+def test_requests_of_ended_pods_are_free_again() -> None:
     pods = [
         pod(container({"cpu": "1"})),
         pod(container({"cpu": "500m"}), phase="Pending"),
@@ -46,13 +46,13 @@ def test_requests_of_pods_that_have_ended_are_free_again() -> None:
 
 
 @pytest.mark.parametrize("taken", ["4", "5", "3999999u"])
-def test_what_is_taken_or_less_than_a_step_is_left_out(taken: str) -> None:
+def test_used_or_small_remainders_are_left_out(taken: str) -> None:
     assert free_of(node(cpu="4", memory="1Gi"), [pod(container({"cpu": taken}))], ["cpu", "memory"], {}) == {
         "memory": "1024Mi"
     }
 
 
-def test_a_node_without_the_resource_has_none_free() -> None:
+def test_node_without_the_resource_has_none_free() -> None:
     assert free_of(node(cpu="4"), [], ["nvidia.com/gpu"], {}) == {}
 
 
@@ -78,11 +78,11 @@ def test_a_node_without_the_resource_has_none_free() -> None:
         (pod(container()), 0),
     ],
 )
-def test_what_a_pod_reserves(spec: dict[str, Any], cpu: Fraction | int) -> None:
+def test_reservation_of_a_pod(spec: dict[str, Any], cpu: Fraction | int) -> None:
     assert requests_of(spec).get("cpu", 0) == cpu
 
 
-def test_nodes_that_take_no_pods_are_not_usable() -> None:
+def test_unschedulable_nodes_are_not_usable() -> None:
     assert is_usable(node())
     assert not is_usable(node(ready="Unknown"))
     assert not is_usable({"metadata": {"name": "n"}, "status": {}})

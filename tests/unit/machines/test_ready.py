@@ -26,7 +26,7 @@ def seen(replicas: int, status: dict[str, Any]) -> dict[str, Any]:
         (0, {"observedGeneration": 2, "replicas": 0}),
     ],
 )
-def test_each_machine_that_is_asked_for_is_available(replicas: int, status: dict[str, Any]) -> None:
+def test_every_requested_machine_is_available(replicas: int, status: dict[str, Any]) -> None:
     assert ready(seen(replicas, status)).reached
 
 
@@ -40,7 +40,7 @@ def test_each_machine_that_is_asked_for_is_available(replicas: int, status: dict
         (0, {"observedGeneration": 2, "replicas": 1}, "0 of 0 machines available, 1 there"),
     ],
 )
-def test_it_says_what_is_lacking(replicas: int, status: dict[str, Any], note: str) -> None:
+def test_missing_machines_are_reported(replicas: int, status: dict[str, Any], note: str) -> None:
     verdict = ready(seen(replicas, status))
     assert not verdict.reached
     assert not verdict.hopeless

@@ -24,29 +24,29 @@ def replicas_of(planned: Plan) -> dict[str, int]:
     return {change.name: change.change["spec"]["replicas"] for change in planned.changes}
 
 
-def test_the_set_of_the_type_that_is_there_is_used() -> None:
+def test_existing_set_of_the_type_is_used() -> None:
     planned = plan([aws("workers"), aws("gpus", GPU, replicas=1)], asked(3))
     assert replicas_of(planned) == {"gpus": 3}
     assert planned.awaited == ("gpus",)
     assert planned.clone is None
 
 
-def test_as_many_as_asked_for_is_no_change_however_they_are_spread() -> None:
+def test_requested_count_in_any_distribution_is_no_change() -> None:
     planned = plan([aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)], asked(3))
     assert planned == Plan(awaited=("a", "b"))
 
 
-def test_none_of_a_type_that_is_not_there_is_nothing_to_do() -> None:
+def test_none_of_a_missing_type_is_nothing_to_do() -> None:
     assert plan([aws("workers")], asked(0)) == Plan()
 
 
-def test_the_first_set_takes_up_the_difference_and_others_keep_theirs() -> None:
+def test_first_set_takes_the_difference_and_others_keep_theirs() -> None:
     sets = [aws("b", GPU, replicas=2), aws("a", GPU, replicas=1)]
     assert replicas_of(plan(sets, asked(5))) == {"a": 3}
     assert replicas_of(plan(sets, asked(2))) == {"a": 0}
 
 
-def test_others_are_emptied_by_force_only() -> None:
+def test_other_sets_are_emptied_only_by_force() -> None:
     sets = [aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)]
     with pytest.raises(UsageError, match=r"b hold 2 machines of type .*, more than the 1 asked for"):
         plan(sets, asked(1))
@@ -56,19 +56,19 @@ def test_others_are_emptied_by_force_only() -> None:
     assert replicas_of(plan(sets, asked(0, force=True))) == {"a": 0, "b": 0}
 
 
-def test_a_named_set_counts_alone() -> None:
+def test_named_set_counts_alone() -> None:
     sets = [aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)]
     planned = plan(sets, asked(1, name="b"))
     assert replicas_of(planned) == {"b": 1}
     assert planned.awaited == ("b",)
 
 
-def test_a_named_set_of_another_type_is_refused_and_not_replaced() -> None:
+def test_named_set_of_another_type_is_refused_and_not_replaced() -> None:
     with pytest.raises(UsageError, match=r"the MachineSet a is of type m6i\.2xlarge, not g5\.2xlarge"):
         plan([aws("a")], asked(1, name="a"))
 
 
-def test_the_clone_is_a_set_of_its_own() -> None:
+def test_clone_is_a_separate_set() -> None:
     made = plan([aws("workers")], asked(2, taints=parse_taints(["gpu=yes:NoSchedule"]))).clone
     assert made is not None
     assert made["metadata"] == {
@@ -89,26 +89,26 @@ def test_the_clone_is_a_set_of_its_own() -> None:
     assert "status" not in made
 
 
-def test_the_clone_of_a_set_leaves_that_set_as_it_was() -> None:
+def test_clone_leaves_its_base_unchanged() -> None:
     base = aws("workers")
     plan([base], asked(2, spot=True, disk_gb=500, taints=parse_taints(["a=b:NoExecute"])))
     assert base == aws("workers")
 
 
-def test_a_long_name_is_cut_to_what_a_label_holds() -> None:
+def test_long_name_is_cut_to_the_limit_of_a_label() -> None:
     made = plan([aws("w" * 70)], asked(1)).clone
     assert made is not None
     assert made["metadata"]["name"] == "w" * 51 + "--g5-2xlarge"
 
 
-def test_spot_and_disk_are_asked_of_aws() -> None:
+def test_spot_and_disk_are_set_for_aws() -> None:
     made = plan([aws("workers")], asked(1, spot=True, disk_gb=500)).clone
     assert made is not None
     assert value(made)["spotMarketOptions"] == {}
     assert value(made)["blockDevices"] == [{"ebs": {"volumeSize": 500, "volumeType": "gp3"}}]
 
 
-def test_a_clone_of_spot_instances_is_of_ordinary_ones_unless_asked() -> None:
+def test_clone_of_spot_instances_is_on_demand_unless_requested() -> None:
     base = aws("workers")
     value(base)["spotMarketOptions"] = {"maxPrice": "1"}
     made = plan([base], asked(1)).clone
@@ -116,7 +116,7 @@ def test_a_clone_of_spot_instances_is_of_ordinary_ones_unless_asked() -> None:
     assert "spotMarketOptions" not in value(made)
 
 
-def test_ibm_is_told_by_its_field_and_has_neither_spot_nor_disks() -> None:
+def test_ibm_has_its_field_and_neither_spot_nor_disks() -> None:
     sets = [ibm("workers")]
     made = plan(sets, asked(1, type="gx3-16x80x1l4", ibm=True)).clone
     assert made is not None
@@ -129,12 +129,12 @@ def test_ibm_is_told_by_its_field_and_has_neither_spot_nor_disks() -> None:
 
 
 @pytest.mark.parametrize(("sets", "said"), [([aws("a")], True), ([ibm("a")], False)])
-def test_what_the_old_argument_says_wrongly_is_refused(sets: list[Any], said: bool) -> None:
+def test_ibm_argument_contradicting_the_sets_is_refused(sets: list[Any], said: bool) -> None:
     with pytest.raises(UsageError, match=r"^ibm: "):
         plan(sets, asked(1, ibm=said))
 
 
-def test_the_clones_base_can_be_chosen_and_else_is_of_workers() -> None:
+def test_base_of_the_clone_is_chosen_or_a_worker_set() -> None:
     sets = [aws("control", role="master"), aws("workers"), aws("infra", role="infra")]
     assert plan(sets, asked(1)).awaited == ("workers--g5-2xlarge",)
     assert plan(sets, asked(1, base="infra")).awaited == ("infra--g5-2xlarge",)
@@ -142,12 +142,12 @@ def test_the_clones_base_can_be_chosen_and_else_is_of_workers() -> None:
         plan(sets, asked(1, base="nope"))
 
 
-def test_without_sets_of_workers_there_is_nothing_to_clone() -> None:
+def test_cluster_without_worker_sets_has_nothing_to_clone() -> None:
     with pytest.raises(ClusterError, match="there is no MachineSet of workers to clone"):
         plan([], asked(1))
 
 
-def test_a_set_of_an_unknown_provider_is_in_nobodys_way() -> None:
+def test_set_of_an_unknown_provider_is_ignored() -> None:
     strange = aws("strange", replicas=3)
     strange["spec"]["template"]["spec"]["providerSpec"]["value"] = {"numCPUs": 4}
     assert replicas_of(plan([strange, aws("gpus", GPU)], asked(1))) == {"gpus": 1}
@@ -155,7 +155,7 @@ def test_a_set_of_an_unknown_provider_is_in_nobodys_way() -> None:
         plan([strange], asked(1))
 
 
-def test_what_is_there_must_be_as_asked_for() -> None:
+def test_existing_set_must_match_the_request() -> None:
     taints = parse_taints(["gpu=yes:NoSchedule"])
     with pytest.raises(UsageError, match="gpus of 1 machines is not of spot instances and has disks of 120 GB"):
         plan([aws("gpus", GPU, replicas=1)], asked(2, spot=True, disk_gb=500))
@@ -163,7 +163,7 @@ def test_what_is_there_must_be_as_asked_for() -> None:
         plan([aws("gpus", GPU, replicas=1)], asked(1, taints=taints))
 
 
-def test_a_set_without_machines_is_brought_in_line_once() -> None:
+def test_set_without_machines_is_updated_once() -> None:
     request = asked(1, spot=True, disk_gb=500, taints=parse_taints(["gpu=yes:NoSchedule"]))
     empty = aws("gpus", GPU)
     change = plan([empty], request).changes[0].change
@@ -172,14 +172,14 @@ def test_a_set_without_machines_is_brought_in_line_once() -> None:
     assert plan([there], request) == Plan(awaited=("gpus",))
 
 
-def test_sets_that_this_command_made_go_with_their_machines() -> None:
+def test_created_sets_are_deleted_with_their_machines() -> None:
     ours = aws("ours", GPU, replicas=2, labels={"app.kubernetes.io/managed-by": "psap.perf"})
     planned = plan([ours], asked(0))
     assert planned == Plan(removed=("ours",))
     assert replicas_of(plan([ours], asked(1))) == {"ours": 1}
 
 
-def test_a_set_on_its_way_out_does_not_count_and_keeps_its_name() -> None:
+def test_set_being_deleted_does_not_count_and_keeps_its_name() -> None:
     going = aws("workers--g5-2xlarge", GPU, replicas=2)
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     with pytest.raises(UsageError, match="or that is being deleted"):
@@ -187,10 +187,10 @@ def test_a_set_on_its_way_out_does_not_count_and_keeps_its_name() -> None:
 
 
 @pytest.mark.parametrize("text", ["gpu", "gpu=yes", "gpu=yes:Sometimes", "=yes:NoSchedule", "a=b:NoSchedule,"])
-def test_a_taint_is_key_value_and_effect(text: str) -> None:
+def test_taint_is_key_value_and_effect(text: str) -> None:
     with pytest.raises(UsageError, match="is not key=value:effect"):
         parse_taints([text])
 
 
-def test_a_taint_may_have_no_value() -> None:
+def test_taint_may_have_no_value() -> None:
     assert [str(taint) for taint in parse_taints(["gpu=:NoExecute", ""])] == ["gpu=:NoExecute"]

@@ -40,13 +40,13 @@ REQUESTS = st.builds(
         ("p5.48xlarge", 17, Requests(1, 10, 1), 3, "gpus"),
     ],
 )
-def test_what_is_scarcest_decides(instance_type: str, pods: int, requests: Requests, nodes: int, by: str) -> None:
+def test_scarcest_resource_decides(instance_type: str, pods: int, requests: Requests, nodes: int, by: str) -> None:
     size = nodes_for(machine_of(instance_type), pods, requests)
     assert (size.nodes, size.by, size.warnings) == (nodes, by, [])
 
 
 @given(TYPES, PODS, REQUESTS)
-def test_all_fit_and_one_node_less_would_not_do(machine: Machine, pods: int, requests: Requests) -> None:
+def test_count_is_the_smallest_that_fits(machine: Machine, pods: int, requests: Requests) -> None:
     nodes = nodes_for(machine, pods, requests).nodes
 
     def holds(number: int) -> bool:
@@ -64,7 +64,7 @@ def test_all_fit_and_one_node_less_would_not_do(machine: Machine, pods: int, req
 
 
 @given(TYPES, PODS, REQUESTS)
-def test_pods_of_one_kind_need_what_they_need_alone(machine: Machine, pods: int, requests: Requests) -> None:
+def test_single_kind_needs_as_many_nodes_as_alone(machine: Machine, pods: int, requests: Requests) -> None:
     kind = Pods(pods, f"{requests.cpus}", f"{requests.memory_gib}Gi", requests.gpus)
     assert nodes_for_all(machine, [kind]) == nodes_for(machine, pods, requests).nodes
 
@@ -87,17 +87,17 @@ def test_pods_of_several_kinds_share_nodes(instance_type: str, kinds: list[Pods]
     assert nodes_for_all(machine_of(instance_type), kinds) == nodes
 
 
-def test_a_pod_of_one_kind_that_no_machine_holds_is_refused() -> None:
+def test_pod_that_fits_no_machine_is_refused() -> None:
     with pytest.raises(UsageError, match="too little gpus"):
         nodes_for_all(machine_of("g5.2xlarge"), [Pods(1, "1", "1Gi", 0), Pods(1, "1", "1Gi", 2)])
 
 
-def test_more_volumes_than_a_machine_takes_are_told() -> None:
+def test_too_many_volumes_for_a_machine_are_reported() -> None:
     (warning,) = nodes_for(machine_of("m6i.2xlarge"), 24, Requests(0.25, 0.1), volumes=2).warnings
     assert warning.startswith("48 volumes on a node")
 
 
-def test_a_type_is_known_or_given() -> None:
+def test_machine_type_is_known_or_given() -> None:
     assert machine_of("own", {"own": {"cpus": 8, "memory_gib": 32}}) == machine_of("m6i.2xlarge")
     with pytest.raises(UsageError, match="the size of 'own' is not known"):
         machine_of("own")
@@ -114,6 +114,6 @@ def test_a_type_is_known_or_given() -> None:
         (Machine(8, 32), -1, Requests(), "cannot be negative"),
     ],
 )
-def test_what_cannot_be_is_refused(machine: Machine, pods: int, requests: Requests, why: str) -> None:
+def test_invalid_sizing_is_refused(machine: Machine, pods: int, requests: Requests, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         nodes_for(machine, pods, requests)

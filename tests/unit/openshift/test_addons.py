@@ -58,7 +58,7 @@ class Scripted:
         self.asked += 1
 
 
-def test_tokens_that_have_expired_are_replaced_and_hidden(url: str) -> None:
+def test_expired_tokens_are_replaced_and_hidden(url: str) -> None:
     hidden: list[str] = []
     with manager(url, hidden=hidden) as connection:
         cluster = connection.cluster_id("molecule")
@@ -78,50 +78,50 @@ def test_tokens_that_have_expired_are_replaced_and_hidden(url: str) -> None:
         (OFFLINE_TOKEN, "nowhere", "OCM knows no cluster called nowhere"),
     ],
 )
-def test_who_is_not_let_in_and_what_is_not_there_is_told(url: str, token: str, name: str, words: str) -> None:
+def test_unauthorized_user_and_missing_cluster_are_reported(url: str, token: str, name: str, words: str) -> None:
     with manager(url, token) as connection, pytest.raises(ClusterError, match=words):
         connection.cluster_id(name)
 
 
-def test_what_ocm_refuses_is_told_in_its_words(url: str) -> None:
+def test_ocm_refusal_is_quoted(url: str) -> None:
     with manager(url) as connection, pytest.raises(PerfError, match=r"refused POST .*/addons with 400: not understood"):
         connection.install("id-1", "another", PARAMETERS)
 
 
-def test_no_token_goes_through_a_network_in_the_clear() -> None:
+def test_token_is_not_sent_unencrypted() -> None:
     with pytest.raises(UsageError, match="a token would be sent in the clear"):
         AddonManager("http://ocm.example", "https://sso.example", "t", lambda _secret: None)
 
 
-def test_ocm_that_does_not_answer_is_no_traceback() -> None:
+def test_unreachable_ocm_is_one_error() -> None:
     with manager("http://127.0.0.1:9") as connection, pytest.raises(ClusterError, match=r"cannot reach OCM at 127\.0"):
         connection.cluster_id("molecule")
 
 
-def test_one_that_is_there_is_not_asked_for_again() -> None:
+def test_existing_addon_is_not_requested_again() -> None:
     there = Scripted("ready")
     assert installed(there, wanted("c"), never)[1] is False
     assert there.asked == 0
 
 
-def test_an_installation_that_has_begun_is_enough_for_who_does_not_wait() -> None:
+def test_begun_installation_suffices_without_waiting() -> None:
     begun = Scripted("", "installing")
     found, changed = installed(begun, wanted("c", until_ready=False), never)
     assert (found.state, changed, begun.asked) == ("installing", True, 1)
 
 
 @pytest.mark.parametrize("state", ["failed", "deleting"])
-def test_what_cannot_become_ready_is_told_at_once(state: str) -> None:
+def test_failed_installation_is_reported_immediately(state: str) -> None:
     with pytest.raises(PerfError, match=f"the add-on managed-odh is {state}: because of {state}"):
         installed(Scripted(state), wanted("c"), never)
 
 
-def test_time_is_up() -> None:
+def test_wait_ends_at_the_timeout() -> None:
     with pytest.raises(WaitTimeoutError, match=r"not ready within 0 s: it is installing because of installing"):
         installed(Scripted("installing"), wanted("c", timeout_s=0.0), never)
 
 
-def test_a_wait_can_be_interrupted() -> None:
+def test_wait_can_be_interrupted() -> None:
     def stop() -> None:
         raise Interrupted("stop")
 

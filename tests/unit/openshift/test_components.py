@@ -51,7 +51,7 @@ def cluster() -> dict[str, Any]:
     return {"spec": {"components": {"kserve": {"managementState": "Managed"}}}}
 
 
-def test_components_are_those_of_the_schema_of_a_version() -> None:
+def test_components_come_from_the_schema_of_a_version() -> None:
     assert available(schema_of(BOTH, f"{GROUP}/v1")) == ["kserve", "kueue", "ray"]
     assert available(schema_of(BOTH, f"{GROUP}/v2")) == ["aipipelines", "kserve", "kueue", "ray", "trainer"]
     assert available(schema_of(None, f"{GROUP}/v1")) == []
@@ -60,11 +60,11 @@ def test_components_are_those_of_the_schema_of_a_version() -> None:
 @pytest.mark.parametrize(
     ("crd", "version"), [(ONE, "v1"), (BOTH, "v2"), (definition(served=False, v1=SCHEMA, v2=SCHEMA_2), "v1")]
 )
-def test_the_newest_served_version_is_written(crd: dict[str, Any], version: str) -> None:
+def test_newest_served_version_is_written(crd: dict[str, Any], version: str) -> None:
     assert written_version(crd) == f"{GROUP}/{version}"
 
 
-def test_what_is_not_enabled_is_removed_or_stays_as_it_is() -> None:
+def test_disabled_components_are_removed_or_kept() -> None:
     present = {"kueue": {"managementState": "Managed"}, "ray": {"managementState": "Removed"}}
     removed = chosen(ONE, present, ["ray"], others_removed=True)
     assert states(removed) == {"kserve": "Removed", "kueue": "Removed", "ray": "Managed"}
@@ -72,27 +72,27 @@ def test_what_is_not_enabled_is_removed_or_stays_as_it_is() -> None:
     assert states(unchanged) == {"kueue": "Managed", "ray": "Managed"}
 
 
-def test_components_of_others_that_only_v2_has_stay() -> None:
+def test_v2_components_of_others_are_kept() -> None:
     present = {"trainer": {"managementState": "Managed"}}
     assert states(chosen(BOTH, present, ["ray"], others_removed=False)) == {"trainer": "Managed", "ray": "Managed"}
 
 
 @pytest.mark.parametrize(("crd", "state"), [(ONE, "Managed"), (BOTH, "Unmanaged")])
-def test_kueue_is_unmanaged_where_v2_is_served(crd: dict[str, Any], state: str) -> None:
+def test_kueue_is_unmanaged_if_v2_is_served(crd: dict[str, Any], state: str) -> None:
     assert states(chosen(crd, {}, ["kueue"], others_removed=False)) == {"kueue": state}
 
 
-def test_a_component_that_is_none_is_refused_and_the_nearest_named() -> None:
+def test_unknown_component_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError, match=r"no component kserv; did you mean kserve\?; there are kserve, kueue, ray"):
         chosen(ONE, {}, ["kserv"], others_removed=True)
 
 
-def test_a_renamed_component_is_refused_with_its_new_name() -> None:
+def test_renamed_component_is_refused_with_its_new_name() -> None:
     with pytest.raises(UsageError, match="datasciencepipelines is called aipipelines in this version"):
         chosen(BOTH, {}, ["datasciencepipelines"], others_removed=True)
 
 
-def test_where_nothing_is_installed_nothing_is_refused() -> None:
+def test_nothing_is_refused_before_the_installation() -> None:
     assert states(chosen({}, {}, ["anything"], others_removed=True)) == {"anything": "Managed"}
     assert with_settings({"spec": {}}, {SERVING: "Managed"}, {})["spec"]["components"]
 
@@ -107,7 +107,7 @@ def test_settings_go_to_their_dotted_paths() -> None:
     }
 
 
-def test_what_this_version_does_not_have_can_be_removed_but_not_set() -> None:
+def test_missing_component_can_be_removed_but_not_set() -> None:
     path = "spec.components.ray.serving.managementState"
     assert with_settings(cluster(), {path: "Removed"}, SCHEMA) == cluster()
     with pytest.raises(UsageError, match=r"has no spec\.components\.ray\.serving"):
@@ -122,6 +122,6 @@ def test_what_this_version_does_not_have_can_be_removed_but_not_set() -> None:
         ("spec.components.kserve.managementState.more", "has no spec.components.kserve.managementState.more"),
     ],
 )
-def test_a_path_that_leads_nowhere_is_refused(path: str, told: str) -> None:
+def test_unknown_path_is_refused(path: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         with_settings(cluster(), {path: 1}, SCHEMA)

@@ -39,7 +39,7 @@ def test_certificate_and_key_in_one_file_are_an_entitlement(pem: str) -> None:
         (CERTIFICATE + KEY, NOW - 2 * YEAR, "is not valid before 2025-11-25 00:00 UTC"),
     ],
 )
-def test_anything_else_is_refused(pem: str, now: datetime, message: str) -> None:
+def test_other_content_is_refused(pem: str, now: datetime, message: str) -> None:
     with pytest.raises(UsageError, match=f"^the PEM:? {message}") as caught:
         check_entitlement(pem, "the PEM", now)
     assert not [line for line in pem.splitlines() if line in str(caught.value)]

@@ -95,7 +95,7 @@ def _merged(document: Any, patch: Any) -> Any:
     return changed
 
 
-def test_an_administrator_is_added_beside_other_providers_once() -> None:
+def test_administrator_is_added_once_next_to_other_providers() -> None:
     openshift = OpenShift([GITHUB])
 
     assert add_admin(openshift.cluster(), "jane", "a-password")
@@ -109,7 +109,7 @@ def test_an_administrator_is_added_beside_other_providers_once() -> None:
     assert not add_admin(openshift.cluster(), "jane", "a-password")
 
 
-def test_removal_leaves_what_was_there_before() -> None:
+def test_removal_keeps_former_providers() -> None:
     openshift = OpenShift([GITHUB])
     add_admin(openshift.cluster(), "jane", "a-password")
 
@@ -120,7 +120,7 @@ def test_removal_leaves_what_was_there_before() -> None:
     assert not remove_admin(openshift.cluster(), "jane")
 
 
-def test_another_password_replaces_ours() -> None:
+def test_new_password_replaces_the_former_one() -> None:
     openshift = OpenShift()
     add_admin(openshift.cluster(), "jane", "a-password")
 
@@ -129,7 +129,7 @@ def test_another_password_replaces_ours() -> None:
     assert bcrypt.checkpw(b"another-one", f"$2b${openshift.lines()['jane'][4:]}".encode())
 
 
-def test_users_of_others_in_their_secret_stay_and_are_not_ours() -> None:
+def test_foreign_users_in_the_secret_are_kept() -> None:
     theirs = {"name": "htpasswd", "type": "HTPasswd", "htpasswd": {"fileData": {"name": "their-secret"}}}
     openshift = OpenShift([theirs])
     openshift.secret("their-secret", "# by hand", THEIR_LINE)
@@ -146,7 +146,7 @@ def test_users_of_others_in_their_secret_stay_and_are_not_ours() -> None:
     assert openshift.providers == ["htpasswd"]
 
 
-def test_the_provider_stays_for_the_users_that_are_left() -> None:
+def test_provider_stays_while_it_has_users() -> None:
     openshift = OpenShift()
     for user in ("jane", "joe"):
         add_admin(openshift.cluster(), user, "a-password")
@@ -157,7 +157,7 @@ def test_the_provider_stays_for_the_users_that_are_left() -> None:
     assert openshift.providers == ["htpasswd"]
 
 
-def test_a_provider_that_somebody_adds_meanwhile_is_not_lost() -> None:
+def test_provider_added_concurrently_is_not_lost() -> None:
     def adds(openshift: OpenShift) -> None:
         openshift.put(
             {"kind": "OAuth", "metadata": {"name": "cluster"}, "spec": {"identityProviders": [copy.deepcopy(GITHUB)]}}
@@ -170,7 +170,7 @@ def test_a_provider_that_somebody_adds_meanwhile_is_not_lost() -> None:
     assert openshift.providers == ["github", "htpasswd"]
 
 
-def test_what_openshift_made_of_a_login_goes_with_the_user() -> None:
+def test_login_objects_of_openshift_go_with_the_user() -> None:
     openshift = OpenShift(served=("OAuth", "User"))
     add_admin(openshift.cluster(), "jane", "a-password")
     openshift.put({"kind": "User", "metadata": {"name": "jane"}, "identities": ["htpasswd:jane"]})
@@ -181,7 +181,7 @@ def test_what_openshift_made_of_a_login_goes_with_the_user() -> None:
     assert openshift.objects.keys() == openshift.before.keys()
 
 
-def test_check_mode_changes_nothing_and_says_what_would_be() -> None:
+def test_check_mode_shows_changes_without_making_them() -> None:
     openshift = OpenShift([GITHUB])
 
     assert add_admin(openshift.cluster(), "jane", "a-password", dry=True)
@@ -200,13 +200,13 @@ def test_check_mode_changes_nothing_and_says_what_would_be() -> None:
         (OpenShift(), "é" * 40, "longer than the 72 bytes"),
     ],
 )
-def test_what_cannot_be_is_refused(openshift: OpenShift, password: str, said: str) -> None:
+def test_invalid_arguments_are_refused(openshift: OpenShift, password: str, said: str) -> None:
     with pytest.raises((ClusterError, UsageError), match=said):
         add_admin(openshift.cluster(), "jane", password)
     assert openshift.objects == openshift.before
 
 
 @pytest.mark.parametrize("name", ["kubeadmin", "", "a:b", "-a", "a b", "ü"])
-def test_names_that_no_user_can_have(name: str) -> None:
+def test_invalid_user_names_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is no name for a new user"):
         check_user(name)

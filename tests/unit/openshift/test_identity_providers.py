@@ -61,14 +61,14 @@ def cluster(openshift: OpenShift) -> Cluster:
     return cast(Cluster, openshift)
 
 
-def test_it_stands_after_those_of_others_and_is_added_once() -> None:
+def test_provider_is_added_once_after_others() -> None:
     openshift = OpenShift(COMPANY, HTPASSWD)
     assert add(cluster(openshift), OURS)
     assert openshift.providers == [COMPANY, HTPASSWD, OURS]
     assert not add(cluster(openshift), OURS)
 
 
-def test_what_others_change_at_the_same_time_is_not_lost() -> None:
+def test_concurrent_changes_of_others_are_not_lost() -> None:
     openshift = OpenShift(COMPANY, meanwhile=lambda present: [*present, NEW])
     assert add(cluster(openshift), OURS)
     assert openshift.providers == [COMPANY, NEW, OURS]
@@ -77,7 +77,7 @@ def test_what_others_change_at_the_same_time_is_not_lost() -> None:
     assert openshift.providers == [NEW]
 
 
-def test_the_first_and_the_last_one() -> None:
+def test_first_and_last_provider() -> None:
     openshift = OpenShift()
     assert not remove(cluster(openshift), OURS)
     assert add(cluster(openshift), OURS, dry=True) and openshift.providers == []
@@ -85,7 +85,7 @@ def test_the_first_and_the_last_one() -> None:
     assert openshift.providers == []
 
 
-def test_another_password_replaces_ours_in_its_place() -> None:
+def test_new_password_replaces_the_former_one_in_place() -> None:
     openshift = OpenShift(OURS, COMPANY)
     changed = {**OURS, "ldap": {**OURS["ldap"], "insecure": False}}  # type: ignore[dict-item]
     assert add(cluster(openshift), changed)
@@ -94,16 +94,14 @@ def test_another_password_replaces_ours_in_its_place() -> None:
 
 @pytest.mark.parametrize("another", [COMPANY, HTPASSWD], ids=["of another address", "of another type"])
 @pytest.mark.parametrize("change", [add, remove])
-def test_one_of_the_same_name_that_is_another_ones_is_refused(
-    change: Callable[..., bool], another: dict[str, Any]
-) -> None:
+def test_foreign_provider_of_the_same_name_is_refused(change: Callable[..., bool], another: dict[str, Any]) -> None:
     openshift = OpenShift(another)
     with pytest.raises(ClusterError, match=f"another identity provider {another['name']}, of type {another['type']}"):
         change(cluster(openshift), {**OURS, "name": another["name"]})
     assert openshift.providers == [another]
 
 
-def test_its_identities_go_and_users_whom_another_one_knows_stay() -> None:
+def test_identities_are_removed_and_shared_users_kept() -> None:
     openshift = OpenShift(COMPANY, OURS)
     openshift.identities = {"test:dXNlcjA": "test", "test:dXNlcjE": "test", "company:YWRh": "company"}
     openshift.users = {"user0": ["test:dXNlcjA"], "user1": ["test:dXNlcjE", "company:YWRh"], "admin": []}

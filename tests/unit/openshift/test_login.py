@@ -20,7 +20,7 @@ def ignored(_said: str) -> None:
     """Nobody looks."""
 
 
-def test_a_login_waits_while_the_server_restarts_and_its_token_is_hidden(tmp_path: Path) -> None:
+def test_login_waits_for_a_restarting_server_and_hides_its_token(tmp_path: Path) -> None:
     shown: list[str] = []
     hidden: list[str] = []
     with oauth_server(Login({"jane": "a-password"}, restarting=1)) as login:
@@ -32,14 +32,14 @@ def test_a_login_waits_while_the_server_restarts_and_its_token_is_hidden(tmp_pat
     assert hidden == [TOKEN]
 
 
-def test_a_wrong_password_is_told_and_nothing_else_is(tmp_path: Path) -> None:
+def test_wrong_password_is_reported_and_nothing_else(tmp_path: Path) -> None:
     with oauth_server(Login({"jane": "a-password"})) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
         with pytest.raises(WaitTimeoutError, match=r"jane could not log in at http.* within 0 s: .*another password"):
             logins.wait("jane", "another-one", 0, goes_on, ignored, ignored)
 
 
-def test_a_wait_for_a_login_is_interrupted(tmp_path: Path) -> None:
+def test_wait_for_a_login_can_be_interrupted(tmp_path: Path) -> None:
     def stop() -> None:
         raise Interrupted("asked to stop")
 
@@ -49,14 +49,14 @@ def test_a_wait_for_a_login_is_interrupted(tmp_path: Path) -> None:
             logins.wait("jane", "a-password", 60, stop, ignored, ignored)
 
 
-def test_an_oauth_server_that_is_away_is_one_more_thing_to_wait_for(tmp_path: Path) -> None:
+def test_unavailable_oauth_server_is_awaited(tmp_path: Path) -> None:
     with oauth_server(Login()) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
 
     assert "refused" in logins.attempt("jane", "a-password", ignored)
 
 
-def test_a_cluster_without_an_oauth_server_is_refused(tmp_path: Path) -> None:
+def test_cluster_without_an_oauth_server_is_refused(tmp_path: Path) -> None:
     with (
         oauth_server(Login(has_oauth=False)) as login,
         pytest.raises(ClusterError, match=r"names no OAuth server \(answer 404"),

@@ -34,7 +34,7 @@ def _manager(server: type[Ocm]) -> Iterator[ClusterManager]:
 
 
 @pytest.mark.parametrize("name", ["directory", "lost"])
-def test_a_provider_is_added_once_and_removed_once(name: str, manager: ClusterManager, server: type[Ocm]) -> None:
+def test_provider_is_added_once_and_removed_once(name: str, manager: ClusterManager, server: type[Ocm]) -> None:
     cluster, wanted = manager.cluster_id("molecule"), directory(name)
     assert add(manager, cluster, wanted, PASSWORD, dry=True)
     assert not server.providers
@@ -52,7 +52,7 @@ def test_a_provider_is_added_once_and_removed_once(name: str, manager: ClusterMa
     assert not server.providers
 
 
-def test_what_differs_is_changed_in_place(manager: ClusterManager, server: type[Ocm]) -> None:
+def test_differences_are_changed_in_place(manager: ClusterManager, server: type[Ocm]) -> None:
     cluster = manager.cluster_id("molecule")
     add(manager, cluster, directory(), PASSWORD)
 
@@ -63,7 +63,7 @@ def test_what_differs_is_changed_in_place(manager: ClusterManager, server: type[
     assert not add(manager, cluster, directory(bindDN="cn=reader"), PASSWORD)
 
 
-def test_one_of_the_name_that_leads_elsewhere_is_not_touched(manager: ClusterManager, server: type[Ocm]) -> None:
+def test_provider_with_another_url_is_not_changed(manager: ClusterManager, server: type[Ocm]) -> None:
     cluster = manager.cluster_id("molecule")
     add(manager, cluster, directory(host="ldap.example.com"), PASSWORD)
 
@@ -75,7 +75,7 @@ def test_one_of_the_name_that_leads_elsewhere_is_not_touched(manager: ClusterMan
     assert len(server.providers) == 1
 
 
-def test_a_cluster_that_ocm_does_not_know_and_another_type_are_refused(manager: ClusterManager) -> None:
+def test_unknown_cluster_and_other_type_are_refused(manager: ClusterManager) -> None:
     with pytest.raises(ClusterError, match="OCM does not know the cluster id-gone any more"):
         add(manager, "id-gone", directory(), PASSWORD)
     with pytest.raises(UsageError, match="of type LDAP only, not GitHub"):

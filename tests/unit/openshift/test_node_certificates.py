@@ -41,7 +41,7 @@ def request(user: str = NODE, subject: str = NODE, signer: str = SERVING, name: 
 
 
 @pytest.mark.parametrize("given", [request(), request(signer=CLIENT), request(user=BOOTSTRAPPER, signer=CLIENT)])
-def test_what_a_node_asks_for_itself_is_approved(given: Manifest) -> None:
+def test_request_of_a_node_for_itself_is_approved(given: Manifest) -> None:
     assert objection(given, {"node-0"}) is None
 
 
@@ -55,23 +55,23 @@ def test_what_a_node_asks_for_itself_is_approved(given: Manifest) -> None:
         (request(subject="system:admin"), "is no node of this cluster"),
     ],
 )
-def test_anything_else_is_left_alone(given: Manifest, why: str) -> None:
+def test_other_requests_are_left_pending(given: Manifest, why: str) -> None:
     assert why in (objection(given, {"node-0", "node-1"}) or "")
 
 
-def test_a_request_that_is_none_is_left_alone() -> None:
+def test_invalid_request_is_left_pending() -> None:
     given = request()
     given["spec"]["request"] = base64.b64encode(b"nonsense").decode()
     assert objection(given, {"node-0"}) == "it holds no certificate request"
 
 
-def test_an_administrators_group_is_not_given_away() -> None:
+def test_administrators_group_is_not_granted() -> None:
     given = request()
     given["spec"]["request"] = encoded(NODE, "system:masters")
     assert "is no node of this cluster" in (objection(given, {"node-0"}) or "")
 
 
-def test_what_was_decided_is_not_pending() -> None:
+def test_decided_request_is_not_pending() -> None:
     assert is_pending(request())
     assert not is_pending({**request(), "status": {"conditions": [{"type": "Denied"}]}})
 
@@ -103,18 +103,18 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_certificates, "_BETWEEN_LOOKS_S", 0)
 
 
-def test_approvals_go_on_until_the_nodes_are_ready() -> None:
+def test_approvals_continue_until_the_nodes_are_ready() -> None:
     cluster = FakeCluster([request(name="client", signer=CLIENT), request(name="serving")], 2)
     assert approve_until_ready(cluster, 10, lambda: None) == (["client", "serving"], [])
 
 
-def test_a_strangers_request_keeps_nobody_waiting_and_is_told() -> None:
+def test_foreign_request_blocks_nothing_and_is_reported() -> None:
     cluster = FakeCluster([request(user="mallory")], 0)
     approved, refused = approve_until_ready(cluster, 10, lambda: None)
     assert approved == []
     assert refused == [f"csr-1: mallory asks for a certificate of {NODE}"]
 
 
-def test_a_node_that_never_is_ready_is_named() -> None:
+def test_node_that_is_never_ready_is_named() -> None:
     with pytest.raises(WaitTimeoutError, match=r"nodes did not become ready within 0 s: node-0; 0 of their"):
         approve_until_ready(FakeCluster([], 1), 0, lambda: None)

@@ -51,7 +51,7 @@ def test_choice(wish: Wish, choice: Choice) -> None:
     assert choose(GPU, wish) == choice
 
 
-def test_a_catalog_that_tells_the_newest_version_only_is_believed() -> None:
+def test_catalog_listing_only_the_newest_version_is_accepted() -> None:
     old = package(channel("stable", "2.0.0", entries=False))
     assert choose(old, Wish("stable", "v1.9.0")).csv == "gpu.v1.9.0"
     assert choose(old, Wish("stable", "1.9.0", "other")).csv == "other.1.9.0"
@@ -68,20 +68,20 @@ def test_a_catalog_that_tells_the_newest_version_only_is_believed() -> None:
     ],
     ids=["the list", "no such channel", "a version alone", "no such version", "another base name"],
 )
-def test_what_the_catalog_does_not_have_is_refused_with_what_it_has(wish: Wish, words: list[str]) -> None:
+def test_missing_version_is_refused_with_existing_ones(wish: Wish, words: list[str]) -> None:
     with pytest.raises(UsageError) as error:
         choose(GPU, wish)
     assert all(word in str(error.value) for word in words), error.value
 
 
-def test_a_mode_that_the_operator_does_not_support() -> None:
+def test_unsupported_install_mode_is_refused() -> None:
     assert unsupported_mode(GPU, "v25.3", "OwnNamespace") == ""
     assert unsupported_mode(GPU, "v25.3", "AllNamespaces") == (
         "gpu of channel v25.3 does not support AllNamespaces, but OwnNamespace"
     )
 
 
-def test_a_catalog_that_does_not_tell_the_modes_is_believed() -> None:
+def test_catalog_without_install_modes_is_accepted() -> None:
     silent = {"name": "stable", "currentCSV": "gpu.v1"}
     assert unsupported_mode(package(silent), "stable", "AllNamespaces") == ""
 
@@ -102,16 +102,16 @@ CSV = {"metadata": {"name": "nfd.4", "annotations": {"alm-examples": json.dumps(
         ("discovery", "Discovery"),
     ],
 )
-def test_an_example_is_found_by_order_or_kind(which: object, kind: str) -> None:
+def test_example_is_found_by_position_or_kind(which: object, kind: str) -> None:
     assert choose_example(CSV, which)["kind"] == kind
 
 
 @pytest.mark.parametrize("which", [3, "Nothing"])
-def test_an_example_that_is_not_there_is_refused_with_those_that_are(which: object) -> None:
+def test_missing_example_is_refused_with_existing_ones(which: object) -> None:
     with pytest.raises(UsageError, match=f"nfd.4 has no example {which}; there are: 0 Rule, 1 Discovery, 2 Disc"):
         choose_example(CSV, which)
 
 
-def test_an_operator_without_examples() -> None:
+def test_operator_without_examples_is_refused() -> None:
     with pytest.raises(UsageError, match="there are: none"):
         choose_example({"metadata": {"name": "nfd.4"}}, True)

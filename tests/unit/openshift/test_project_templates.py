@@ -33,13 +33,13 @@ def noted(change: Change) -> dict[str, str]:
     return found
 
 
-def test_without_a_template_ours_is_made_of_what_openshift_does_by_itself() -> None:
+def test_template_is_derived_from_openshifts_default() -> None:
     change = change_for(None, [], KEY, "gpu=true")
     assert (change.is_own, change.name) == (True, OWN_NAME)
     assert noted(change) == {**noted(Change(bootstrap(), True, "")), KEY: "gpu=true"}
 
 
-def test_the_template_of_administrators_is_changed_and_stays_theirs() -> None:
+def test_administrators_template_is_changed_and_stays_theirs() -> None:
     theirs = named(with_annotation(bootstrap(), "team", "a"), "theirs")
     change = change_for("theirs", [theirs], KEY, "gpu=true")
     assert (change.is_own, change.name) == (False, "theirs")
@@ -47,27 +47,27 @@ def test_the_template_of_administrators_is_changed_and_stays_theirs() -> None:
     assert KEY not in theirs["objects"][0]["metadata"]["annotations"]
 
 
-def test_our_template_goes_with_its_last_annotation() -> None:
+def test_own_template_goes_with_its_last_annotation() -> None:
     ours = named(with_annotation(with_annotation(bootstrap(), KEY, "1"), "other", "2"), OWN_NAME, OWN)
     without = change_for(OWN_NAME, [ours], KEY, None)
     assert noted(without)["other"] == "2"
     assert change_for(OWN_NAME, [named(without.template or {}, OWN_NAME, OWN)], "other", None).template is None
 
 
-def test_the_template_of_administrators_never_goes() -> None:
+def test_administrators_template_is_never_deleted() -> None:
     assert change_for("theirs", [named(bootstrap(), "theirs")], KEY, None).template is not None
 
 
-def test_nothing_to_remove_needs_no_template() -> None:
+def test_removal_without_annotations_needs_no_template() -> None:
     assert change_for(None, [], KEY, None) == Change(None, True, OWN_NAME)
 
 
-def test_a_configured_template_must_be_there() -> None:
+def test_configured_template_must_exist() -> None:
     with pytest.raises(ClusterError, match="names the Template theirs, which is not in openshift-config"):
         change_for("theirs", [], KEY, "1")
 
 
-def test_a_template_without_a_project_is_refused() -> None:
+def test_template_without_a_project_is_refused() -> None:
     with pytest.raises(ClusterError, match="makes 0 Projects instead of one"):
         with_annotation({"metadata": {"name": "odd"}, "objects": []}, KEY, "1")
 
@@ -113,7 +113,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projects, "_BETWEEN_LOOKS_S", 0)
 
 
-def test_projects_are_tried_until_one_is_right_and_none_stays() -> None:
+def test_test_projects_are_created_until_one_is_right_and_deleted() -> None:
     cluster = FakeCluster([None, "old", "new"], late=2)
     assert try_until(cluster, Trial(KEY, "new", 10, LABELS), lambda: None) == 3
     assert len(set(cluster.made)) == 3
@@ -121,18 +121,18 @@ def test_projects_are_tried_until_one_is_right_and_none_stays() -> None:
     assert cluster.labelled == dict.fromkeys(cluster.made, LABELS)
 
 
-def test_an_annotation_that_is_to_be_gone_is_awaited_too() -> None:
+def test_removed_annotation_is_awaited() -> None:
     assert try_until(FakeCluster(["old", None]), Trial(KEY, None, 10, LABELS), lambda: None) == 2
 
 
-def test_time_is_up_with_what_was_seen_last() -> None:
+def test_timeout_reports_the_last_state() -> None:
     cluster = FakeCluster(["old"])
     with pytest.raises(WaitTimeoutError, match=rf"within 0 s: {KEY} is 'old' instead of 'new'"):
         try_until(cluster, Trial(KEY, "new", 0, LABELS), lambda: None)
     assert cluster.deleted == cluster.made
 
 
-def test_a_project_that_does_not_appear_within_the_timeout_is_told_and_not_left() -> None:
+def test_late_project_is_reported_and_deleted() -> None:
     cluster = FakeCluster([None], late=10**6)
     with pytest.raises(WaitTimeoutError, match="requested is not there after 0 s: psap-perf-trial-"):
         try_until(cluster, Trial(KEY, "new", 0, LABELS), lambda: None)

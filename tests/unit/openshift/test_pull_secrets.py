@@ -34,39 +34,39 @@ def after(change: dict[str, Any] | None) -> tuple[dict[str, Any], str | None]:
     return credentials_in(base64.b64decode(change["data"][DOCUMENT]).decode()), change["metadata"]["annotations"][ADDED]
 
 
-def test_what_is_added_is_noted_and_others_stay() -> None:
+def test_additions_are_recorded_and_others_kept() -> None:
     assert after(with_credentials(secret(THEIRS), OURS)) == ({**THEIRS, **OURS}, "quay.io/rhoai")
 
 
-def test_what_is_there_is_no_change() -> None:
+def test_existing_credentials_are_no_change() -> None:
     assert with_credentials(secret({**THEIRS, **OURS}, "quay.io/rhoai"), OURS) is None
 
 
-def test_new_credentials_of_a_registry_that_others_gave_are_not_ours_to_remove() -> None:
+def test_replaced_foreign_credentials_are_not_removed() -> None:
     assert after(with_credentials(secret(THEIRS), {"quay.io": {"auth": "bmV3"}})) == (
         {"quay.io": {"auth": "bmV3"}},
         None,
     )
 
 
-def test_only_what_was_added_is_taken_away() -> None:
+def test_only_added_credentials_are_removed() -> None:
     assert after(without_credentials(secret({**THEIRS, **OURS}, "quay.io/rhoai"))) == (THEIRS, None)
     assert without_credentials(secret(THEIRS)) is None
 
 
-def test_a_pull_secret_without_anything_takes_credentials() -> None:
+def test_empty_pull_secret_accepts_credentials() -> None:
     empty: dict[str, Any] = {"metadata": {}}
     assert after(with_credentials(empty, OURS)) == (OURS, "quay.io/rhoai")
 
 
 @pytest.mark.parametrize("text", ["user:hunter2", '{"auths": {}}', '["hunter2"]'])
-def test_what_is_no_docker_configuration_is_refused_without_being_shown(text: str) -> None:
+def test_invalid_docker_configuration_is_refused_without_being_shown(text: str) -> None:
     with pytest.raises(UsageError, match="Docker configuration") as refused:
         credentials_in(text)
     assert "hunter2" not in str(refused.value)
 
 
-def test_what_cannot_be_read_is_not_written_over() -> None:
+def test_unreadable_pull_secret_is_not_overwritten() -> None:
     broken = {"metadata": {"name": "pull-secret"}, "data": {DOCUMENT: base64.b64encode(b"[1]").decode()}}
     with pytest.raises(ClusterError, match="no Docker configuration"):
         with_credentials(broken, OURS)

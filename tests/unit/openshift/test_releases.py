@@ -45,7 +45,7 @@ def subscription(name: str, **status: str) -> dict[str, Any]:
         ({}, "", 0),
     ],
 )
-def test_what_is_installed_is_read_of_its_subscription(status: dict[str, str], version: str, generation: int) -> None:
+def test_installed_release_is_read_from_its_subscription(status: dict[str, str], version: str, generation: int) -> None:
     found = installed_release([subscription("nfd"), subscription("rhods-operator", **status)])
     assert found is not None
     assert (found.version, found.generation, found.installed) == (version, generation, True)
@@ -62,11 +62,11 @@ def test_what_is_installed_is_read_of_its_subscription(status: dict[str, str], v
         (Wish(), "nightly", ""),
     ],
 )
-def test_what_is_installed_later_follows_from_the_settings(wish: Wish, tag: str, version: str) -> None:
+def test_future_release_follows_from_the_settings(wish: Wish, tag: str, version: str) -> None:
     assert offered_release("rhods-operator", PACKAGE, wish, tag).version == version
 
 
-def test_a_catalog_without_the_package_leaves_the_version_of_the_settings() -> None:
+def test_catalog_without_the_package_keeps_the_settings_version() -> None:
     found = offered_release("opendatahub-operator", None, Wish(version="3.4.0", channel="fast"), "")
     assert (found.product, found.generation) == ("Open Data Hub", 3)
     assert offered_release("rhods-operator", None, Wish(), "").generation == 0
@@ -113,7 +113,7 @@ INSTALLED = Release(version="3.4.1", installed=True, origin="is installed on the
         ),
     ],
 )
-def test_what_a_generation_lacks_is_refused_in_a_sentence(
+def test_missing_features_of_a_generation_are_refused(
     release: Release, needs: Needs, error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -129,5 +129,5 @@ def test_what_a_generation_lacks_is_refused_in_a_sentence(
         (INSTALLED, Needs(components=["kueue", "trainer", "aipipelines"])),
     ],
 )
-def test_what_a_generation_has_is_accepted(release: Release, needs: Needs) -> None:
+def test_features_of_a_generation_are_accepted(release: Release, needs: Needs) -> None:
     check_release(release, needs)

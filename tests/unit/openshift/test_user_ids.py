@@ -20,5 +20,5 @@ def test_pods_of_privileged_namespaces_get_no_user_id(name: str, labels: dict[st
     assert assigned(name, {"metadata": {"name": name, "labels": labels}}) is expected
 
 
-def test_a_namespace_that_is_yet_to_be_made_is_an_ordinary_one() -> None:
+def test_namespace_yet_to_be_created_is_an_ordinary_one() -> None:
     assert assigned("fine-tuning", None)

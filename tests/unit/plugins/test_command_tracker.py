@@ -16,7 +16,7 @@ def _ended() -> tuple[list[tuple[str, str, str]], CommandTracker]:
     return ended, CommandTracker(lambda command: ended.append((command.directory.name, command.last, command.status)))
 
 
-def test_a_lane_that_is_done_early_keeps_its_own_end() -> None:
+def test_lane_that_ends_early_keeps_its_end() -> None:
     ended, tracker = _ended()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.open(_command("b", 2, "t0"), [2])
@@ -27,7 +27,7 @@ def test_a_lane_that_is_done_early_keeps_its_own_end() -> None:
     assert sorted(ended) == [("a1", "t1", "ok"), ("b2", "t4", "ok")]
 
 
-def test_a_task_outside_ends_the_command_at_its_last_task() -> None:
+def test_outside_task_ends_the_command_at_its_last_task() -> None:
     ended, tracker = _ended()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1"))
@@ -35,7 +35,7 @@ def test_a_task_outside_ends_the_command_at_its_last_task() -> None:
     assert ended == [("a1", "t1", "ok")]
 
 
-def test_the_next_iteration_of_a_loop_ends_the_one_before() -> None:
+def test_next_loop_iteration_ends_the_previous_one() -> None:
     ended, tracker = _ended()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1"))
@@ -43,7 +43,7 @@ def test_the_next_iteration_of_a_loop_ends_the_one_before() -> None:
     assert ended == [("a1", "t1", "ok")]
 
 
-def test_a_nested_command_ends_before_the_one_around_it_and_its_failure_is_both_theirs() -> None:
+def test_nested_command_ends_first_and_its_failure_is_shared() -> None:
     ended, tracker = _ended()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.open(_command("a", 2, "t1"), [1, 2])
@@ -55,7 +55,7 @@ def test_a_nested_command_ends_before_the_one_around_it_and_its_failure_is_both_
     assert ended == [("a2", "t2", "failed"), ("a1", "t3", "failed")]
 
 
-def test_an_interrupted_task_makes_an_interrupted_command() -> None:
+def test_interrupted_task_interrupts_its_command() -> None:
     ended, tracker = _ended()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1", failed=True, interrupted=True))

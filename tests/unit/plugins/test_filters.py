@@ -34,7 +34,7 @@ def refused(name: str, given: Any, *arguments: Any, **options: Any) -> tuple[str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_filter_is_documented_by_its_name(name: str) -> None:
+def test_filter_is_documented_by_its_name(name: str) -> None:
     documentation = yaml.safe_load(module(name).DOCUMENTATION)
     assert documentation["name"] == name
     assert set(documentation.get("positional", "").split(", ")) <= {"", *documentation["options"]}
@@ -49,7 +49,7 @@ def csv(*examples: dict[str, Any]) -> dict[str, Any]:
 EXAMPLE = {"kind": "NodeFeatureDiscovery", "metadata": {"name": "nfd", "namespace": "theirs"}}
 
 
-def test_an_example_has_no_namespace() -> None:
+def test_example_has_no_namespace() -> None:
     assert evaluated("operator_example", csv(EXAMPLE), "true") == {**EXAMPLE, "metadata": {"name": "nfd"}}
     assert refused("operator_example", csv(EXAMPLE), "Other") == (
         "nfd.v4 has no example Other; there are: 0 NodeFeatureDiscovery",
@@ -68,7 +68,7 @@ def package() -> dict[str, Any]:
     return {"metadata": {"name": "nfd"}, "status": {"defaultChannel": "stable", "channels": [channel]}}
 
 
-def test_a_version_is_chosen_beside_the_newest_of_its_channel() -> None:
+def test_version_is_chosen_next_to_the_newest_of_its_channel() -> None:
     chosen = evaluated("operator_package", package(), channel="stable", version="1", install_mode="OwnNamespace")
     assert chosen == {"channel": "stable", "csv": "nfd.v1", "version": "1", "newest": "nfd.v2"}
     sentence, code = refused("operator_package", package(), install_mode="AllNamespaces")
@@ -76,7 +76,7 @@ def test_a_version_is_chosen_beside_the_newest_of_its_channel() -> None:
     assert "install_mode" in refused("operator_package", package(), install_mode="Everywhere")[0]
 
 
-def test_components_are_those_of_the_definition_and_a_text_is_a_list() -> None:
+def test_components_come_from_the_definition_and_text_is_a_list() -> None:
     state: dict[str, Any] = {"properties": {"managementState": {}}}
     schema = {"properties": {"spec": {"properties": {"components": {"properties": {"ray": state, "kueue": state}}}}}}
     definition = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
@@ -91,7 +91,7 @@ def test_components_are_those_of_the_definition_and_a_text_is_a_list() -> None:
     assert (unknown["available"], unknown["definition"]["metadata"]) == ([], {"name": "default-dsc"})
 
 
-def test_a_project_template_that_is_configured_must_be_there() -> None:
+def test_configured_project_template_must_exist() -> None:
     wanted = evaluated("project_template", [], {}, key="team", value="psap")
     assert (wanted["name"], wanted["own"], wanted["needed"]) == ("project-request", True, True)
     assert evaluated("project_template", [], {}, key="team")["definition"] == {}
@@ -111,7 +111,7 @@ def machine(name: str, machine_set: dict[str, Any], phase: str = "Running") -> d
     }
 
 
-def test_a_set_that_becomes_smaller_loses_the_idle_machine() -> None:
+def test_smaller_set_loses_the_idle_machine() -> None:
     gpus = aws("gpus", "g5.2xlarge", replicas=2)
     gpus["metadata"]["uid"] = "1"
     machines = [machine("busy", gpus), machine("idle", gpus)]
@@ -131,7 +131,7 @@ def test_a_set_that_becomes_smaller_loses_the_idle_machine() -> None:
     assert code == 2
 
 
-def test_what_is_free_is_what_the_pods_of_each_node_leave() -> None:
+def test_free_resources_exclude_the_pods_of_each_node() -> None:
     nodes = [
         {
             "metadata": {"name": name},
@@ -147,7 +147,7 @@ def test_what_is_free_is_what_the_pods_of_each_node_leave() -> None:
     assert free == [{"name": "a", "free": {"cpu": "1990m"}}, {"name": "b", "free": {"cpu": "3990m"}}]
 
 
-def test_an_argument_too_many_is_refused() -> None:
+def test_excess_argument_is_refused() -> None:
     assert refused("operator_example", csv(EXAMPLE), "true", "more") == (
         "there are 2 arguments without a name, of at most 1",
         2,

@@ -16,7 +16,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_filters_load_without_a_client_of_kubernetes() -> None:
+def test_filters_load_without_the_kubernetes_client() -> None:
     names = [path.stem for path in (PROJECT / "collections/ansible_collections/psap/perf/plugins/filter").glob("*.py")]
     words = [sys.executable, "-c", LOAD, *names]
     loaded = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)

@@ -24,7 +24,7 @@ INSTALL = "install what defines it"
         ({JOBS: INSTALL, POLICIES: "install Kuadrant"}, False, f"{INSTALL}; install Kuadrant"),
     ],
 )
-def test_the_advice_fits_what_is_missing(missing: dict[tuple[str, str], str], is_openshift: bool, advice: str) -> None:
+def test_advice_fits_the_missing_kind(missing: dict[tuple[str, str], str], is_openshift: bool, advice: str) -> None:
     said = lacking("https://lab", missing, is_openshift=is_openshift)
     (version, kind), *_others = missing
     assert said.startswith(f"the cluster at https://lab serves no {kind} ({version})")
@@ -60,7 +60,7 @@ def required(**more: Any) -> list[dict[str, Any]]:
         (required(served="DataScienceCluster", unless="Subscription"), ["DataScienceCluster", "Subscription"]),
     ],
 )
-def test_what_is_there_or_not_needed_is_not_required(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+def test_present_or_unneeded_kinds_are_not_required(requires: list[dict[str, Any]], kinds: list[str]) -> None:
     require_kinds(requires, Cluster(*kinds))
 
 
@@ -72,6 +72,6 @@ def test_what_is_there_or_not_needed_is_not_required(requires: list[dict[str, An
         (required(served="DataScienceCluster"), ["DataScienceCluster"]),
     ],
 )
-def test_a_missing_kind_is_refused_with_its_advice(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+def test_missing_kind_is_refused_with_its_advice(requires: list[dict[str, Any]], kinds: list[str]) -> None:
     with pytest.raises(ClusterError, match=r"serves no AuthPolicy \(kuadrant.io\); install Kuadrant$"):
         require_kinds(requires, Cluster(*kinds))

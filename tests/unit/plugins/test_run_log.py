@@ -34,9 +34,7 @@ def test_play_without_hosts_leaves_no_row(tmp_path: Path) -> None:
         assert [row["name"] for row in csv.DictReader(stream)] == ["Check", "Test"]
 
 
-def test_a_failure_that_a_full_disk_kept_out_of_the_file_still_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_lost_to_a_full_disk_still_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_arguments: Any) -> None:
         raise OSError("No space left on device")
 

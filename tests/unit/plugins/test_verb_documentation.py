@@ -5,7 +5,7 @@ from __future__ import annotations
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
-def test_only_what_is_checked_is_taken_and_suboptions_become_options() -> None:
+def test_only_checked_fields_are_kept_and_suboptions_become_options() -> None:
     documented = """
     options:
       things:
@@ -18,7 +18,7 @@ def test_only_what_is_checked_is_taken_and_suboptions_become_options() -> None:
     assert argument_spec(documented) == spec
 
 
-def test_a_fragments_options_are_those_of_the_verb_which_may_say_them_again() -> None:
+def test_fragment_options_apply_and_can_be_overridden() -> None:
     documented = """
     extends_documentation_fragment: [psap.perf.query]
     options: {kind: {type: str, default: Pod}, timeout: {type: str, required: true}}
@@ -29,7 +29,7 @@ def test_a_fragments_options_are_those_of_the_verb_which_may_say_them_again() ->
     assert set(spec) == {"kind", "api_version", "name", "namespace", "label_selector", "timeout"}
 
 
-def test_a_dictionary_that_is_not_given_has_the_defaults_of_its_keys() -> None:
+def test_omitted_dictionary_has_the_defaults_of_its_keys() -> None:
     documented = "options: {mix: {type: dict, suboptions: {size: {type: int, default: 1}}}}"
     spec = {"mix": {"type": "dict", "options": {"size": {"type": "int", "default": 1}}, "apply_defaults": True}}
     assert argument_spec(documented) == spec

@@ -58,7 +58,7 @@ def _pod(status: dict[str, Any]) -> Manifest:
     return {"metadata": {"name": "redis-0", "namespace": "x", "uid": "1"}, "status": status}
 
 
-def test_waiting_json_is_as_its_schema_says_and_gone_after(tmp_path: Path) -> None:
+def test_waiting_json_follows_its_schema_and_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "waiting.json"
     pods = _Pods(path)
     context = VerbContext(

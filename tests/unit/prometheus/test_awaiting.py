@@ -37,27 +37,27 @@ def go_on() -> None:
     """Nobody asked to stop."""
 
 
-def test_it_ends_when_each_has_enough() -> None:
+def test_wait_ends_when_each_query_has_enough() -> None:
     expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
     answers = await_series(Scripted(exporters=[0, 1, 2], operator=[0, 0, 0, 1]), expected, 60, go_on)
     assert [len(answer.series) for answer in answers] == [2, 1]
 
 
-def test_what_is_missing_is_told() -> None:
+def test_missing_series_are_reported() -> None:
     expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
     with pytest.raises(MissingSeriesError, match=r"within 0 s: exporters: 1 of 2 \(exporters\)$") as raised:
         await_series(Scripted(exporters=[1], operator=[1]), expected, 0, go_on)
     assert raised.value.result == {"found": [1, 1]}
 
 
-def test_a_prometheus_that_does_not_answer_is_asked_again_as_long_as_there_is_time() -> None:
+def test_unreachable_prometheus_is_retried_until_the_timeout() -> None:
     gone = ClusterError("gone")
     assert await_series(Scripted(a=[gone, gone, 1]), [Expected("a", "a")], 60, go_on)
     with pytest.raises(ClusterError, match="gone"):
         await_series(Scripted(a=[gone]), [Expected("a", "a")], 0, go_on)
 
 
-def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(awaiting, "_BETWEEN_QUESTIONS_S", 1.0)
 
     def stop() -> None:

@@ -33,11 +33,11 @@ def _client(fake: FakePrometheus, **more: Any) -> Prometheus:
 
 
 @pytest.mark.parametrize(("length", "step"), [(0, 1), (5, 1), (300, 1), (301, 2), (3600, 12), (86400, 288)])
-def test_the_step_is_a_three_hundredth_in_whole_seconds(length: int, step: int) -> None:
+def test_step_is_a_three_hundredth_in_whole_seconds(length: int, step: int) -> None:
     assert step_for(Window(1000, 1000 + length)) == step
 
 
-def test_parts_have_every_point_once_and_where_it_would_be() -> None:
+def test_parts_have_every_point_once_in_place() -> None:
     found = list(parts(Window(100, 123), 5, most_points=2))
     assert [(part.start_s, part.end_s) for part in found] == [(100, 105), (110, 115), (120, 123)]
     assert list(parts(Window(100, 100), 5)) == [Window(100, 100)]
@@ -45,12 +45,12 @@ def test_parts_have_every_point_once_and_where_it_would_be() -> None:
     assert halves(Window(100, 104), 5) is None
 
 
-def test_a_window_does_not_end_before_it_begins() -> None:
+def test_window_does_not_end_before_it_begins() -> None:
     with pytest.raises(UsageError, match="before it begins"):
         Window(2, 1)
 
 
-def test_a_range_is_asked_in_parts_and_put_together() -> None:
+def test_range_is_queried_in_parts_and_joined() -> None:
     with serving(_ranges) as fake, _client(fake) as prometheus:
         answer = prometheus.query_range("x", Window(0, 20), 2, most_points=4)
     assert [asked["start"] for _method, _path, asked in fake.asked] == [["0.000"], ["8.000"], ["16.000"]]
@@ -59,7 +59,7 @@ def test_a_range_is_asked_in_parts_and_put_together() -> None:
     assert answer.samples == 11
 
 
-def test_what_is_too_much_for_the_server_is_asked_in_halves() -> None:
+def test_oversized_query_is_halved() -> None:
     def say(path: str, asked: Asked) -> tuple[int, Any]:
         if len(_points(asked)) > 3:
             return refused(422, "execution", "query processing would load too many samples into memory")
@@ -71,7 +71,7 @@ def test_what_is_too_much_for_the_server_is_asked_in_halves() -> None:
     assert len(fake.asked) == 7
 
 
-def test_one_point_that_is_too_much_is_refused() -> None:
+def test_single_oversized_point_is_refused() -> None:
     with serving(lambda *_: refused(422, "execution", "too many samples")) as fake, _client(fake) as prometheus:
         with pytest.raises(RefusedError, match="too many samples"):
             prometheus.query_range("x", Window(0, 0), 1)
@@ -79,32 +79,32 @@ def test_one_point_that_is_too_much_is_refused() -> None:
             prometheus.raw("x", Window(0, 0.5))
 
 
-def test_what_was_scraped_is_asked_with_both_ends() -> None:
+def test_scraped_samples_are_queried_with_both_ends() -> None:
     with serving(lambda *_: success([])) as fake, _client(fake) as prometheus:
         prometheus.raw("up", Window(10, 20.5))
     assert fake.asked == [("GET", "/api/v1/query", {"query": ["up[10501ms]"], "time": ["20.500"]})]
 
 
-def test_warnings_of_the_server_are_kept_once() -> None:
+def test_server_warnings_are_kept_once() -> None:
     with serving(lambda *_: success([], warnings=["partial"])) as fake, _client(fake) as prometheus:
         answer = prometheus.query_range("x", Window(0, 10), 1, most_points=5)
     assert answer.warnings == ("partial",)
     assert answer.document()["warnings"] == ["partial"]
 
 
-def test_a_scalar_is_a_series_without_labels() -> None:
+def test_scalar_is_a_series_without_labels() -> None:
     with serving(lambda *_: success([5.5, "3"], "scalar")) as fake, _client(fake) as prometheus:
         assert prometheus.query("3").series == (Series({}, ((5.5, "3"),)),)
 
 
-def test_a_long_query_goes_in_the_body_and_a_short_one_in_the_address() -> None:
+def test_long_query_uses_the_body_and_a_short_one_the_url() -> None:
     with serving(lambda *_: success([])) as fake, _client(fake) as prometheus:
         prometheus.query("short")
         prometheus.query("sum(long) or " * 200 + "vector(0)")
     assert [method for method, _path, _asked in fake.asked] == ["GET", "POST"]
 
 
-def test_the_token_goes_into_the_header_only() -> None:
+def test_token_is_only_in_the_header() -> None:
     with serving(lambda *_: success([])) as fake:
         address = Address(fake.url, "for a test", token="s3cret-token")
         with Prometheus(address) as prometheus:
@@ -113,7 +113,7 @@ def test_the_token_goes_into_the_header_only() -> None:
     assert "s3cret" not in repr(address)
 
 
-def test_the_administrators_requests() -> None:
+def test_administrators_requests() -> None:
     def say(path: str, asked: Asked) -> tuple[int, Any]:
         return (200, {"status": "success", "data": {"name": "20260101"}}) if "snapshot" in path else (204, b"")
 
@@ -148,7 +148,7 @@ def test_targets() -> None:
         (400, {"status": "error", "errorType": "bad_data", "error": "1:2: parse error"}, RefusedError, "parse error"),
     ],
 )
-def test_what_goes_wrong_is_a_sentence(status: int, body: Any, kind: type[Exception], text: str) -> None:
+def test_failures_are_one_sentence(status: int, body: Any, kind: type[Exception], text: str) -> None:
     with (
         serving(lambda *_: (status, body)) as fake,
         _client(fake) as prometheus,
@@ -157,7 +157,7 @@ def test_what_goes_wrong_is_a_sentence(status: int, body: Any, kind: type[Except
         prometheus.query("up")
 
 
-def test_nobody_there() -> None:
+def test_refused_connection_is_one_sentence() -> None:
     with serving(lambda *_: success([])) as fake:
         pass
     with pytest.raises(ClusterError, match=r"cannot reach Prometheus at http://127.0.0.1:\d+ \(for a test\): "):

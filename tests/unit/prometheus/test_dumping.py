@@ -65,7 +65,7 @@ def _access(folder: Path, url: str) -> Access:
     return Access(kubeconfig=str(path))
 
 
-def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it(tmp_path: Path) -> None:
+def test_program_of_a_pod_is_requested_by_the_exec_api(tmp_path: Path) -> None:
     output = io.BytesIO()
     with executing([STDOUT + b"one ", STDERR + b"a word", STDOUT + b"two", SUCCESS]) as fake:
         done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, output, _nothing)
@@ -82,24 +82,24 @@ def test_the_program_of_a_pod_is_asked_for_as_the_api_has_it(tmp_path: Path) -> 
     assert headers["sec-websocket-protocol"] == "v4.channel.k8s.io"
 
 
-def test_a_program_that_fails_tells_its_code(tmp_path: Path) -> None:
+def test_failing_program_reports_its_exit_code(tmp_path: Path) -> None:
     with executing([STDERR + b"no such file", failure(2)]) as fake:
         done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
     assert done == Executed(2, "no such file")
 
 
-def test_a_pod_that_cannot_be_entered(tmp_path: Path) -> None:
+def test_pod_without_exec_access_is_reported(tmp_path: Path) -> None:
     says = r'cannot run tar in pod openshift-monitoring/prometheus-k8s-0 \(.*\): pods "prometheus-k8s-0" is forbidden'
     with executing([], status=403) as fake, pytest.raises(ClusterError, match=says):
         run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
 
 
-def test_a_connection_that_ends_before_the_program(tmp_path: Path) -> None:
+def test_connection_lost_before_the_program_ends_is_reported(tmp_path: Path) -> None:
     with executing([STDOUT + b"half"]) as fake, pytest.raises(ClusterError, match="was cut off"):
         run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
 
 
-def test_a_program_can_be_interrupted(tmp_path: Path) -> None:
+def test_program_can_be_interrupted(tmp_path: Path) -> None:
     def stop() -> None:
         raise Interrupted("the run was asked to stop")
 
@@ -120,7 +120,7 @@ class _Pod:
         return Executed(self._code, self._errors)
 
 
-def test_a_folder_of_a_pod_is_packed_there_and_read_to_its_end_here(tmp_path: Path) -> None:
+def test_pod_folder_is_archived_there_and_read_completely(tmp_path: Path) -> None:
     pod, archive = _Pod(DATABASE, 1, "tar: file changed as we read it"), tmp_path / "prometheus.tar.gz"
     contents, said = dump_pod(pod, "/prometheus", archive)
     assert pod.argv == TAR
@@ -128,7 +128,7 @@ def test_a_folder_of_a_pod_is_packed_there_and_read_to_its_end_here(tmp_path: Pa
     assert said == "tar: file changed as we read it"
 
 
-def test_a_folder_below_another_is_packed_by_its_own_name(tmp_path: Path) -> None:
+def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
     pod = _Pod(DATABASE)
     dump_pod(pod, "/prometheus/data", tmp_path / "x.tar.gz")
     assert pod.argv == ["tar", "czf", "-", "-C", "/prometheus", "data"]
@@ -143,7 +143,7 @@ def test_a_folder_below_another_is_packed_by_its_own_name(tmp_path: Path) -> Non
         (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "holds no database of Prometheus"),
     ],
 )
-def test_what_is_no_whole_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:
+def test_incomplete_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:
     archive = tmp_path / "prometheus.tar.gz"
     with pytest.raises(kind, match=says):
         dump_pod(pod, "/prometheus", archive)
@@ -155,7 +155,7 @@ def _snapshots(path: str, asked: Asked) -> tuple[int, Any]:
     return 200, {"status": "success", "data": {"name": "20260101"}}
 
 
-def test_a_snapshot_is_packed_and_removed(tmp_path: Path) -> None:
+def test_snapshot_is_archived_and_removed(tmp_path: Path) -> None:
     snapshot = tmp_path / "data/snapshots/20260101"
     (snapshot / BLOCK).mkdir(parents=True)
     (snapshot / BLOCK / "meta.json").write_text("{}")
@@ -167,7 +167,7 @@ def test_a_snapshot_is_packed_and_removed(tmp_path: Path) -> None:
         assert "prometheus/01KA2B3C4D5E6F7G8H9JKMNPQR/meta.json" in packed.getnames()
 
 
-def test_an_archive_has_its_name_when_all_of_it_is_there(tmp_path: Path) -> None:
+def test_archive_gets_its_name_when_complete(tmp_path: Path) -> None:
     archive, seen = tmp_path / "prometheus.tar.gz", list[str]()
 
     def run(_argv: list[str], output: BinaryIO) -> Executed:
@@ -181,7 +181,7 @@ def test_an_archive_has_its_name_when_all_of_it_is_there(tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["prometheus.tar.gz"]
 
 
-def test_a_snapshot_on_another_machine_is_told(tmp_path: Path) -> None:
+def test_snapshot_on_another_machine_is_reported(tmp_path: Path) -> None:
     archive = tmp_path / "x.tar.gz"
     with serving(_snapshots) as fake:
         with (
@@ -197,6 +197,6 @@ def test_a_snapshot_on_another_machine_is_told(tmp_path: Path) -> None:
     assert not archive.exists()
 
 
-def test_an_archive_that_is_not_there() -> None:
+def test_missing_archive_is_reported() -> None:
     with pytest.raises(DataQualityError, match="cannot be read to its end"):
         contents_of(Path("/nowhere/x.tar.gz"))

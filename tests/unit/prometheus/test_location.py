@@ -45,7 +45,7 @@ def _never() -> _Cluster:
     raise AssertionError("the cluster is not asked when the address is given")
 
 
-def test_a_given_address_needs_no_cluster(tmp_path: Path) -> None:
+def test_given_address_needs_no_cluster(tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     authority.write_text("PEM")
     wanted = Wanted("https://prom.example.com", token="t0ken", authority=str(authority), proxy="http://proxy:3128")
@@ -63,12 +63,12 @@ def test_a_given_address_needs_no_cluster(tmp_path: Path) -> None:
         (Wanted("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
     ],
 )
-def test_an_address_that_cannot_be_used(wanted: Wanted, says: str) -> None:
+def test_invalid_address_is_refused(wanted: Wanted, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         find(_never, wanted)
 
 
-def test_a_lab_says_where_its_own_is() -> None:
+def test_lab_reports_its_address() -> None:
     cluster = _Cluster({"prometheus-url": "http://127.0.0.1:9090", "prometheus-data": "/labs/x/prometheus/data"})
     found = find(lambda: cluster, Wanted())
     assert found == Address("http://127.0.0.1:9090", "of the lab", data=Path("/labs/x/prometheus/data"))
@@ -76,12 +76,12 @@ def test_a_lab_says_where_its_own_is() -> None:
 
 
 @pytest.mark.parametrize("lab", [{"name": "mine"}, {"name": "mine", "prometheus-url": "http://10.0.0.1:9090"}])
-def test_a_lab_without_one_is_told(lab: dict[str, str]) -> None:
+def test_lab_without_prometheus_is_reported(lab: dict[str, str]) -> None:
     with pytest.raises(NoPrometheusError, match=r"the lab mine has no Prometheus; perflab up --profile openshift"):
         find(lambda: _Cluster(lab), Wanted())
 
 
-def test_openshift_has_routes_tokens_and_certificates_of_its_own() -> None:
+def test_openshift_has_routes_tokens_and_certificates() -> None:
     objects = {
         **_route("thanos-querier"),
         **_route("prometheus-k8s"),
@@ -99,7 +99,7 @@ def test_openshift_has_routes_tokens_and_certificates_of_its_own() -> None:
     assert cluster.tokens == [("openshift-monitoring", "prometheus-k8s", 3600)]
 
 
-def test_the_second_route_and_another_account() -> None:
+def test_second_route_and_another_account() -> None:
     cluster = _Cluster(objects=_route("prometheus-k8s"))
     found = find(lambda: cluster, Wanted(service_account="tuning/reader"))
     assert (found.url, found.authority) == ("https://prometheus-k8s.apps.example.com", None)
@@ -108,7 +108,7 @@ def test_the_second_route_and_another_account() -> None:
         find(lambda: cluster, Wanted(service_account="reader"))
 
 
-def test_nowhere_to_be_found() -> None:
+def test_missing_prometheus_is_reported() -> None:
     with pytest.raises(NoPrometheusError, match="has none of the routes thanos-querier, prometheus-k8s"):
         find(lambda: _Cluster(objects={}), Wanted())
     with pytest.raises(NoPrometheusError, match="neither a lab nor an OpenShift; give its url"):

@@ -48,7 +48,7 @@ POD = {
         ({}, []),
     ],
 )
-def test_a_service_has_the_pods_behind_the_port_that_the_monitor_names(
+def test_service_has_the_pods_behind_the_port_of_its_monitor(
     endpoint: dict[str, Any], ports: list[tuple[str, int]]
 ) -> None:
     found = targets_of_slice(endpoints_of(monitor(endpoint)), SLICE)
@@ -56,7 +56,7 @@ def test_a_service_has_the_pods_behind_the_port_that_the_monitor_names(
 
 
 @pytest.mark.parametrize("endpoint", [{"port": "metrics"}, {"portNumber": 9090}, {"targetPort": "metrics"}])
-def test_a_pod_has_the_port_by_name_or_number(endpoint: dict[str, Any]) -> None:
+def test_pod_has_the_port_by_name_or_number(endpoint: dict[str, Any]) -> None:
     endpoints = endpoints_of(monitor(endpoint, "PodMonitor"))
     assert [target.port for target in targets_of_pod(endpoints, POD)] == [9090]
     assert not list(targets_of_pod(endpoints, {**POD, "status": {"phase": "Succeeded"}}))
@@ -80,12 +80,12 @@ def test_a_pod_has_the_port_by_name_or_number(endpoint: dict[str, Any]) -> None:
          Asking(scheme="https")),
     ],
 )  # fmt: skip
-def test_an_endpoint_is_asked_as_the_monitor_says(entry: dict[str, Any], asking: Asking) -> None:
+def test_endpoint_is_scraped_as_the_monitor_configures(entry: dict[str, Any], asking: Asking) -> None:
     (endpoint,) = endpoints_of(monitor(entry))
     assert endpoint.asking == asking
 
 
-def test_a_selector_is_as_kubectl_writes_it() -> None:
+def test_selector_has_the_kubectl_syntax() -> None:
     selector = {
         "matchLabels": {"b": "2", "a": "1"},
         "matchExpressions": [
@@ -102,9 +102,7 @@ def test_a_selector_is_as_kubectl_writes_it() -> None:
 @pytest.mark.parametrize(
     ("chosen", "namespaces"), [({}, ["own"]), ({"any": True}, [None]), ({"matchNames": ["a", "b"]}, ["a", "b"])]
 )
-def test_a_monitor_looks_into_its_own_namespace_unless_it_says_where(
-    chosen: dict[str, Any], namespaces: list[str | None]
-) -> None:
+def test_monitor_selects_its_namespace_unless_configured(chosen: dict[str, Any], namespaces: list[str | None]) -> None:
     assert namespaces_of(monitor({}, namespaceSelector=chosen)) == namespaces
 
 

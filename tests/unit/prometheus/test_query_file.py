@@ -64,7 +64,7 @@ def test_names_are_escaped_for_files() -> None:
         ("1 + 1", False),
     ],
 )
-def test_what_is_scraped_is_told_from_what_is_computed(expression: str, bare: bool) -> None:
+def test_scraped_series_are_distinguished_from_computed_ones(expression: str, bare: bool) -> None:
     assert NamedQuery("x", expression).bare is bare
 
 
@@ -79,16 +79,16 @@ def test_what_is_scraped_is_told_from_what_is_computed(expression: str, bare: bo
         ("## nothing\n", "has no query"),
     ],
 )
-def test_what_cannot_be_told_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_query_file_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         _read(tmp_path, text)
 
 
-def test_a_query_about_a_namespace_needs_one(tmp_path: Path) -> None:
+def test_namespace_query_requires_a_namespace(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r":6: the query 'Memory by pod \(GiB\)' is about \$NAMESPACE"):
         _read(tmp_path, FILE, namespace="")
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_query_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_queries(tmp_path / "none.txt", "x")

@@ -38,7 +38,7 @@ def _nothing() -> None:
     return None
 
 
-def test_each_query_has_a_file_in_the_form_of_prometheus(tmp_path: Path) -> None:
+def test_each_query_has_a_file_in_prometheus_format(tmp_path: Path) -> None:
     with serving(_say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
         outcome = run_queries(prometheus, QUERIES, Window(10, 20), 0, tmp_path, _nothing)
     assert outcome.files == ("up.json", "a%2Fb.json", "none.json")
@@ -55,7 +55,7 @@ def test_each_query_has_a_file_in_the_form_of_prometheus(tmp_path: Path) -> None
     assert outcome.samples == 4
 
 
-def test_what_fails_does_not_keep_the_others_and_is_listed(tmp_path: Path) -> None:
+def test_failed_query_does_not_affect_others_and_is_listed(tmp_path: Path) -> None:
     with serving(_say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
         outcome = run_queries(prometheus, QUERIES, Window(10, 20), 5, tmp_path, _nothing)
     assert list(outcome.failed) == ["broken"]
@@ -72,14 +72,14 @@ def test_what_fails_does_not_keep_the_others_and_is_listed(tmp_path: Path) -> No
     ]
 
 
-def test_a_prometheus_that_is_gone_ends_it(tmp_path: Path) -> None:
+def test_lost_prometheus_ends_the_queries(tmp_path: Path) -> None:
     with serving(_say) as fake:
         pass
     with pytest.raises(ClusterError, match="cannot reach"):
         run_queries(Prometheus(Address(fake.url, "gone")), QUERIES, Window(0, 1), 0, tmp_path, _nothing)
 
 
-def test_an_interruption_ends_it(tmp_path: Path) -> None:
+def test_interrupt_ends_the_queries(tmp_path: Path) -> None:
     def stop() -> None:
         raise Interrupted("the run was asked to stop")
 
@@ -97,12 +97,12 @@ def test_an_interruption_ends_it(tmp_path: Path) -> None:
         ({"end_s": 5.0}, "give the window"),
     ],
 )
-def test_a_window_is_given_in_one_way(given: dict[str, float], says: str) -> None:
+def test_window_is_given_in_one_way(given: dict[str, float], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         Span(**given)
 
 
-def test_a_length_reaches_back_from_the_newest_scrape() -> None:
+def test_length_reaches_back_from_the_newest_scrape() -> None:
     with (
         serving(lambda *_: success([{"metric": {}, "value": [1000.7, "1000.2"]}], "vector")) as fake,
         Prometheus(Address(fake.url, "for a test")) as prometheus,
@@ -113,7 +113,7 @@ def test_a_length_reaches_back_from_the_newest_scrape() -> None:
     assert len(fake.asked) == 1
 
 
-def test_a_length_without_any_scrape_has_no_end() -> None:
+def test_length_without_any_scrape_has_no_end() -> None:
     with (
         serving(lambda *_: success([], "vector")) as fake,
         Prometheus(Address(fake.url, "for a test")) as prometheus,
@@ -122,7 +122,7 @@ def test_a_length_without_any_scrape_has_no_end() -> None:
         window_of(Span(duration_s=60.0), prometheus, now_s=0.0)
 
 
-def test_the_last_scrape_before_the_end_is_not_enough_nor_are_some_of_the_targets() -> None:
+def test_early_or_partial_scrapes_do_not_complete_the_window() -> None:
     oldest, counts = iter(["99.5", "100", "100.1", "100.2"]), iter(["1", "4"])
 
     def say(path: str, asked: Asked) -> tuple[int, Any]:
@@ -134,7 +134,7 @@ def test_the_last_scrape_before_the_end_is_not_enough_nor_are_some_of_the_target
     assert len(fake.asked) == 6
 
 
-def test_a_scrape_that_never_comes_is_waited_for_no_longer_than_asked() -> None:
+def test_missing_scrape_is_awaited_until_the_timeout() -> None:
     with (
         serving(lambda *_: success([], "vector")) as fake,
         Prometheus(Address(fake.url, "for a test")) as prometheus,

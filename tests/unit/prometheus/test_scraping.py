@@ -85,7 +85,7 @@ def target(pod: str = "one", **asking: Any) -> Target:
         ({"kind": "Basic", "user": PASSWORD, "token": TOKEN}, "Basic cGFzczp0MGtlbg==", ["t0ken", "cGFzczp0MGtlbg=="]),
     ],
 )
-def test_a_target_is_shown_what_the_monitor_names(
+def test_target_gets_the_credentials_of_its_monitor(
     scraper: tuple[Scraper, list[str]], asking: dict[str, Any], header: str, secrets: list[str]
 ) -> None:
     asker, hidden = scraper
@@ -105,12 +105,12 @@ def test_a_target_is_shown_what_the_monitor_names(
         (target(scheme="https", authority=TOKEN), "the certificates in s cannot be used"),
     ],
 )
-def test_why_a_target_does_not_answer(scraper: tuple[Scraper, list[str]], asked: Target, words: str) -> None:
+def test_failing_target_has_a_reason(scraper: tuple[Scraper, list[str]], asked: Target, words: str) -> None:
     with pytest.raises(TargetError, match=words):
         scraper[0].page(asked)
 
 
-def test_targets_are_found_once_each_in_every_namespace() -> None:
+def test_targets_of_all_namespaces_are_found_once() -> None:
     monitor = {
         "kind": "ServiceMonitor",
         "metadata": {"namespace": "ns"},

@@ -69,7 +69,7 @@ def test_release_of_an_assignment_without_hosts_needs_no_offset(tmp_path: Path) 
     assert not session.own
 
 
-def test_server_that_opens_no_tickets_is_named_as_the_reason_of_its_500(tmp_path: Path) -> None:
+def test_server_without_tickets_explains_its_500(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=SSM_226))
     with pytest.raises(LostAnswerError, match=r"\(500\): .*2\.2\.0 to 2\.2\.6 .*ssm_jira_create_ticket"):
         session.book(1)
@@ -95,7 +95,7 @@ def test_booking_after_the_weekly_deadline_names_the_deadline(tmp_path: Path, mo
     assert not session.own
 
 
-def test_a_server_without_self_scheduling_is_refused_to_a_tenant(tmp_path: Path) -> None:
+def test_server_without_self_scheduling_refuses_tenants(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=OLD))
     session.settings.mode = OLD
     account = Account("http://quads.test", "jane@example.com", "planted-quads-w0rd")
@@ -112,7 +112,7 @@ def test_a_server_without_self_scheduling_is_refused_to_a_tenant(tmp_path: Path)
     assert not session.lab.assignments
 
 
-def test_a_login_is_sent_unasked_and_anew_when_the_token_expired(tmp_path: Path) -> None:
+def test_login_is_sent_unasked_and_again_after_token_expiry(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.settings.token_s = 100
     session.book(1)
@@ -124,7 +124,7 @@ def test_a_login_is_sent_unasked_and_anew_when_the_token_expired(tmp_path: Path)
     assert len(session.own) == 1
 
 
-def test_a_wrong_password_and_a_useless_api_token_are_told(tmp_path: Path) -> None:
+def test_wrong_password_and_invalid_api_token_are_reported(tmp_path: Path) -> None:
     session = Session(tmp_path)
     wrong = Connection(Account("http://q", "jane@example.com", "wrong"), session.wire, session.time)
     with pytest.raises(ClusterError, match=r"knows no user jane@example.com with this password"):
@@ -135,7 +135,7 @@ def test_a_wrong_password_and_a_useless_api_token_are_told(tmp_path: Path) -> No
     assert session.wire.calls.count("POST /login/") == 1, "an API token is no reason to log in"
 
 
-def test_the_path_before_the_api_stays() -> None:
+def test_path_before_the_api_is_kept() -> None:
     assert Account("https://lab.example.com/quads/").root == "https://lab.example.com/quads/api/v3"
     assert Account("https://lab.example.com/api/v3").root == "https://lab.example.com/api/v3"
 
@@ -149,7 +149,7 @@ def test_the_path_before_the_api_stays() -> None:
         (Account("https://lab.example.com", "jane@example.com"), "booking needs a login"),
     ],
 )
-def test_an_account_that_cannot_work_is_refused_before_any_call(account: Account, message: str) -> None:
+def test_unusable_account_is_refused_before_any_call(account: Account, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         account.check(writes=True)
 
@@ -166,13 +166,13 @@ class Recorded:
         return self.reply
 
 
-def test_what_answers_with_a_page_is_no_quads(tmp_path: Path) -> None:
+def test_html_response_is_not_quads(tmp_path: Path) -> None:
     wire = Recorded(Reply(200, b"<html>welcome"))
     with pytest.raises(UnfitServerError, match="is no QUADS"):
         detect(Connection(Account("http://q"), wire, Session(tmp_path).time))
 
 
-def test_truths_are_sent_as_the_server_knows_them(tmp_path: Path) -> None:
+def test_booleans_are_sent_in_the_servers_format(tmp_path: Path) -> None:
     session = Session(tmp_path)
     quads = session.client()
     quads.request(Order("x (psap.perf a/b)", ticket="1", cc_users=("joe", "jim")))
@@ -182,7 +182,7 @@ def test_truths_are_sent_as_the_server_knows_them(tmp_path: Path) -> None:
     assert not any("1" in host[:1] for host in quads.available(None, None)) and len(quads.available(None, None)) == 9
 
 
-def test_a_created_thing_without_an_id_is_no_success(tmp_path: Path) -> None:
+def test_created_object_without_an_id_is_an_error(tmp_path: Path) -> None:
     wire = Recorded(Reply(200, json.dumps({"id": None, "auth_token": "t"}).encode()))
     quads = Quads(
         Connection(Account("http://q", "a@b", "w"), wire, Session(tmp_path).time), Session(tmp_path).client().server
@@ -191,7 +191,7 @@ def test_a_created_thing_without_an_id_is_no_success(tmp_path: Path) -> None:
         quads.request(Order("x"))
 
 
-def test_nothing_is_ended_whose_mark_is_another(tmp_path: Path) -> None:
+def test_assignment_with_another_mark_is_not_ended(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
     (mine,) = session.own
@@ -203,7 +203,7 @@ def test_nothing_is_ended_whose_mark_is_another(tmp_path: Path) -> None:
         tag("a b")
 
 
-def test_a_booking_is_noted_before_it_is_asked_for(tmp_path: Path) -> None:
+def test_booking_is_recorded_before_its_request(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.wire.faults = {4: "killed before"}
     with pytest.raises(Killed):
@@ -213,7 +213,7 @@ def test_a_booking_is_noted_before_it_is_asked_for(tmp_path: Path) -> None:
     assert (record.phase, record.mark, record.url) == ("requesting", "run-1/cluster", "http://quads.test/base")
 
 
-def test_an_assignment_that_cannot_be_released_is_told_with_the_first_error(tmp_path: Path) -> None:
+def test_unreleasable_assignment_is_reported_with_the_first_error(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=SSM_216, host_limit=0))
     with pytest.raises(
         QuadsError, match=r"booked 0 hosts.*could not be released .*has no hosts.*release run-1/cluster"
@@ -224,7 +224,7 @@ def test_an_assignment_that_cannot_be_released_is_told_with_the_first_error(tmp_
 # over HTTP
 
 
-def test_the_stand_in_is_reached_over_http_and_a_refused_connection_is_told(tmp_path: Path) -> None:
+def test_booking_works_over_http_and_a_refused_connection_is_reported(tmp_path: Path) -> None:
     session = Session(tmp_path)
     with over_http(session.server) as address:
         wire = HttpTransport()
@@ -264,9 +264,7 @@ def secured(tmp_path: Path) -> Iterator[tuple[str, str]]:
     server.server_close()
 
 
-def test_a_certificate_is_verified_by_default_and_by_the_labs_authority(
-    secured: tuple[str, str], tmp_path: Path
-) -> None:
+def test_certificate_is_verified_by_default_or_the_labs_authority(secured: tuple[str, str], tmp_path: Path) -> None:
     address, authority = secured
     time = Session(tmp_path).time
     trusting = HttpTransport(authority)
@@ -278,7 +276,7 @@ def test_a_certificate_is_verified_by_default_and_by_the_labs_authority(
         HttpTransport(str(tmp_path / "none.pem"))
 
 
-def test_https_to_a_port_of_http_is_named(tmp_path: Path) -> None:
+def test_https_to_an_http_port_is_named(tmp_path: Path) -> None:
     session = Session(tmp_path)
     with over_http(session.server) as address:
         wire = HttpTransport()
@@ -288,7 +286,7 @@ def test_https_to_a_port_of_http_is_named(tmp_path: Path) -> None:
         wire.close()
 
 
-def test_no_redirect_is_followed_with_a_login(tmp_path: Path) -> None:
+def test_login_is_not_sent_to_a_redirect(tmp_path: Path) -> None:
     seen: list[str] = []
 
     class Redirecting(Quiet, http.server.BaseHTTPRequestHandler):
@@ -308,7 +306,7 @@ def test_no_redirect_is_followed_with_a_login(tmp_path: Path) -> None:
     assert seen == ["/api/v3/login/"]
 
 
-def test_an_api_token_books_without_a_login(tmp_path: Path) -> None:
+def test_api_token_books_without_a_login(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.lab.tokens["qat_planted"] = ("jane@example.com", session.time.now() + timedelta(days=90))
     account = Account("http://quads.test", "jane@example.com", token="qat_planted")

@@ -35,7 +35,7 @@ OPTIONS = {"count": 2, "at_least": 1}
 MINUTE = timedelta(minutes=1)
 
 
-def test_a_date_of_the_server_is_its_wall_clock_whatever_it_calls_itself() -> None:
+def test_server_date_is_its_local_time_despite_its_label() -> None:
     wall = server_time("Fri, 20 Nov 2026 13:23:33 GMT")
     clock = learned(wall, datetime(2026, 11, 20, 18, 23, 31, tzinfo=UTC))
     assert clock == ServerClock(timedelta(hours=-5))
@@ -71,17 +71,17 @@ def test_a_date_of_the_server_is_its_wall_clock_whatever_it_calls_itself() -> No
         (405, "Method Not Allowed", Refusal.ROUTE),
     ],
 )
-def test_a_refusal_is_told_by_its_message(status: int, said: str, refusal: Refusal) -> None:
+def test_refusal_is_reported_by_its_message(status: int, said: str, refusal: Refusal) -> None:
     assert meaning(status, said) is refusal
 
 
-def test_the_message_is_read_whatever_the_content_type_says() -> None:
+def test_message_is_read_with_any_content_type() -> None:
     assert message(b'{"message": "Invalid Credentials!", "error": "Unauthorized"}') == "Invalid Credentials!"
     assert message(b"<!doctype html><title>500 Internal Server Error</title>") == "500 Internal Server Error"
     assert message(b"Unauthorized Access") == "Unauthorized Access"
 
 
-def test_what_the_database_refused_has_no_id() -> None:
+def test_object_refused_by_the_database_has_no_id() -> None:
     with pytest.raises(DataQualityError, match="its database refused the write"):
         assignment_of({"id": None, "active": True})
 
@@ -98,7 +98,7 @@ def short(selection: Selection) -> list[str]:
     return [host.name.partition(".")[0] for host in selection.hosts]
 
 
-def test_a_choice_says_of_every_other_host_why_not(tmp_path: Path) -> None:
+def test_selection_explains_each_rejected_host(tmp_path: Path) -> None:
     found = chosen(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
     assert short(found) == ["f01-h01-r650", "f07-h01-r650"]
     assert str(found).startswith("2 of 2 that fit: f01-h01-r650, f07-h01-r650; not ")
@@ -130,7 +130,7 @@ def test_a_choice_says_of_every_other_host_why_not(tmp_path: Path) -> None:
         ({"count": 0, "models": ["R640"]}, (), ["f00-h01-r640", "f03-h01-r640", "f06-h01-r640"]),
     ],
 )
-def test_hosts_are_chosen_by_what_is_in_them(
+def test_hosts_are_selected_by_their_hardware(
     tmp_path: Path, options: dict[str, object], labels: tuple[str, ...], hosts: list[str]
 ) -> None:
     assert (
@@ -138,7 +138,7 @@ def test_hosts_are_chosen_by_what_is_in_them(
     )
 
 
-def test_too_few_hosts_and_senseless_wishes_are_refused(tmp_path: Path) -> None:
+def test_too_few_hosts_and_invalid_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QuadsError, match=r"has 0 of at least 1 hosts that fit: .*has 256 of 257 GB of memory"):
         chosen(tmp_path, {"memory_gb": 257})
     with pytest.raises(UsageError, match="there is no label disk_nvm; did you mean disk_nvme"):
@@ -155,7 +155,7 @@ def test_too_few_hosts_and_senseless_wishes_are_refused(tmp_path: Path) -> None:
 # delivery
 
 
-def test_delivered_is_when_all_four_conditions_hold(tmp_path: Path) -> None:
+def test_delivery_requires_all_four_conditions(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(2)
     quads, record = session.client(), session.journal().record
@@ -178,7 +178,7 @@ def test_delivered_is_when_all_four_conditions_hold(tmp_path: Path) -> None:
     assert look(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no row in the schedule that runs"
 
 
-def test_without_a_wipe_the_flag_of_the_hosts_says_nothing(tmp_path: Path) -> None:
+def test_host_flag_is_ignored_without_a_wipe(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(2)
     session.own[0]["wipe"] = False  # type: ignore[index]
@@ -186,7 +186,7 @@ def test_without_a_wipe_the_flag_of_the_hosts_says_nothing(tmp_path: Path) -> No
     assert look(session.client(), session.journal().record, ()).ready
 
 
-def test_a_wait_ends_by_its_own_deadline_and_names_who_lags(tmp_path: Path) -> None:
+def test_wait_ends_at_its_deadline_and_names_late_hosts(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.settings.stuck = {sorted(session.lab.hosts)[1]}
     session.book(2)
@@ -199,7 +199,7 @@ def test_a_wait_ends_by_its_own_deadline_and_names_who_lags(tmp_path: Path) -> N
     assert len(said) == 2, "what does not change is said once"
 
 
-def test_a_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
+def test_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.settings.invalid = {sorted(session.lab.hosts)[0]}
     session.book(2)
@@ -211,7 +211,7 @@ def test_a_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
     assert session.own[0]["notification"] == {"fail": True, "success": True}
 
 
-def test_a_wait_stands_a_server_that_is_away_and_an_assignment_that_ends(tmp_path: Path) -> None:
+def test_wait_survives_an_outage_and_detects_an_ended_assignment(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
     quads, record = session.client(), session.journal().record
@@ -228,7 +228,7 @@ def test_a_wait_stands_a_server_that_is_away_and_an_assignment_that_ends(tmp_pat
 # leases
 
 
-def test_a_tenant_is_told_the_end_and_that_only_the_lab_can_move_it(tmp_path: Path) -> None:
+def test_tenant_is_told_the_end_and_that_only_the_lab_extends(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
     until = session.time.now() + timedelta(days=7)
@@ -236,7 +236,7 @@ def test_a_tenant_is_told_the_end_and_that_only_the_lab_can_move_it(tmp_path: Pa
         extend(session.client(), session.journal().record, until)
 
 
-def test_an_administrator_extends_every_row_unless_somebody_has_booked_a_host(tmp_path: Path) -> None:
+def test_administrator_extends_all_rows_unless_a_host_is_booked(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=OLD))
     result = session.book(2)
     assert round(result.lease.left.total_seconds() / 3600) == 48, "where dates are obeyed, they are asked for"
@@ -255,7 +255,7 @@ def test_an_administrator_extends_every_row_unless_somebody_has_booked_a_host(tm
         extend(quads, record, until + timedelta(hours=20))
 
 
-def test_a_warning_comes_before_the_end() -> None:
+def test_warning_precedes_the_end() -> None:
     lease = Lease(MONDAY, timedelta(minutes=50), exact=True)
     assert warning(lease, 3600) == "the lease ends in 50 min: release the hosts, or have the lab extend it"
     assert not warning(lease, 600)

@@ -65,7 +65,7 @@ def session(tmp_path: Path) -> Session:
         ("/schedules/batch/", host("cloud02", FIRST), {}, Refusal.ROLE),
     ],
 )
-def test_a_refused_write_is_told_by_its_meaning(
+def test_refused_write_is_explained(
     session: Session, path: str, body: dict[str, object] | None, limits: dict[str, object], refusal: Refusal
 ) -> None:
     for name, value in limits.items():
@@ -80,19 +80,19 @@ def test_a_refused_write_is_told_by_its_meaning(
 @pytest.mark.parametrize(
     "path", ["/hosts?disks.foo=1", "/hosts?model__in=R640", "/schedules/current?date=2026-11-25", "/schedules/two"]
 )
-def test_what_a_server_fails_at_is_tried_again_and_told_as_its_failure(session: Session, path: str) -> None:
+def test_server_error_is_retried_and_reported_as_such(session: Session, path: str) -> None:
     with pytest.raises(LostAnswerError, match=r"failed to read .* \(500\): 500 Internal Server Error"):
         Connection(session.account, session.wire, session.time, patience_s=3).read(path)
     assert len(session.wire.calls) > 1
 
 
-def test_an_account_that_is_disabled_is_told(session: Session) -> None:
+def test_disabled_account_is_reported(session: Session) -> None:
     session.lab.users["jane@example.com"] = ("planted-quads-w0rd", DISABLED)
     with pytest.raises(RefusedError, match="this account may not do that, or is disabled"):
         session.client().terminate(1)
 
 
-def test_who_has_just_registered_logs_in_since_the_token_of_registering_opens_nothing(session: Session) -> None:
+def test_new_account_logs_in_despite_its_registration_token(session: Session) -> None:
     body = json.dumps({"email": "new@example.com", "password": "planted-new-w0rd"}).encode()
     reply = session.wire.send("POST", "http://q/api/v3/register/", {"Content-Type": "application/json"}, body)
     token = json.loads(reply.body)["auth_token"]
@@ -104,14 +104,14 @@ def test_who_has_just_registered_logs_in_since_the_token_of_registering_opens_no
     assert booking.write("POST", SELF, "ask", ORDER)[0]["owner"] == "new"
 
 
-def test_a_model_of_which_no_more_may_be_had_is_refused_host_by_host(tmp_path: Path) -> None:
+def test_exhausted_model_is_refused_host_by_host(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(model_share=0.25))
     booked = session.book(4)
     assert [row.host.model for row in booked.rows] == ["R640", "R650", "R750"]
     assert "Model R640 has reached its share of self-scheduling" in booked.refused.values()
 
 
-def test_an_old_server_lists_clouds_as_free_in_which_somebody_is(tmp_path: Path) -> None:
+def test_clouds_listed_as_free_by_an_old_server_are_checked(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=OLD))
     lab, now = session.lab, session.lab.local()
     theirs = lab.assign("cloud02", "joe", "theirs")

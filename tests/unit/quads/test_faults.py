@@ -86,9 +86,7 @@ def late(session: Session) -> None:
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(mode=some.sampled_from([SSM, SSM_226, SSM_216, OLD]), at=faults, later=faults)
-def test_whatever_fails_there_is_one_booking_and_then_none(
-    mode: str, at: dict[int, str], later: dict[int, str]
-) -> None:
+def test_any_failure_leaves_one_booking_and_then_none(mode: str, at: dict[int, str], later: dict[int, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Path(folder), Settings(mode=mode, tickets=mode == SSM_226))
         foreign = others(session)
@@ -210,7 +208,7 @@ def test_record_without_a_known_phase_is_never_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_host_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: Path) -> None:
+def test_host_taken_concurrently_is_given_up(tmp_path: Path) -> None:
     session = Session(tmp_path)
     lab = session.lab
 
@@ -230,7 +228,7 @@ def test_a_host_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: 
     assert len(session.own) == 1
 
 
-def test_a_cloud_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path: Path) -> None:
+def test_cloud_taken_concurrently_is_given_up(tmp_path: Path) -> None:
     session = Session(tmp_path)
 
     def race(record: Json) -> None:
@@ -250,9 +248,7 @@ def test_a_cloud_that_somebody_else_got_at_the_same_moment_is_given_up(tmp_path:
     [(Partial.SUBSTITUTE, 2, 5), (Partial.ACCEPT, 2, 3), (Partial.RELEASE, 2, 0)],
     ids=lambda value: str(value),
 )
-def test_partial_success_is_dealt_with_by_the_policy(
-    tmp_path: Path, partial: Partial, taken: int, booked_hosts: int
-) -> None:
+def test_partial_success_follows_the_policy(tmp_path: Path, partial: Partial, taken: int, booked_hosts: int) -> None:
     session = Session(tmp_path)
     theirs = session.lab.assign("cloud05", "joe", "[SSM] theirs", open=True)
     now = session.lab.local()
@@ -270,7 +266,7 @@ def test_partial_success_is_dealt_with_by_the_policy(
         assert not session.own
 
 
-def test_a_lease_that_is_too_short_is_released_again(tmp_path: Path) -> None:
+def test_too_short_lease_is_released(tmp_path: Path) -> None:
     session = Session(tmp_path)
     # Saturday, 22:00 of the server's clock: until Sunday, 21:00
     session.time.pause((6 * 24 - 12) * 3600)
@@ -285,7 +281,7 @@ def test_a_lease_that_is_too_short_is_released_again(tmp_path: Path) -> None:
     assert not session.own
 
 
-def test_a_kill_between_any_two_calls_is_gone_on_with_or_released(tmp_path: Path) -> None:
+def test_kill_between_any_calls_is_resumed_or_released(tmp_path: Path) -> None:
     clean = Session(tmp_path / "clean")
     clean.runs.mkdir()
     clean.book(2)
@@ -304,7 +300,7 @@ def test_a_kill_between_any_two_calls_is_gone_on_with_or_released(tmp_path: Path
             assert len(session.lab.assignments) <= 1, clean.wire.calls[number]
 
 
-def test_two_runs_that_race_get_hosts_and_clouds_of_their_own(tmp_path: Path) -> None:
+def test_concurrent_runs_get_distinct_hosts_and_clouds(tmp_path: Path) -> None:
     clean = Session(tmp_path / "clean")
     clean.runs.mkdir()
     clean.book(2)
@@ -327,7 +323,7 @@ def test_two_runs_that_race_get_hosts_and_clouds_of_their_own(tmp_path: Path) ->
         assert len({row.host.name for each in results for row in each.rows}) == 4
 
 
-def test_a_request_that_the_server_carries_out_late_is_ended(tmp_path: Path) -> None:
+def test_request_executed_late_is_ended(tmp_path: Path) -> None:
     session = Session(tmp_path)
     lab = session.lab
 
@@ -340,7 +336,7 @@ def test_a_request_that_the_server_carries_out_late_is_ended(tmp_path: Path) -> 
     assert any("whose answer was lost; it is ended" in text for text in session.said)
 
 
-def test_an_assignment_that_somebody_ends_while_hosts_are_added_gets_no_more(tmp_path: Path) -> None:
+def test_assignment_ended_concurrently_gets_no_more_hosts(tmp_path: Path) -> None:
     session = Session(tmp_path)
 
     def end(row: Json) -> None:
@@ -356,7 +352,7 @@ def test_an_assignment_that_somebody_ends_while_hosts_are_added_gets_no_more(tmp
     assert theirs["owner"] == "joe" and session.rows(theirs["id"]) == []
 
 
-def test_a_token_that_expires_in_the_middle_of_a_wait_is_replaced_for_the_release(tmp_path: Path) -> None:
+def test_token_expired_during_a_wait_is_replaced_for_the_release(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(token_s=3600))
     session.book(1)
     quads, record = session.client(), session.journal().record

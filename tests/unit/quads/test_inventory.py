@@ -36,7 +36,7 @@ def sections(text: str) -> configparser.ConfigParser:
     return parser
 
 
-def test_the_plain_inventory_has_what_quads_knows(tmp_path: Path) -> None:
+def test_plain_inventory_has_the_data_of_quads(tmp_path: Path) -> None:
     assignment, hosts = booked(tmp_path, 2)
     group = yaml.safe_load(plain([Part(machines(hosts), assignment, None)], "quads"))["all"]["children"]["quads"]
     first = group["hosts"]["f00-h01-r640.lab.example.com"]
@@ -46,7 +46,7 @@ def test_the_plain_inventory_has_what_quads_knows(tmp_path: Path) -> None:
     assert (group["vars"]["quads_cloud"], group["vars"]["quads_lease_end"]) == (assignment.cloud, None)
 
 
-def test_the_labs_own_file_names_bmcs_and_macs_and_its_passwords_go_nowhere(tmp_path: Path) -> None:
+def test_lab_file_provides_bmcs_and_macs_without_passwords(tmp_path: Path) -> None:
     assignment, hosts = booked(tmp_path, 1)
     node = {"pm_addr": "mgmt-f00-h01-r640.lab.example.com", "mac": ["aa:bb", "cc:dd"], "pm_password": SECRET}
     nodes = nodes_of({"nodes": [node, "nonsense"]})
@@ -55,7 +55,7 @@ def test_the_labs_own_file_names_bmcs_and_macs_and_its_passwords_go_nowhere(tmp_
     assert nodes_of(["no", "document"]) == [] == nodes_of({})
 
 
-def test_jetlag_gets_a_bastion_a_control_plane_and_workers_with_addresses(tmp_path: Path) -> None:
+def test_jetlag_gets_bastion_control_plane_and_workers(tmp_path: Path) -> None:
     _assignment, hosts = booked(tmp_path, 6)
     text = jetlag(machines(hosts), Network("198.18.0.0/16", 1, "ens1f0", "eno1"), 3, "quads")
     parsed = sections(text)
@@ -76,19 +76,19 @@ def test_jetlag_gets_a_bastion_a_control_plane_and_workers_with_addresses(tmp_pa
         (4, Network("198.51.100.0/30"), "has no room for 3 hosts"),
     ],
 )
-def test_what_jetlag_could_not_use_is_refused(tmp_path: Path, count: int, network: Network, message: str) -> None:
+def test_inventory_unusable_for_jetlag_is_refused(tmp_path: Path, count: int, network: Network, message: str) -> None:
     _assignment, hosts = booked(tmp_path, count)
     with pytest.raises(UsageError, match=message):
         jetlag(machines(hosts), network, 3, "quads")
 
 
-def test_interface_of_the_labs_network_is_refused_for_the_cluster(tmp_path: Path) -> None:
+def test_interface_of_the_lab_network_is_refused_for_the_cluster(tmp_path: Path) -> None:
     _assignment, hosts = booked(tmp_path, 4)
     with pytest.raises(UsageError, match="interface number 0, counted from 0, boots from the lab's network"):
         jetlag(machines(hosts), Network(interface=0), 3, "quads")
 
 
-def test_hosts_that_the_file_of_the_lab_lacks_are_named(tmp_path: Path) -> None:
+def test_hosts_missing_from_the_lab_file_are_named(tmp_path: Path) -> None:
     _assignment, hosts = booked(tmp_path, 2)
     first, second = machines(hosts)
     nodes = nodes_of({"nodes": [{"pm_addr": f"mgmt-{first.host.name}"}]})
@@ -98,7 +98,7 @@ def test_hosts_that_the_file_of_the_lab_lacks_are_named(tmp_path: Path) -> None:
     assert not unknown([first], nodes, "https://lab/ocpinv.json")
 
 
-def test_hosts_of_the_former_tenant_of_the_cloud_are_in_no_inventory(tmp_path: Path) -> None:
+def test_former_tenants_hosts_are_in_no_inventory(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
     # they are taken back minutes after the cloud is free

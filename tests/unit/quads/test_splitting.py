@@ -60,13 +60,13 @@ def test_25_nodes_need_three_clouds_of_ten(tmp_path: Path) -> None:
     assert active(session) == []
 
 
-def test_what_one_cloud_does_not_take_goes_to_the_next(tmp_path: Path) -> None:
+def test_hosts_beyond_one_cloud_go_to_the_next(tmp_path: Path) -> None:
     session = large(tmp_path)
     session.settings.host_limit = 5
     assert [len(each.rows) for each in session.book_split(12, 2, at_least=9)] == [5, 5]
 
 
-def test_clouds_that_cannot_be_had_release_the_others(tmp_path: Path) -> None:
+def test_unavailable_cloud_releases_the_others(tmp_path: Path) -> None:
     session = large(tmp_path)
     session.settings.cloud_limit = 2
     with pytest.raises(QuadsError, match=r"booked 17 hosts of at least 25 in 2 clouds, .*limit reached"):
@@ -75,7 +75,7 @@ def test_clouds_that_cannot_be_had_release_the_others(tmp_path: Path) -> None:
     assert len(session.book_split(25, 3, at_least=15)) == 2
 
 
-def test_a_kill_at_any_call_of_a_split_booking_leaves_nothing_after_the_release(tmp_path: Path) -> None:
+def test_killed_split_booking_is_released_completely(tmp_path: Path) -> None:
     clean = large(tmp_path / "clean")
     clean.runs.mkdir()
     clean.book_split(4, 2)
@@ -94,7 +94,7 @@ def test_a_kill_at_any_call_of_a_split_booking_leaves_nothing_after_the_release(
             assert active(session) == [], call
 
 
-def test_a_mark_tells_of_its_parts_and_of_no_other(tmp_path: Path) -> None:
+def test_mark_identifies_its_parts_and_no_other(tmp_path: Path) -> None:
     assert mark_of("[SSM] x (psap.perf a/b+2)") == "a/b+2" and whole_mark("a/b+2") == "a/b" == whole_mark("a/b")
     assert mark_of("x (psap.perf a/b) y") == ""
     session = large(tmp_path)

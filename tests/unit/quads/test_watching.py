@@ -68,7 +68,7 @@ def at(session: Session, moment: timedelta, event: Callable[[], None]) -> None:
     session.time.events.append((session.time.now() + moment, event))
 
 
-def test_a_run_is_warned_once_and_stopped_in_time(session: Session) -> None:
+def test_run_is_warned_once_and_stopped_in_time(session: Session) -> None:
     why, warnings, lasted = watched(session)
     assert "the lease of cloud02 lasts until 2026-11-23T17:00Z, in 10 min: the run stops 10 min before its end" in why
     (warning,) = warnings
@@ -76,7 +76,7 @@ def test_a_run_is_warned_once_and_stopped_in_time(session: Session) -> None:
     assert 109 * MINUTE < lasted < 111 * MINUTE
 
 
-def test_an_extended_lease_is_seen_and_noted(session: Session) -> None:
+def test_extended_lease_is_noticed_and_recorded(session: Session) -> None:
     at(session, 100 * MINUTE, lambda: extend(session))
     why, warnings, lasted = watched(session)
     assert "until 2026-11-23T18:00Z" in why
@@ -85,21 +85,21 @@ def test_an_extended_lease_is_seen_and_noted(session: Session) -> None:
     assert session.journal().record.end.startswith("2026-11-23T18:00")
 
 
-def test_a_server_that_is_away_is_no_end_of_the_lease_and_does_not_hide_it(session: Session) -> None:
+def test_server_outage_neither_ends_nor_hides_the_lease(session: Session) -> None:
     session.wire.faults = {len(session.wire.calls) + number: "timeout before" for number in range(2000)}
     why, warnings, lasted = watched(session)
     assert "the run stops" in why and len(warnings) == 1
     assert 109 * MINUTE < lasted < 115 * MINUTE
 
 
-def test_hosts_that_are_taken_away_stop_the_run_at_once(session: Session) -> None:
+def test_removed_hosts_stop_the_run_immediately(session: Session) -> None:
     at(session, HOUR, lambda: session.lab.rows[0].update(end=session.lab.local()))
     why, _warnings, lasted = watched(session)
     assert "f00-h01-r640.lab.example.com of cloud02 cannot be used any more" in why
     assert lasted < HOUR + 3 * MINUTE
 
 
-def test_an_assignment_that_somebody_ended_stops_the_run_and_a_released_one_ends_the_watch(session: Session) -> None:
+def test_foreign_end_stops_the_run_and_own_release_ends_the_watch(session: Session) -> None:
     at(session, HOUR, session.release)
     assert watched(session)[0] == ""
     session.journal().note(phase="booked")

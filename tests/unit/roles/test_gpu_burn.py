@@ -76,7 +76,7 @@ class Cuda:
         return 0
 
 
-def test_all_memory_is_used_and_nothing_is_wrong(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_memory_is_used_without_faults(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     cuda = Cuda(gpus=1)
     assert program.burn_all(cuda, cuda, 0) == 0
     # two factors, what is expected, and as many results as 90 % of 1000 bytes hold
@@ -86,27 +86,25 @@ def test_all_memory_is_used_and_nothing_is_wrong(program: ModuleType, capsys: py
     assert "GPU 0: OK, 14 products, 0 wrong" in capsys.readouterr().out
 
 
-def test_it_goes_on_until_its_time_is_up(program: ModuleType) -> None:
+def test_burn_continues_until_its_time_is_up(program: ModuleType) -> None:
     moments = iter([0.0, 1.0, 2.0, 3.0])
     cuda = Cuda(gpus=1, free=0)
     assert program.burn(program.Gpu(cuda, cuda, 0), 2.0, lambda: next(moments)) == (3, 0)
 
 
 @pytest.mark.parametrize("sum_of_wrong", [1.0, float("nan")])
-def test_one_wrong_product_is_a_fault(
-    program: ModuleType, capsys: pytest.CaptureFixture[str], sum_of_wrong: float
-) -> None:
+def test_wrong_product_is_a_fault(program: ModuleType, capsys: pytest.CaptureFixture[str], sum_of_wrong: float) -> None:
     cuda = Cuda(gpus=1, wrong_at=5, sum_of_wrong=sum_of_wrong)
     assert program.burn_all(cuda, cuda, 0) == 1
     assert "GPU 0: FAULTY, 14 products, 1 wrong" in capsys.readouterr().out
 
 
-def test_no_gpu_is_an_error(program: ModuleType) -> None:
+def test_missing_gpu_is_an_error(program: ModuleType) -> None:
     cuda = Cuda(gpus=0)
     assert program.burn_all(cuda, cuda, 0) == 2
 
 
-def test_a_call_that_fails_is_told(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_call_is_reported(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     class Full(Cuda):
         def cudaMalloc(self, _place: Any, _size: Any) -> int:
             return OUT_OF_MEMORY

@@ -52,7 +52,7 @@ def test_units_and_programs_are_put_on_the_disk(machine: Path) -> None:
     assert program.stat().st_mode & 0o777 == 0o755
 
 
-def test_a_disk_that_is_none_of_crc_is_refused(machine: Path) -> None:
+def test_foreign_disk_is_refused(machine: Path) -> None:
     assert "Remote branch nobodys not found" in refreshed(machine, "nobodys").stderr
     (machine / "disk/root/ostree").rename(machine / "disk/root/others")
     assert "disk/root has no deployment of ostree" in refreshed(machine).stderr
@@ -72,7 +72,7 @@ def bundle(machine: Path, *names: str) -> tuple[str, str]:
     return f"file://{path}", hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_disk_becomes_the_one_of_a_bundle(machine: Path) -> None:
+def test_disk_becomes_that_of_a_bundle(machine: Path) -> None:
     disk = machine / "raw"
     disk.touch()
     (machine / "disks").write_text(f"{disk} vol0a\n{machine}/spare vol0b\n")
@@ -87,7 +87,7 @@ def test_the_disk_becomes_the_one_of_a_bundle(machine: Path) -> None:
     assert disk.read_bytes() == b"a disk"
 
 
-def test_a_bundle_without_a_disk_is_refused(machine: Path) -> None:
+def test_bundle_without_a_disk_is_refused(machine: Path) -> None:
     refused = ran(machine, "update_disk.sh", "vol-0a", "vol-0b", *bundle(machine, "oc"))
     assert refused.returncode
     assert "qcow2" in refused.stderr

@@ -30,7 +30,7 @@ def asked(content: Any, verb: bool = False) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("path", sorted(FILES), ids=lambda path: str(path.relative_to(PROJECT)))
-def test_the_group_is_named_of_unknown_kinds_only(path: Path) -> None:
+def test_only_unknown_kinds_name_their_group(path: Path) -> None:
     for options in asked(yaml.safe_load(path.read_text(encoding="utf-8"))):
         kind, version = options["kind"], options.get("api_version")
         if "{{" not in kind:
@@ -43,7 +43,7 @@ STABLE = re.compile(r"(v1|[a-z.]+\.openshift\.io/v1)")
 
 
 @pytest.mark.parametrize("path", sorted(path for path in FILES if path.is_relative_to(ROLES)), ids=str)
-def test_no_task_of_a_role_pins_a_version_of_an_operators_api(path: Path) -> None:
+def test_role_tasks_pin_no_version_of_an_operators_api(path: Path) -> None:
     for options in asked(yaml.safe_load(path.read_text(encoding="utf-8"))):
         version = options.get("api_version") or ""
         assert not version or "{{" in version or is_group(version) or STABLE.fullmatch(version), version

@@ -61,7 +61,7 @@ def nested(options: tuple[Option, ...]) -> Iterator[Option]:
 
 
 @every_command
-def test_who_applies_a_namespace_says_that_right(role: Path) -> None:
+def test_role_that_applies_a_namespace_declares_the_right(role: Path) -> None:
     texts = [path.read_text() for folder in ("tasks", "templates") for path in (role / folder).glob("*.*")]
     rights = role / "meta/rights.yml"
     if not rights.exists() or not any(re.search(r"apiVersion: v1(, |\n)kind: Namespace", text) for text in texts):
@@ -71,20 +71,20 @@ def test_who_applies_a_namespace_says_that_right(role: Path) -> None:
 
 
 @every_command
-def test_the_name_is_group_and_command(role: Path) -> None:
+def test_role_name_is_group_and_command(role: Path) -> None:
     group, command = split_role(role.name)
     assert group in groups(), "add it to meta/groups.yml"
     assert command != group
 
 
-def test_every_group_has_commands_and_one_line_that_tells_what_they_do() -> None:
+def test_every_group_has_commands_and_a_one_line_summary() -> None:
     assert set(groups()) == {split_role(role.name)[0] for role in COMMANDS}
     for told in groups().values():
         assert told == told.strip(" .\n") and "\n" not in told, told
 
 
 @every_command
-def test_a_role_depends_on_the_opening_of_its_directory(role: Path) -> None:
+def test_role_depends_on_the_command_role(role: Path) -> None:
     meta = read(role / "meta/main.yml")
     assert meta["allow_duplicates"] is True
     assert [opening["role"] for opening in meta["dependencies"]] == ["psap.perf.command"]
@@ -92,7 +92,7 @@ def test_a_role_depends_on_the_opening_of_its_directory(role: Path) -> None:
 
 
 @every_command
-def test_arguments_are_named_after_the_role_and_explained(role: Path) -> None:
+def test_arguments_have_the_roles_prefix_and_a_description(role: Path) -> None:
     spec = spec_of(role)
     declared = read(role / "meta/argument_specs.yml")["argument_specs"]["main"].get("options") or {}
     assert spec.short_description
@@ -118,14 +118,14 @@ def test_spec_and_defaults_agree(role: Path) -> None:
 
 
 @every_command
-def test_every_default_is_of_its_type(role: Path) -> None:
+def test_every_default_has_its_type(role: Path) -> None:
     for option in spec_of(role).arguments:
         if not option.required:
             assert not list(problems(option, option.default)), option.name
 
 
 @every_command
-def test_a_secret_is_a_reference_without_a_default(role: Path) -> None:
+def test_secret_is_a_reference_without_a_default(role: Path) -> None:
     for option in spec_of(role).arguments:
         if re.search(r"password|token(?!s)|secret_key|credential", option.name):
             assert option.secret, f"{option.name} looks like a secret, but is not declared as one"
@@ -135,13 +135,13 @@ def test_a_secret_is_a_reference_without_a_default(role: Path) -> None:
 
 
 @every_role
-def test_task_files_are_read_in_one_sitting(role: Path) -> None:
+def test_task_files_are_short(role: Path) -> None:
     for path in (role / "tasks").glob("*.yml"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path
 
 
 @every_role
-def test_a_rule_that_refuses_is_one_condition_with_one_sentence(role: Path) -> None:
+def test_assertion_is_one_condition_with_one_sentence(role: Path) -> None:
     for rule in (task["ansible.builtin.assert"] for task in tasks_of(role) if "ansible.builtin.assert" in task):
         assert set(rule) == {"that", "fail_msg", "quiet"}
         assert isinstance(rule["that"], str)
@@ -156,7 +156,7 @@ def test_no_failure_is_hidden(role: Path) -> None:
 
 
 @every_role
-def test_what_a_command_waits_for_is_captured_when_it_does_not_come(role: Path) -> None:
+def test_failed_wait_is_captured(role: Path) -> None:
     for task in tasks_of(role):
         if any("psap.perf.wait" in inner for inner in task.get("block") or []):
             kept = [inner for inner in task.get("always") or [] if "psap.perf.capture" in inner]
@@ -176,7 +176,7 @@ def included_where_captured(role: Path) -> set[Path]:
 
 
 @every_role
-def test_internal_names_say_whose_they_are(role: Path) -> None:
+def test_internal_names_have_the_roles_prefix(role: Path) -> None:
     for task in tasks_of(role):
         nested = str((task.get("ansible.builtin.include_role") or {}).get("name", role.name)).rpartition(".")[2]
         names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
@@ -186,7 +186,7 @@ def test_internal_names_say_whose_they_are(role: Path) -> None:
 
 
 @every_command
-def test_every_argument_is_used_and_every_used_one_declared(role: Path) -> None:
+def test_arguments_are_both_declared_and_used(role: Path) -> None:
     declared = {option.name for option in spec_of(role).arguments}
     # those of a command whose name only begins so are its own
     longer = tuple(f"{each.name}_" for each in COMMANDS if each.name.startswith(f"{role.name}_"))

@@ -19,11 +19,11 @@ from ansible_collections.psap.perf.plugins.module_utils.run.judging import check
 from tests.data.synthetic_runs import Shape, write_run
 
 
-def test_thresholds_are_told_in_words() -> None:
+def test_thresholds_are_explained() -> None:
     assert check({"pod_ready_p99": "5s", "lost": 0}) == ("pod_ready_p99 <= 5s", "lost <= 0")
 
 
-def test_a_wrong_threshold_is_a_usage_error() -> None:
+def test_invalid_threshold_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="did you mean lost"):
         check({"losst": 0})
 
@@ -37,20 +37,22 @@ def test_a_wrong_threshold_is_a_usage_error() -> None:
         ({}, UsageError),
     ],
 )
-def test_errors_are_ours(tmp_path: Path, thresholds: dict[str, object], error: type[PerfError]) -> None:
+def test_analysis_errors_become_perf_errors(
+    tmp_path: Path, thresholds: dict[str, object], error: type[PerfError]
+) -> None:
     run = write_run(tmp_path, [Shape(workloads=20, nodes=2, duration=1.0)])
     with pytest.raises(error) as raised:
         judge(run, thresholds, tmp_path / "out", unjudged_allowed=False)
     assert (raised.value.result != {}) is (error is not UsageError)
 
 
-def test_the_verdict_is_written_and_returned(tmp_path: Path) -> None:
+def test_verdict_is_written_and_returned(tmp_path: Path) -> None:
     run = write_run(tmp_path, [Shape(workloads=20, nodes=2, duration=1.0)])
     document = judge(run, {"pod_ready_p99": "5s", "lost": 0}, tmp_path / "out", unjudged_allowed=True)
     assert json.loads((tmp_path / "out" / "verdict.json").read_text()) == document
 
 
-def test_without_perfanalysis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_perfanalysis_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "perfanalysis.verdicts.thresholds.write", None)
     with pytest.raises(UsageError, match="install psap-perf into Ansible's environment"):
         check({"lost": 0})

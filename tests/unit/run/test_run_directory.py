@@ -39,19 +39,19 @@ def _begin(directory: Path) -> None:
     run_directory.begin_attempt(directory, {"flow": "x", "argv": ["ansible-playbook"]})
 
 
-def test_a_run_is_named_by_flow_time_and_chance(tmp_path: Path) -> None:
+def test_run_name_has_flow_time_and_a_random_part(tmp_path: Path) -> None:
     directory = run_directory.new_run_directory(tmp_path / "runs", "scale_test")
     assert re.fullmatch(r"scale_test-\d{8}T\d{6}Z-[0-9a-f]{6}", directory.name)
     assert directory.is_dir()
 
 
-def test_runs_that_cannot_be_made_are_one_clear_error(tmp_path: Path) -> None:
+def test_impossible_run_directory_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file")
     with pytest.raises(PerfError, match="PERF_RUNS_DIR"):
         run_directory.new_run_directory(tmp_path / "runs", "x")
 
 
-def test_a_run_is_running_while_held_and_interrupted_once_its_process_was_killed(tmp_path: Path) -> None:
+def test_run_is_running_while_locked_and_interrupted_after_a_kill(tmp_path: Path) -> None:
     _begin(tmp_path)
     process = _hold_in_another_process(tmp_path)
     try:
@@ -66,7 +66,7 @@ def test_a_run_is_running_while_held_and_interrupted_once_its_process_was_killed
         process.communicate()
 
 
-def test_holding_survives_the_rewriting_of_run_json_and_reading_by_the_holder(tmp_path: Path) -> None:
+def test_lock_survives_rewriting_and_reading_of_run_json(tmp_path: Path) -> None:
     _begin(tmp_path)
     run_directory.hold(tmp_path)
     try:
@@ -87,7 +87,7 @@ def test_holding_survives_the_rewriting_of_run_json_and_reading_by_the_holder(tm
     assert run_directory.read_run(tmp_path).status == "interrupted"
 
 
-def test_a_second_attempt_keeps_the_first_and_marks_it_interrupted(tmp_path: Path) -> None:
+def test_second_attempt_keeps_the_first_and_marks_it_interrupted(tmp_path: Path) -> None:
     _begin(tmp_path)
     first = run_directory.read_run(tmp_path).document
     _begin(tmp_path)
@@ -101,7 +101,7 @@ def test_a_second_attempt_keeps_the_first_and_marks_it_interrupted(tmp_path: Pat
     assert document["status"] == "ok"
 
 
-def test_an_attempt_that_was_killed_ended_when_its_last_file_was_written(tmp_path: Path) -> None:
+def test_killed_attempt_ended_at_its_last_written_file(tmp_path: Path) -> None:
     _begin(tmp_path)
     for name, moment in (("run.json", 1_000), ("001__a/b/log", 2_000), ("report/index.html", 3_000)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def test_an_attempt_that_was_killed_ended_when_its_last_file_was_written(tmp_pat
     assert (killed["ended"], going_on["ended"]) == ("1970-01-01T00:33:20.000Z", None)
 
 
-def test_an_attempt_removes_what_a_killed_one_was_writing(tmp_path: Path) -> None:
+def test_attempt_removes_partial_files_of_a_killed_one(tmp_path: Path) -> None:
     _begin(tmp_path)
     step = open_command(tmp_path, None, ["prepare"], "demo_greet", 1)
     kept = [step / "artifacts" / ".hidden", step / "artifacts" / ".verdict.json.partial"]
@@ -132,7 +132,7 @@ def test_an_attempt_removes_what_a_killed_one_was_writing(tmp_path: Path) -> Non
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_numbers_are_unique_among_processes_and_sorted_as_numbers(tmp_path: Path) -> None:
+def test_numbers_are_unique_among_processes_and_sort_numerically(tmp_path: Path) -> None:
     def many() -> None:
         for _ in range(20):
             open_command(tmp_path, None, [], "nfd_has_labels", 1)
@@ -151,7 +151,7 @@ def test_numbers_are_unique_among_processes_and_sorted_as_numbers(tmp_path: Path
     assert [path.name for path in numbered_children(tmp_path)][-1] == "1000__x"
 
 
-def test_a_group_is_one_directory_an_attempt(tmp_path: Path) -> None:
+def test_group_is_one_directory_per_attempt(tmp_path: Path) -> None:
     first = open_command(tmp_path, None, ["prepare", "lane__gpu"], "nfd_has_labels", 1)
     second = open_command(tmp_path, None, ["prepare", "lane__gpu"], "nfd_wait_labels", 1)
     again = open_command(tmp_path, None, ["prepare"], "nfd_has_labels", 2)
@@ -161,16 +161,14 @@ def test_a_group_is_one_directory_an_attempt(tmp_path: Path) -> None:
     assert open_group(tmp_path, "prepare", 2) == again.parent
 
 
-def test_a_nested_command_stands_in_the_one_that_includes_it(tmp_path: Path) -> None:
+def test_nested_command_is_in_its_parents_directory(tmp_path: Path) -> None:
     outer = open_command(tmp_path, None, [], "cluster_deploy_operator", 1)
     inner = open_command(tmp_path, outer, ["wait"], "gpu_operator_wait_deployment", 1)
     assert str(inner.relative_to(outer)) == "001__wait/001__gpu_operator__wait_deployment"
     assert {path.name for path in inner.iterdir()} == {"src", "artifacts"}
 
 
-def test_space_for_the_last_documents_is_kept_until_it_is_needed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_space_for_the_last_documents_is_reserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_directory.begin_attempt(tmp_path, {"flow": "x"})
     reserve = tmp_path / run_directory.RESERVE_FILE
     run_directory.make_room(tmp_path)

@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import R
 
 
 @pytest.mark.parametrize("parent", [None, "scale_test-1"])
-def test_the_process_of_one_cell_knows_the_whole_run(
+def test_process_of_one_cell_knows_the_complete_run(
     parent: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "scale_test-1"

@@ -9,24 +9,24 @@ HELD = {"run": "scale_test-3", "verdict": "failed", "exit_code": 3, "reason": "C
 CANCELLED = "test has no result, as of a job that AWX cancelled, that reached its time limit or that could not start"
 
 
-def test_a_workflow_that_went_well() -> None:
+def test_successful_workflow() -> None:
     assert problems({"prepare": OK, "test": OK, "cleanup": OK}) == []
 
 
-def test_a_cancelled_test_and_a_failed_cleanup_are_both_named() -> None:
+def test_cancelled_test_and_failed_cleanup_are_both_named() -> None:
     found = problems({"prepare": OK, "test": None, "cleanup": HELD})
 
     assert found == [CANCELLED, "cleanup (run scale_test-3) failed: Check: the cluster is in use by run x"]
 
 
-def test_a_test_after_a_failed_prepare_did_not_run() -> None:
+def test_test_does_not_run_after_a_failed_prepare() -> None:
     assert problems({"prepare": HELD, "cleanup": OK}) == [
         "prepare (run scale_test-3) failed: Check: the cluster is in use by run x",
         "test did not run",
     ]
 
 
-def test_jobs_without_a_result_are_named_in_the_order_of_time() -> None:
+def test_jobs_without_a_result_are_listed_in_order_of_time() -> None:
     first, *others = problems({"cleanup": None})
 
     assert first.startswith("prepare has no result")

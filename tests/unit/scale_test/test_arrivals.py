@@ -23,48 +23,48 @@ def due(count: int, batch: int = 1, **given: Any) -> list[float]:
     return [round(arrivals.due_s(position), 6) for position in range(count)]
 
 
-def test_nothing_given_is_all_at_once() -> None:
+def test_default_is_all_at_once() -> None:
     assert due(3) == [0, 0, 0]
 
 
-def test_a_rate_spaces_them_evenly() -> None:
+def test_rate_spaces_arrivals_evenly() -> None:
     assert due(4, rate=20.0) == [0, 0.05, 0.1, 0.15]
 
 
-def test_a_burst_goes_at_once_and_then_the_rate_holds() -> None:
+def test_burst_is_immediate_and_then_the_rate_holds() -> None:
     assert due(6, rate=2.0, burst=3) == [0, 0, 0, 0.5, 1.0, 1.5]
 
 
-def test_batches_are_as_large_as_what_is_sent_in_parallel() -> None:
+def test_batches_have_the_size_of_the_parallelism() -> None:
     assert due(7, batch=3, batch_delay_s=1.5) == [0, 0, 0, 1.5, 1.5, 1.5, 3.0]
 
 
-def test_a_ramp_has_as_many_as_the_area_below_it() -> None:
+def test_ramp_has_as_many_arrivals_as_the_area_below_it() -> None:
     # rate 0.4 t, so 0.2 t² of them by t: the p-th at √(5 p), the 20th at its end
     assert due(21, phases=(RAMP, STEADY)) == [round(math.sqrt(5 * position), 6) for position in range(21)]
 
 
-def test_phases_follow_each_other_and_the_last_rate_lasts_on() -> None:
+def test_phases_follow_each_other_and_the_last_rate_continues() -> None:
     offsets = due(61, phases=(RAMP, STEADY))
     # 20 in the ramp, 20 in the steady part until 15 s, and 4 a second from there
     assert [offsets[position] for position in (20, 24, 40, 44, 60)] == [10, 11, 15, 16, 20]
 
 
-def test_a_drain_mirrors_its_ramp() -> None:
+def test_drain_mirrors_its_ramp() -> None:
     offsets = due(61, phases=(RAMP, STEADY, DRAIN))
     assert [round(25 - when, 6) for when in reversed(offsets)] == offsets
 
 
-def test_a_pause_is_a_phase_in_which_nothing_is_due() -> None:
+def test_pause_is_a_phase_without_arrivals() -> None:
     assert due(5, phases=(Phase(1, 2, 2), Phase(10, 0, 0), Phase(1, 2, 2))) == [0, 0.5, 1.0, 11.5, 12.0]
     assert due(2, phases=(Phase(10, 0, 0), Phase(1, 2, 2))) == [10, 10.5]
 
 
-def test_a_burst_comes_before_the_phases_too() -> None:
+def test_burst_precedes_the_phases() -> None:
     assert due(4, phases=(Phase(10, 1, 1),), burst=3) == [0, 0, 0, 1.0]
 
 
-def test_the_same_seed_gives_the_same_arrivals_in_whatever_order_they_are_asked_for() -> None:
+def test_same_seed_yields_the_same_arrivals_in_any_order() -> None:
     first = due(50, rate=5.0, spacing="poisson", seed=7)
     assert first == due(50, rate=5.0, spacing="poisson", seed=7)
     assert first != due(50, rate=5.0, spacing="poisson", seed=8)
@@ -72,7 +72,7 @@ def test_the_same_seed_gives_the_same_arrivals_in_whatever_order_they_are_asked_
     assert [round(backwards.due_s(position), 6) for position in reversed(range(50))] == first[::-1]
 
 
-def test_poisson_arrivals_have_exponential_gaps_around_the_rate() -> None:
+def test_poisson_gaps_are_exponential_around_the_rate() -> None:
     offsets = due(20_000, rate=4.0, spacing="poisson", seed=1)
     gaps = [later - earlier for earlier, later in itertools.pairwise(offsets)]
     # mean and deviation of the exponential distribution are alike; 20,000 gaps give them to about 0.7 %
@@ -82,7 +82,7 @@ def test_poisson_arrivals_have_exponential_gaps_around_the_rate() -> None:
     assert sum(gap < 0.25 for gap in gaps) / len(gaps) == pytest.approx(1 - math.exp(-1), abs=0.02)
 
 
-def test_poisson_arrivals_in_phases_follow_the_line() -> None:
+def test_poisson_arrivals_in_phases_follow_the_rate() -> None:
     phases = (Phase(100, 0, 40), Phase(50, 40, 40))
     offsets = due(4_000, phases=phases, spacing="poisson", seed=3)
     # 2,000 are expected in the ramp, a quarter of them in its first half; √n is the deviation of such a number
@@ -90,7 +90,7 @@ def test_poisson_arrivals_in_phases_follow_the_line() -> None:
     assert sum(when <= 100 for when in offsets) == pytest.approx(2000, abs=3 * math.sqrt(2000))
 
 
-def test_phases_that_end_before_all_are_due_are_refused() -> None:
+def test_phases_that_end_too_early_are_refused() -> None:
     assert due(61, phases=(RAMP, STEADY, DRAIN))[-1] == 25
     with pytest.raises(UsageError, match="rate of 0 after about 60 workloads, before all 62 are due"):
         due(62, phases=(RAMP, STEADY, DRAIN))
@@ -108,12 +108,12 @@ def test_phases_that_end_before_all_are_due_are_refused() -> None:
         ({"rate": -1.0}, "rate is -1.0; it must be at least 0"),
     ],
 )
-def test_what_contradicts_itself_is_refused(given: dict[str, Any], message: str) -> None:
+def test_contradictory_options_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ArrivalSettings(**given)
 
 
-def test_phases_are_spelled_with_where_they_lead() -> None:
+def test_phases_are_written_with_their_target_rates() -> None:
     given: list[dict[str, Any]] = [
         {"duration": "10s", "to": 4, "from": None},
         {"duration": 5, "to": 4.0},
@@ -123,12 +123,12 @@ def test_phases_are_spelled_with_where_they_lead() -> None:
 
 
 @pytest.mark.parametrize("given", [{"duration": 0, "to": 1}, {"duration": 5, "to": -1}])
-def test_a_phase_that_cannot_be_is_named(given: dict[str, Any]) -> None:
+def test_invalid_phase_is_named(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"phase 2 needs .*duration"):
         phases_of([{"duration": 1, "to": 1}, given])
 
 
-def test_the_options_of_the_verb_are_read_with_their_durations() -> None:
+def test_options_of_the_verb_accept_durations() -> None:
     given = {"rate": 0.0, "burst": 1, "spacing": "even", "seed": 3, "batch_delay": "500ms", "phases": []}
     settings = ArrivalSettings.of(given)
     assert (settings.batch_delay_s, settings.seed) == (0.5, 3)

@@ -53,7 +53,7 @@ def request(folder: Path, assortment: Assortment, count: int, trace: Trace | Non
     )
 
 
-def test_a_rotation_gives_each_its_share_and_spreads_it() -> None:
+def test_rotation_gives_each_member_its_share_evenly() -> None:
     rotation = Rotation([5, 1, 1])
     cycle = [rotation.member(position) for position in range(7)]
     # worked by hand: the heaviest debt goes next
@@ -61,7 +61,7 @@ def test_a_rotation_gives_each_its_share_and_spreads_it() -> None:
     assert [rotation.member(position) for position in range(7, 14)] == cycle
 
 
-def test_a_turn_is_counted_for_its_member() -> None:
+def test_turn_is_counted_for_its_member() -> None:
     rotation = Rotation([2, 1])
     assert [rotation.member(position) for position in range(7)] == [0, 1, 0, 0, 1, 0, 0]
     assert [rotation.turn(position) for position in range(7)] == [0, 0, 1, 2, 1, 3, 4]
@@ -89,7 +89,7 @@ def test_every_tenant_has_every_priority_by_weight() -> None:
     assert [again.variant(index) for index in reversed(range(24))] == variants[::-1]
 
 
-def test_the_row_of_a_trace_is_that_of_the_index() -> None:
+def test_trace_row_is_that_of_the_index() -> None:
     assortment = Assortment([Tenant("a")], trace=MIXED)
     assert assortment.variant(0) == Variant("a", "", None, "Job", 2, 5.0)
     assert assortment.variant(2) == Variant("a", "")
@@ -102,7 +102,7 @@ def test_rotation_depends_on_the_ratio_of_weights_only() -> None:
         Rotation([10**9, 1])
 
 
-def test_distinct_variants_are_found_without_counting_all_workloads() -> None:
+def test_distinct_variants_are_found_without_enumerating_all() -> None:
     assortment = Assortment(
         [Tenant("a", weight=2), Tenant("b", "q", weight=3)], [Priority("low", 0, 4), Priority("high", 1, 3)]
     )
@@ -125,12 +125,12 @@ def test_planning_ends_when_the_run_is_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 10**9])
-def test_number_of_workloads_out_of_range_is_refused(tmp_path: Path, count: int) -> None:
+def test_workload_number_out_of_range_is_refused(tmp_path: Path, count: int) -> None:
     with pytest.raises(UsageError, match=f"^count is {count}; it must be at (least 1|most 1000000)$"):
         request(tmp_path, Assortment([Tenant("a")]), count)
 
 
-def test_a_template_is_used_once_for_each_variant(tmp_path: Path) -> None:
+def test_template_is_rendered_once_per_variant(tmp_path: Path) -> None:
     made = request(tmp_path, Assortment([Tenant("a"), Tenant("b")]), 50).workloads(lab=True, openshift=False)
     assert made.at(0) is made.at(48)
     assert made.at(0) is not made.at(1)
@@ -140,7 +140,7 @@ def test_a_template_is_used_once_for_each_variant(tmp_path: Path) -> None:
     )
 
 
-def test_kind_gpus_and_duration_are_the_rows(tmp_path: Path) -> None:
+def test_kind_gpus_and_duration_come_from_the_row(tmp_path: Path) -> None:
     wanted = request(tmp_path, Assortment([Tenant("a")], trace=MIXED), 4, MIXED)
     made: AssortedWorkloads = wanted.workloads(lab=True, openshift=False)
     assert [made.at(index).kind for index in range(4)] == ["Job", "Pod", "Job", "PyTorchJob"]
@@ -151,14 +151,14 @@ def test_kind_gpus_and_duration_are_the_rows(tmp_path: Path) -> None:
     assert made.kinds == [("batch/v1", "Job"), ("v1", "Pod"), ("kubeflow.org/v1", "PyTorchJob")]
 
 
-def test_a_kind_without_a_template_is_named(tmp_path: Path) -> None:
+def test_kind_without_a_template_is_named(tmp_path: Path) -> None:
     trace = Trace("x.csv", (TraceRow(0, "CronJob"),))
     wanted = request(tmp_path, Assortment([Tenant("a")], trace=trace), 1, trace)
     with pytest.raises(UsageError, match=r"cronjob.yml.j2 cannot be read"):
         wanted.workloads(lab=False, openshift=False)
 
 
-def test_jobs_and_pods_of_one_submission_are_accounted_for_together(tmp_path: Path) -> None:
+def test_jobs_and_pods_of_one_submission_share_the_accounting(tmp_path: Path) -> None:
     trace = Trace("x.csv", tuple(TraceRow(0, kind) for kind in ("Job", "Pod", "Job", "Pod")))
     wanted = request(tmp_path, Assortment([Tenant("test")], trace=trace), 4, trace)
 

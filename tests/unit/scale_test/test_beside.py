@@ -50,16 +50,16 @@ def status(*conditions: str, **fields: Any) -> dict[str, Any]:
         (status(phase="Pending"), status(phase="Scheduling"), status(phase="Scheduled")),
     ],
 )
-def test_a_pod_group_is_scheduled_whichever_api_it_is_of(states: tuple[dict[str, Any], ...]) -> None:
+def test_pod_group_of_either_api_is_scheduled(states: tuple[dict[str, Any], ...]) -> None:
     assert words("PodGroup", *states) == [["created"], [], ["scheduled"]]
 
 
-def test_a_pod_group_that_runs_and_ends_says_so_once() -> None:
+def test_pod_group_run_and_end_are_reported_once() -> None:
     states = (status(phase="Running"), status(phase="Running"), status(phase="Finished"))
     assert words("PodGroup", *states) == [["created", "running"], [], ["completed"]]
 
 
-def test_a_queued_workload_may_be_evicted_and_admitted_again() -> None:
+def test_queued_workload_may_be_evicted_and_readmitted() -> None:
     states = (
         status(),
         status("QuotaReserved", "Admitted"),
@@ -71,12 +71,12 @@ def test_a_queued_workload_may_be_evicted_and_admitted_again() -> None:
     assert words("Workload", *states) == [["created"], again, ["evicted"], again, ["completed"]]
 
 
-def test_a_claim_is_bound_or_lost() -> None:
+def test_claim_is_bound_or_lost() -> None:
     states = (status(phase="Pending"), status(phase="Bound"), status(phase="Lost"))
     assert words("PersistentVolumeClaim", *states) == [["created"], ["bound"], ["failed"]]
 
 
-def test_a_node_tells_every_change_and_not_what_every_new_one_is() -> None:
+def test_node_changes_are_reported_without_initial_state() -> None:
     cordoned = {"spec": {"unschedulable": True}}
     states = (status("-Ready"), status("Ready"), status("Ready") | cordoned, status("Ready"), status("-Ready"))
     expected = [["created", "not_ready"], ["ready"], ["cordoned"], ["uncordoned"], ["not_ready"]]
@@ -94,7 +94,7 @@ def found_for(*workloads: str, serves: dict[str, list[tuple[str, str]]]) -> list
     return asyncio.run(scene())
 
 
-def test_what_is_watched_is_what_the_cluster_serves_and_the_test_can_touch() -> None:
+def test_only_served_and_relevant_kinds_are_watched() -> None:
     everywhere = ["v1 PersistentVolumeClaim", "v1 Node"]
     assert found_for("Job", serves={}) == everywhere
     groups = {
@@ -122,7 +122,7 @@ def owned(kind: str, name: str, uid: str = "o") -> dict[str, Any]:
     return {"name": "x", "ownerReferences": [{"kind": kind, "name": name, "uid": uid}]}
 
 
-def test_a_workload_is_found_by_label_owner_and_name() -> None:
+def test_workload_is_found_by_label_owner_and_name() -> None:
     for closed in (True, False):
         assert attributed({"name": "x", "labels": {"psap.perf/workload": FIRST}}, closed=closed) == FIRST
         assert attributed(owned("Job", FIRST), closed=closed) == FIRST
@@ -132,7 +132,7 @@ def test_a_workload_is_found_by_label_owner_and_name() -> None:
         assert attributed({"name": "somebodys"}, closed=closed) is None
 
 
-def test_a_submission_of_ours_takes_no_other_workload_and_a_watch_believes_what_owners_say() -> None:
+def test_submission_ignores_foreign_workloads_and_watch_trusts_owners() -> None:
     assert attributed(owned("Job", "theirs"), closed=True) is None
     # a label that means something else hides no owner
     assert attributed({**owned("Job", FIRST), "labels": {"release": "chart"}}, closed=True) == FIRST
@@ -148,7 +148,7 @@ def beside_rows(scene: Scene) -> list[tuple[str, str, str | None]]:
     return [(row["kind"], row["transition"], row["workload"]) for row in told]
 
 
-def test_changes_beside_the_workloads_are_recorded_through_a_lost_version(tmp_path: Path) -> None:
+def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
         await api.create(CLAIM_PATH, claim(f"{FIRST}-abc-data"))
@@ -181,7 +181,7 @@ def test_changes_beside_the_workloads_are_recorded_through_a_lost_version(tmp_pa
     assert scene.document("recording")["not_watched"] == []
 
 
-def test_a_kind_that_may_not_be_watched_is_named_and_is_no_error(tmp_path: Path) -> None:
+def test_unwatchable_kind_is_named_and_no_error(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=2, beside=(CLAIMS, NODE_KIND))
 
     def forbid(api: FakeApi) -> None:
@@ -195,7 +195,7 @@ def test_a_kind_that_may_not_be_watched_is_named_and_is_no_error(tmp_path: Path)
     assert all("403" in row["reason"] and "is forbidden" in row["reason"] for row in recording["not_watched"])
 
 
-def test_what_belongs_to_a_workload_of_before_the_recording_is_left_out(tmp_path: Path) -> None:
+def test_objects_of_earlier_workloads_are_left_out(tmp_path: Path) -> None:
     async def others(api: FakeApi) -> None:
         await eventually(lambda: api.watches_opened >= 4)
         for name in ("old", "new"):

@@ -43,7 +43,7 @@ def play(scene: Scene, *faults: int | str) -> Any:
     return scene.play(lambda api: api.delete_faults.extend(faults)).accounting
 
 
-def test_the_oldest_leave_and_the_next_indices_take_their_places(tmp_path: Path) -> None:
+def test_oldest_leave_and_the_next_indices_replace_them(tmp_path: Path) -> None:
     told = scene(tmp_path, rounds=3)
     accounting = play(told)
     assert (accounting.planned, accounting.submitted, accounting.identity_holds) == (10, 10, True)
@@ -63,7 +63,7 @@ def test_the_oldest_leave_and_the_next_indices_take_their_places(tmp_path: Path)
     assert told.document("progress")["numbers"]["churned"] == {"value": 6}
 
 
-def test_who_was_deleted_is_not_chosen_again_before_a_watch_shows_it(tmp_path: Path) -> None:
+def test_deleted_workload_is_not_chosen_again_before_its_event(tmp_path: Path) -> None:
     told = scene(tmp_path, rounds=2)
 
     async def meanwhile(api: FakeApi) -> None:
@@ -79,7 +79,7 @@ def test_who_was_deleted_is_not_chosen_again_before_a_watch_shows_it(tmp_path: P
     assert (accounting.churned, accounting.completed, accounting.identity_holds) == (4, 4, True)
 
 
-def test_every_row_is_as_its_schema_says(tmp_path: Path) -> None:
+def test_every_row_follows_its_schema(tmp_path: Path) -> None:
     told = scene(tmp_path)
     play(told, 403)
     schema = schema_of("churn")
@@ -88,7 +88,7 @@ def test_every_row_is_as_its_schema_says(tmp_path: Path) -> None:
         assert row.keys() == schema["properties"].keys() == set(schema["required"])
 
 
-def test_a_round_begins_a_period_after_the_one_before(tmp_path: Path) -> None:
+def test_round_begins_one_period_after_the_previous(tmp_path: Path) -> None:
     told = scene(tmp_path, rounds=2)
     play(told)
     answered = max(row["answered_s"] for row in told.rows("submissions") if row["round"] == 0)
@@ -97,7 +97,7 @@ def test_a_round_begins_a_period_after_the_one_before(tmp_path: Path) -> None:
     assert second >= answered + 0.2
 
 
-def test_a_deletion_is_of_our_object_and_takes_its_pods_along(tmp_path: Path) -> None:
+def test_deletion_is_limited_to_own_objects_with_their_pods(tmp_path: Path) -> None:
     told = scene(tmp_path)
     seen: list[tuple[str, dict[str, Any]]] = []
     told.meanwhile = completing_at_last(told)
@@ -110,14 +110,14 @@ def test_a_deletion_is_of_our_object_and_takes_its_pods_along(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("fault", [429, 503, "reset", "lost"])
-def test_a_deletion_is_tried_again_and_done_once(tmp_path: Path, fault: int | str) -> None:
+def test_deletion_is_retried_and_done_once(tmp_path: Path, fault: int | str) -> None:
     told = scene(tmp_path)
     accounting = play(told, fault)
     assert (accounting.churned, accounting.completed, accounting.lost) == (2, 4, 0)
     assert [row["outcome"] for row in told.rows("churn")] == ["deleted", "deleted"]
 
 
-def test_a_deletion_that_is_refused_leaves_its_workload_to_end(tmp_path: Path) -> None:
+def test_refused_deletion_lets_its_workload_end(tmp_path: Path) -> None:
     told = scene(tmp_path)
     accounting = play(told, 403)
     assert (accounting.submitted, accounting.churned, accounting.completed, accounting.lost) == (6, 1, 5, 0)
@@ -125,14 +125,14 @@ def test_a_deletion_that_is_refused_leaves_its_workload_to_end(tmp_path: Path) -
     assert (refused["status"], refused["outcome"], refused["error"]) == (403, "failed", "403 scripted fault")
 
 
-def test_another_object_of_the_name_is_left_alone(tmp_path: Path) -> None:
+def test_another_object_of_the_name_is_left_unchanged(tmp_path: Path) -> None:
     told = scene(tmp_path)
     accounting = play(told, 409)
     assert told.rows("churn")[0]["outcome"] == "absent"
     assert (accounting.churned, accounting.completed) == (1, 5)
 
 
-def test_what_had_completed_is_deleted_and_stays_completed(tmp_path: Path) -> None:
+def test_completed_workload_stays_completed_after_deletion(tmp_path: Path) -> None:
     told = scene(tmp_path)
 
     async def meanwhile(api: FakeApi) -> None:
@@ -146,7 +146,7 @@ def test_what_had_completed_is_deleted_and_stays_completed(tmp_path: Path) -> No
     assert (accounting.churned, accounting.completed, accounting.identity_holds) == (1, 5, True)
 
 
-def test_what_went_by_itself_is_not_chosen_and_counted_as_lost(tmp_path: Path) -> None:
+def test_vanished_workload_is_not_chosen_and_counts_as_lost(tmp_path: Path) -> None:
     told = scene(tmp_path)
 
     async def meanwhile(api: FakeApi) -> None:
@@ -160,7 +160,7 @@ def test_what_went_by_itself_is_not_chosen_and_counted_as_lost(tmp_path: Path) -
     assert (accounting.churned, accounting.completed, accounting.lost) == (2, 3, 1)
 
 
-def test_a_stop_in_mid_round_leaves_true_accounts(tmp_path: Path) -> None:
+def test_stop_during_a_round_keeps_accounts_correct(tmp_path: Path) -> None:
     told = scene(tmp_path, rounds=100, count=10, connections=2)
 
     async def stop(api: FakeApi) -> None:
@@ -175,7 +175,7 @@ def test_a_stop_in_mid_round_leaves_true_accounts(tmp_path: Path) -> None:
     assert accounting.submitted == len(told.rows("submissions")) == accounting.churned + accounting.running
 
 
-def test_several_submitters_are_churned_by_the_one_that_records(tmp_path: Path) -> None:
+def test_recorder_churns_workloads_of_all_submitters(tmp_path: Path) -> None:
     told = scene(tmp_path, count=6, connections=2)
     told.submitters = 2
     accounting = play(told)
@@ -192,7 +192,7 @@ def test_several_submitters_are_churned_by_the_one_that_records(tmp_path: Path) 
         (ChurnPlan(100, 1, 1), 7, 7, 14),
     ],
 )
-def test_a_round_is_a_share_of_what_was_asked_for(plan: ChurnPlan, count: int, share: int, total: int) -> None:
+def test_round_size_is_a_share_of_the_requested_count(plan: ChurnPlan, count: int, share: int, total: int) -> None:
     assert (plan.share(count), plan.total(count)) == (share, total)
 
 
@@ -200,17 +200,17 @@ def test_a_round_is_a_share_of_what_was_asked_for(plan: ChurnPlan, count: int, s
     ("percent", "rounds", "message"),
     [(-1, 1, "from 0 to 100"), (101, 1, "from 0 to 100"), (10, 0, "rounds is 0; it must be at least 1")],
 )
-def test_a_plan_that_is_none_is_refused(percent: float, rounds: int, message: str) -> None:
+def test_invalid_churn_plan_is_refused(percent: float, rounds: int, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ChurnPlan(percent, 1.0, rounds)
 
 
-def test_without_churn_there_is_no_file_of_it(tmp_path: Path) -> None:
+def test_run_without_churn_has_no_churn_file(tmp_path: Path) -> None:
     Scene(tmp_path, count=1).play(lambda api: setattr(api, "complete_jobs", True))
     assert not (tmp_path / "churn.jsonl").exists()
 
 
-def test_the_waiting_is_ended_by_a_stop(tmp_path: Path) -> None:
+def test_stop_ends_the_waiting(tmp_path: Path) -> None:
     told = Scene(tmp_path, count=2, churn=ChurnPlan(50, 1000.0, 1))
 
     async def stop(api: FakeApi) -> None:

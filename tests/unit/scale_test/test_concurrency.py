@@ -51,7 +51,7 @@ def limits(
     return found
 
 
-def test_it_doubles_up_to_what_the_server_works_on_in_parallel_and_stays_about_there() -> None:
+def test_concurrency_doubles_to_the_servers_parallelism() -> None:
     found = limits(AdaptiveConcurrency(), 20_000, lambda _number: Server(parallel=48))
     assert found[0] == 32
     later = found[5_000:]
@@ -60,22 +60,22 @@ def test_it_doubles_up_to_what_the_server_works_on_in_parallel_and_stays_about_t
     assert sum(limit <= 81 for limit in later) > 0.7 * len(later)
 
 
-def test_it_goes_no_further_than_its_most() -> None:
+def test_concurrency_has_an_upper_limit() -> None:
     found = limits(AdaptiveConcurrency(), 10_000, lambda _number: Server(parallel=1000))
     assert max(found) == 128
     assert found[-1] == 128
 
 
-def test_a_server_that_works_on_one_at_a_time_keeps_it_where_it_began_but_for_tries() -> None:
+def test_serial_server_keeps_concurrency_at_its_start_value() -> None:
     found = limits(AdaptiveConcurrency(), 5_000, lambda _number: Server(parallel=1))
     assert sum(limit <= 41 for limit in found) > 0.7 * len(found)
 
 
-def test_what_is_sent_when_it_is_due_changes_nothing() -> None:
+def test_requests_sent_on_schedule_change_nothing() -> None:
     assert set(limits(AdaptiveConcurrency(), 2_000, lambda _number: Server(parallel=100), late=False)) == {32}
 
 
-def test_refusals_of_requests_that_were_under_way_together_halve_it_once() -> None:
+def test_refusals_of_concurrent_requests_halve_it_once() -> None:
     concurrency = AdaptiveConcurrency()
     for _number in range(8):
         concurrency.heard(1.0, 2.0, tries=2, late=True)
@@ -84,7 +84,7 @@ def test_refusals_of_requests_that_were_under_way_together_halve_it_once() -> No
     assert concurrency.limit == 8
 
 
-def test_it_is_one_at_least_and_grows_again_when_refusals_end() -> None:
+def test_concurrency_is_at_least_one_and_recovers() -> None:
     found = limits(
         AdaptiveConcurrency(),
         10_000,
@@ -95,7 +95,7 @@ def test_it_is_one_at_least_and_grows_again_when_refusals_end() -> None:
     assert found[-1] >= 16
 
 
-def test_answers_that_take_twice_as_long_take_away_from_it_but_not_below_where_it_began() -> None:
+def test_doubled_latency_reduces_concurrency_to_its_start_at_most() -> None:
     slow_from = 6_000
 
     def server(number: int) -> Server:
@@ -109,12 +109,12 @@ def test_answers_that_take_twice_as_long_take_away_from_it_but_not_below_where_i
 
 
 @pytest.mark.parametrize("connections", [1, 32])
-def test_a_number_that_was_given_stays(connections: int) -> None:
+def test_given_concurrency_is_constant(connections: int) -> None:
     given = concurrency_of(connections)
     given.heard(0.0, 100.0, tries=5, late=True)
     assert given == FixedConcurrency(connections)
     assert (given.limit, given.most) == (connections, connections)
 
 
-def test_none_given_adapts() -> None:
+def test_concurrency_adapts_by_default() -> None:
     assert isinstance(concurrency_of(0), AdaptiveConcurrency)

@@ -61,7 +61,7 @@ def read(page: str) -> list[tuple[str, dict[str, str], float]]:
     return [(sample.metric, dict(sample.labels), sample.value) for sample in PageReader(METRICS).read(page.encode())]
 
 
-def test_selected_samples_are_summed_over_the_labels_that_are_not_kept() -> None:
+def test_selected_samples_are_summed_over_dropped_labels() -> None:
     assert read(PAGE) == [
         ("requests_total", {"code": "200"}, 7),
         ("depth", {"name": "job"}, 0),
@@ -76,7 +76,7 @@ def test_selected_samples_are_summed_over_the_labels_that_are_not_kept() -> None
     ("text", "value"),
     [(r"a\"b", 'a"b'), (r"a\\b", r"a\b"), (r"a\nb", "a\nb"), ("a}b,c=d", "a}b,c=d"), ("", "")],
 )
-def test_a_label_may_hold_anything(text: str, value: str) -> None:
+def test_label_may_contain_any_text(text: str, value: str) -> None:
     assert read(f'requests_total{{code="{text}"}} 1\n') == [("requests_total", {"code": value}, 1)]
 
 
@@ -91,22 +91,22 @@ def test_a_label_may_hold_anything(text: str, value: str) -> None:
         'requests_total{code="200} 1',
     ],
 )
-def test_a_selected_line_that_cannot_be_read_is_said(line: str) -> None:
+def test_unreadable_selected_line_is_reported(line: str) -> None:
     with pytest.raises(PageError, match="requests_total"):
         read(f"# a comment\n{line}\n" if " " in line or "{" in line else f"{line} \n")
 
 
-def test_what_is_not_finite_is_no_sample() -> None:
+def test_non_finite_value_is_no_sample() -> None:
     assert read('depth{name="job"} NaN\nrequests_total{code="1"} +Inf\n') == []
 
 
-def test_a_lab_is_believed_as_far_as_this_machine_only() -> None:
+def test_lab_settings_apply_to_this_machine_only() -> None:
     told = {"etcd": "http://127.0.0.1:1/metrics", "kube-scheduler": "https://scheduler.example/metrics"}
     assert lab_endpoints(json.dumps(told)) == {"etcd": told["etcd"]}
     assert lab_endpoints(None) == lab_endpoints("[]") == lab_endpoints("no JSON") == {}
 
 
-def test_settings_win_over_the_lab_and_no_credentials_go_over_plain_http() -> None:
+def test_settings_win_and_credentials_are_not_sent_by_http() -> None:
     lab = {"etcd": "http://127.0.0.1:1/metrics", "kube-scheduler": "https://127.0.0.1:2/metrics"}
     given = {"etcd": "http://127.0.0.1:3/other?a=b"}
     plan = MetricsSettings(5.0, given).plan(lab)
@@ -133,12 +133,12 @@ def test_settings_win_over_the_lab_and_no_credentials_go_over_plain_http() -> No
         (1.0, {"etcd": "127.0.0.1:1"}, "no http"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(interval_s: float, endpoints: dict[str, str], message: str) -> None:
+def test_invalid_settings_are_refused(interval_s: float, endpoints: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         MetricsSettings(interval_s, endpoints)
 
 
-def test_every_selected_family_is_named_once() -> None:
+def test_every_selected_family_is_listed_once() -> None:
     for metrics in SELECTION.values():
         names = [sample for metric in metrics for sample in metric.samples]
         assert len(names) == len(set(names))
@@ -166,7 +166,7 @@ def scraped(tmp_path: Path, interval_s: float, pages: dict[str, str], endpoints:
     return scene
 
 
-def test_the_control_plane_is_scraped_before_during_and_after(tmp_path: Path) -> None:
+def test_control_plane_is_scraped_before_during_and_after(tmp_path: Path) -> None:
     pages = {
         "/metrics": 'apiserver_request_total{code="201",verb="POST"} 5\n',
         "/etcd": "process_cpu_seconds_total 1.5\n",
@@ -200,7 +200,7 @@ def test_the_control_plane_is_scraped_before_during_and_after(tmp_path: Path) ->
     assert min(row["sent_s"] for row in scene.rows("submissions")) > max(before)
 
 
-def test_a_page_that_cannot_be_read_is_noted_and_is_no_error(tmp_path: Path) -> None:
+def test_unreadable_page_is_recorded_and_no_error(tmp_path: Path) -> None:
     scene = scraped(tmp_path, 10.0, {"/metrics": "apiserver_request_total{ 5\n"}, {})
     errors = [
         row["error"] for row in scene.document("control_plane")["scrapes"] if row["component"] == "kube-apiserver"
@@ -210,7 +210,7 @@ def test_a_page_that_cannot_be_read_is_noted_and_is_no_error(tmp_path: Path) -> 
     assert scene.rows("control_plane") == []
 
 
-def test_a_scraping_process_that_dies_is_noted_and_is_no_error(tmp_path: Path) -> None:
+def test_dying_scraper_is_recorded_and_no_error(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
         for pid in descendants(os.getpid()):
@@ -224,7 +224,7 @@ def test_a_scraping_process_that_dies_is_noted_and_is_no_error(tmp_path: Path) -
     assert scene.document("recording")["ended_by"] == "condition"
 
 
-def test_nothing_of_it_is_left_when_the_run_is_stopped(tmp_path: Path) -> None:
+def test_stopped_run_leaves_no_scraper(tmp_path: Path) -> None:
     async def stop(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
         scene.stop.set()

@@ -106,7 +106,7 @@ def test_timeout_in_mid_try_keeps_the_answer_before(tmp_path: Path, monkeypatch:
     assert said == {(500, 2, f"stopped before another try; the last answer: 500 {SILENT_WEBHOOK}")}
 
 
-def test_429_without_end_is_given_up_and_said(tmp_path: Path) -> None:
+def test_lasting_429_is_given_up_and_reported(tmp_path: Path) -> None:
     fast = FastTime()
     scene = Scene(tmp_path, count=2, policy=fast.policy())
 
@@ -123,7 +123,7 @@ def test_429_without_end_is_given_up_and_said(tmp_path: Path) -> None:
     assert fast.now < RetryPolicy().give_up_after_s
 
 
-def test_410_on_every_watch_is_polled_without_loss_or_double_count(tmp_path: Path) -> None:
+def test_410_on_every_watch_polls_without_loss_or_duplicates(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 6)
         for name in NAMES[:5]:
@@ -149,7 +149,7 @@ def test_410_on_every_watch_is_polled_without_loss_or_double_count(tmp_path: Pat
     assert said.value.exit_code == 5
 
 
-def test_a_server_that_keeps_no_versions_is_asked_less_and_less_often(tmp_path: Path) -> None:
+def test_server_without_versions_is_polled_with_backoff(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=2, timeout_s=3.0)
 
     def prepare(api: FakeApi) -> None:
@@ -162,7 +162,7 @@ def test_a_server_that_keeps_no_versions_is_asked_less_and_less_often(tmp_path: 
     assert scene.document("recording")["relists"] <= 6 * watches
 
 
-def test_answers_that_are_lost_again_and_again_make_one_workload_each(tmp_path: Path) -> None:
+def test_repeatedly_lost_responses_create_one_workload_each(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=6, connections=1)
 
     def prepare(api: FakeApi) -> None:
@@ -180,7 +180,7 @@ def test_answers_that_are_lost_again_and_again_make_one_workload_each(tmp_path: 
 
 
 @pytest.mark.parametrize("step_s", [5.0, -5.0])
-def test_a_step_of_the_wall_clock_moves_no_time(tmp_path: Path, step_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wall_clock_step_shifts_no_time(tmp_path: Path, step_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     readings = itertools.count()
     wall = time.time
     # the first reading ties the clock of the recording; all after it are of a clock that was stepped
@@ -206,7 +206,7 @@ LACKS_RIGHT = (
 OVER_QUOTA = b'{"message": "jobs.batch \\"j\\" is forbidden: exceeded quota: q, requested: count/jobs.batch=1"}'
 
 
-def test_a_right_that_we_had_is_missed_for_a_while_before_it_is_believed() -> None:
+def test_lost_right_is_believed_only_after_a_while() -> None:
     now = 100.0
     rights = UnsettledRights(lambda: now)
     refused = Answer(403, LACKS_RIGHT, 1)
@@ -222,7 +222,7 @@ def test_a_right_that_we_had_is_missed_for_a_while_before_it_is_believed() -> No
     assert rights.excuses(refused)
 
 
-def test_a_server_that_does_not_know_our_rights_yet_refuses_nothing_for_good(tmp_path: Path) -> None:
+def test_unknown_rights_after_a_restart_are_no_final_refusal(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=4, connections=1)
 
     def prepare(api: FakeApi) -> None:
@@ -262,12 +262,12 @@ def test_a_server_that_does_not_know_our_rights_yet_refuses_nothing_for_good(tmp
         (599, None, "599"),
     ],
 )
-def test_a_refusal_is_counted_by_why(status: int, said: str | None, cause: str) -> None:
+def test_refusal_is_counted_by_reason(status: int, said: str | None, cause: str) -> None:
     assert refusal(status, said) == f"refused: {cause}"
 
 
 @pytest.mark.parametrize(("most", "allowed"), [(0, "none may"), (3, "at most 3 may")])
-def test_judgement_counts_failed_workloads_and_those_that_may_fail(most: int, allowed: str) -> None:
+def test_verdict_counts_failed_and_tolerated_workloads(most: int, allowed: str) -> None:
     accounting = Accounting(500, 500, 450, 50, 0, 0, {"OOMKilled": 50}, {}, ())
     end = SessionEnd("condition", accounting, Progress("done", 500, 500, 0, 450, 50, 0, 0.0, 0.0, 1.0, 1.0))
     with pytest.raises(PerfError, match=f"^50 of 500 workloads failed, {allowed}: ") as raised:
@@ -275,7 +275,7 @@ def test_judgement_counts_failed_workloads_and_those_that_may_fail(most: int, al
     assert raised.value.exit_code == 1
 
 
-def test_a_pod_that_does_not_say_why_it_failed_leaves_it_to_its_workload(tmp_path: Path) -> None:
+def test_failed_pod_without_a_reason_leaves_it_to_its_workload(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 1)
         pod = {"metadata": {"name": f"{NAMES[0]}-x", "namespace": "test", "labels": {"psap.perf/workload": NAMES[0]}}}
@@ -287,7 +287,7 @@ def test_a_pod_that_does_not_say_why_it_failed_leaves_it_to_its_workload(tmp_pat
     assert end.accounting.failed_by_cause == {"BackoffLimitExceeded": 1}
 
 
-def test_what_the_api_server_said_of_the_first_refused_is_told(tmp_path: Path) -> None:
+def test_first_refusal_is_quoted(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=3, connections=1)
 
     def prepare(api: FakeApi) -> None:
@@ -302,7 +302,7 @@ def test_what_the_api_server_said_of_the_first_refused_is_told(tmp_path: Path) -
     assert str(raised.value).endswith(f"; submissions.jsonl says why they were refused, of the first: {said}")
 
 
-def test_refused_and_failed_each_have_their_files() -> None:
+def test_refused_and_failed_workloads_have_files() -> None:
     both = Accounting(4, 4, 1, 3, 0, 0, {}, {}, (), refused=2, first_refusal=f"400 strict\n decoding {'x' * 300}")
     assert both.whereabouts() == (
         f"submissions.jsonl says why they were refused, of the first: 400 strict decoding {'x' * 220}…; "

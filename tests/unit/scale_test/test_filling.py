@@ -156,7 +156,7 @@ CONFIGMAPS_A = "/api/v1/namespaces/a/configmaps"
 CONFIGMAPS_B = "/api/v1/namespaces/b/configmaps"
 
 
-def test_copies_have_numbers_and_labels_and_are_spread_over_the_namespaces(tmp_path: Path) -> None:
+def test_copies_have_numbers_and_labels_across_namespaces(tmp_path: Path) -> None:
     server = Server("a", "b", "c")
     account = server.fill(tmp_path)
     account.judge()
@@ -169,7 +169,7 @@ def test_copies_have_numbers_and_labels_and_are_spread_over_the_namespaces(tmp_p
         check(json.loads((tmp_path / f"{name}.json").read_text()))
 
 
-def test_a_second_call_creates_only_what_is_missing_also_when_a_list_takes_long(tmp_path: Path) -> None:
+def test_second_call_creates_only_missing_objects_despite_slow_lists(tmp_path: Path) -> None:
     server = Server("a", "b", "c")
     server.fill(tmp_path)
     del server.objects[CONFIGMAPS_B]["busy-00001"]
@@ -181,14 +181,14 @@ def test_a_second_call_creates_only_what_is_missing_also_when_a_list_takes_long(
     assert (account.created.total(), account.missing) == (0, 0)
 
 
-def test_namespaces_are_copied_too(tmp_path: Path) -> None:
+def test_namespaces_are_copied(tmp_path: Path) -> None:
     server = Server()
     assert server.fill(tmp_path, manifest("Namespace")).sentence() == "2 of 2 Namespace objects created"
     assert sorted(server.objects["/api/v1/namespaces"]) == ["busy-00000", "busy-00001"]
 
 
 @pytest.mark.parametrize(("message", "posts"), [(QUOTA, 1), (ENDING, 1), (NO_RIGHT, 2)])
-def test_a_refusal_ends_its_namespace_and_no_other(tmp_path: Path, message: str, posts: int) -> None:
+def test_refusal_ends_its_namespace_only(tmp_path: Path, message: str, posts: int) -> None:
     """A missing right is asked for again for a while, since we have it elsewhere: the server may just have started."""
     server = Server("a", "b")
     server.faults[CONFIGMAPS_B] = deque([(403, message)] * 1000)
@@ -203,14 +203,14 @@ def test_a_refusal_ends_its_namespace_and_no_other(tmp_path: Path, message: str,
     assert document["refused"] == [{"kind": "ConfigMap", "namespace": "b", "message": f"403 {message}"}]
 
 
-def test_when_all_is_refused_nothing_more_is_sent(tmp_path: Path) -> None:
+def test_nothing_is_sent_after_every_namespace_is_refused(tmp_path: Path) -> None:
     server = Server("a")
     server.faults[CONFIGMAPS_A] = deque([(403, NO_RIGHT)] * 10)
     assert server.fill(tmp_path, number=10).missing == 10
     assert len(server.posts) == 1
 
 
-def test_nothing_is_sent_to_a_namespace_that_is_being_deleted(tmp_path: Path) -> None:
+def test_namespace_being_deleted_receives_nothing(tmp_path: Path) -> None:
     server = Server("a")
     server.put("/api/v1/namespaces", "b", labels=OURS, deletionTimestamp="2026-11-25T00:00:00Z")
     account = server.fill(tmp_path)
@@ -226,7 +226,7 @@ def test_nothing_is_sent_to_a_namespace_that_is_being_deleted(tmp_path: Path) ->
         ({"labels": OURS, "deletionTimestamp": "x"}, "busy-00000 is being deleted; run again when it is gone"),
     ],
 )
-def test_a_name_that_is_taken_is_named(tmp_path: Path, metadata: dict[str, Any], said: str) -> None:
+def test_name_already_taken_is_named(tmp_path: Path, metadata: dict[str, Any], said: str) -> None:
     server = Server("a")
     server.put(CONFIGMAPS_A, "busy-00000", **metadata)
     with pytest.raises(ClusterError, match=said):
@@ -234,13 +234,13 @@ def test_a_name_that_is_taken_is_named(tmp_path: Path, metadata: dict[str, Any],
 
 
 @pytest.mark.parametrize("fault", [(429, "slow down"), (503, "not ready"), (409, "the quota was changed"), "reset"])
-def test_what_passes_is_tried_again(tmp_path: Path, fault: tuple[int, str] | str) -> None:
+def test_transient_error_is_retried(tmp_path: Path, fault: tuple[int, str] | str) -> None:
     server = Server("a")
     server.faults[CONFIGMAPS_A] = deque([fault, fault])
     assert server.fill(tmp_path).sentence() == "2 of 2 ConfigMap objects created"
 
 
-def test_an_object_whose_answer_was_lost_counts_as_created(tmp_path: Path) -> None:
+def test_object_with_a_lost_response_counts_as_created(tmp_path: Path) -> None:
     server = Server("a")
     server.faults[CONFIGMAPS_A] = deque(["lost"])
     account = server.fill(tmp_path)
@@ -251,7 +251,7 @@ def test_an_object_whose_answer_was_lost_counts_as_created(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("fault", "said"), [((429, "slow down"), "refused [0-9]+ times: 429 slow"), ("reset", "no answer")]
 )
-def test_what_does_not_pass_ends_it_and_what_was_created_is_told(
+def test_permanent_error_ends_it_and_reports_the_created_count(
     tmp_path: Path, fault: tuple[int, str] | str, said: str
 ) -> None:
     server = Server("a", "b")
@@ -262,7 +262,7 @@ def test_what_does_not_pass_ends_it_and_what_was_created_is_told(
     assert (document["kinds"]["ConfigMap"]["created"], document["missing"]) == (1, 3)
 
 
-def test_a_stop_leaves_what_a_second_call_completes(tmp_path: Path) -> None:
+def test_second_call_completes_a_stopped_one(tmp_path: Path) -> None:
     server = Server("a")
     account = server.fill(tmp_path, number=2000, stop=True)
     assert account.missing > 0
@@ -273,7 +273,7 @@ def test_a_stop_leaves_what_a_second_call_completes(tmp_path: Path) -> None:
     assert (account.existed.total(), account.created.total()) == (present, 1)
 
 
-def test_without_a_namespace_it_says_where_one_comes_from(tmp_path: Path) -> None:
+def test_missing_namespace_explains_its_source(tmp_path: Path) -> None:
     with pytest.raises(NoNamespaceError, match=r"no namespace has the labels .*; create some with"):
         Server().fill(tmp_path)
 
@@ -288,7 +288,7 @@ def test_without_a_namespace_it_says_where_one_comes_from(tmp_path: Path) -> Non
         ([manifest(namespace="x")], 1, "names a namespace"),
     ],
 )
-def test_what_cannot_be_copied_is_refused(manifests: list[dict[str, Any]], number: int, said: str) -> None:
+def test_uncopyable_object_is_refused(manifests: list[dict[str, Any]], number: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Copies([Template(each, {}) for each in manifests], number, ["a"])
 
@@ -319,13 +319,13 @@ STUCK = {"phase": "Pending", "containerStatuses": [{"name": "main", "state": {"w
         ("ConfigMap", {}, None),
     ],
 )
-def test_what_has_become_of_an_object_is_read_off_it(kind: str, status: dict[str, Any], state: str | None) -> None:
+def test_state_of_an_object_is_read_from_it(kind: str, status: dict[str, Any], state: str | None) -> None:
     obj = {"metadata": {"name": "a"}, "spec": {"replicas": 2, "parallelism": 2}, "status": status}
     assert state_of(kind, obj) == state
     assert state_of(kind, {**obj, "metadata": {"name": "a", "deletionTimestamp": "x"}}) == "being deleted"
 
 
-def test_objects_are_counted_by_namespace_and_in_all_and_a_missing_kind_has_none() -> None:
+def test_objects_are_counted_by_namespace_and_missing_kinds_as_none() -> None:
     server = Server("a", "b")
     server.put("/api/v1/namespaces", "others", labels={"team": "b"})
     for namespace in ("a", "b", "others"):

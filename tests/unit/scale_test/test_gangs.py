@@ -46,7 +46,7 @@ def gang(kind: str, pod_groups: str = NATIVE, **changes: Any) -> Workloads:
 
 
 @pytest.mark.parametrize("kind", ["job", "indexedjob", "deployment"])
-def test_pods_of_kubernetes_own_kinds_name_the_group(kind: str) -> None:
+def test_pods_of_builtin_kinds_name_the_group(kind: str) -> None:
     made = gang(kind)
     (template,) = pod_templates(made.manifest(3))
     assert template["spec"]["schedulingGroup"] == {"podGroupName": made.name(3)}
@@ -58,18 +58,18 @@ def test_pods_of_kubernetes_own_kinds_name_the_group(kind: str) -> None:
     }
 
 
-def test_a_group_has_the_priority_of_its_pods() -> None:
+def test_group_has_the_priority_of_its_pods() -> None:
     group = gang("job", priority_class="p1-high").pod_group(0)
     assert group is not None
     assert group["spec"]["priorityClassName"] == "p1-high"
 
 
-def test_a_pod_alone_is_a_gang_of_one() -> None:
+def test_single_pod_is_a_gang_of_one() -> None:
     made = gang("pod", pods=1)
     assert made.manifest(0)["spec"]["schedulingGroup"] == {"podGroupName": made.name(0)}
 
 
-def test_pods_of_other_kinds_bear_the_labs_label() -> None:
+def test_pods_of_other_kinds_have_the_labs_label() -> None:
     made = gang("pytorchjob")
     templates = pod_templates(made.manifest(1))
     assert [one["metadata"]["labels"]["lab.psap.perf/pod-group"] for one in templates] == [made.name(1)] * 2
@@ -77,7 +77,7 @@ def test_pods_of_other_kinds_bear_the_labs_label() -> None:
 
 
 @pytest.mark.parametrize("kind", ["job", "pytorchjob"])
-def test_the_scheduler_plugins_group_is_joined_by_a_label(kind: str) -> None:
+def test_scheduler_plugins_group_is_joined_by_a_label(kind: str) -> None:
     made = gang(kind, PLUGINS)
     for template in pod_templates(made.manifest(1)):
         assert template["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] == made.name(1)
@@ -87,13 +87,13 @@ def test_the_scheduler_plugins_group_is_joined_by_a_label(kind: str) -> None:
     assert (group["apiVersion"], group["spec"]) == (PLUGINS, {"minMember": 4})
 
 
-def test_without_a_gang_there_is_no_group() -> None:
+def test_submission_without_gangs_has_no_group() -> None:
     made = gang("job", pod_groups="")
     assert made.pod_group(0) is None
     assert "schedulingGroup" not in made.body(0).decode()
 
 
-def test_a_kind_without_pods_is_refused() -> None:
+def test_kind_without_pods_is_refused() -> None:
     plan = WorkloadPlan("{apiVersion: v1, kind: ConfigMap}", "own", "test", 1, {}, {}, pod_groups=NATIVE)
     with pytest.raises(UsageError, match="a ConfigMap has no pod template"):
         Workloads(plan, SUBMISSION)
@@ -119,7 +119,7 @@ def test_kinds_that_cannot_join_are_refused() -> None:
         ([], None),
     ],
 )
-def test_pod_groups_have_the_version_that_the_server_serves(
+def test_pod_groups_have_the_served_version(
     served: list[str], expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # the version that the server prefers of the group has no PodGroup
@@ -167,20 +167,20 @@ class Submitted:
         return self
 
 
-def test_each_workload_has_its_group_and_no_more_rows() -> None:
+def test_each_workload_has_its_group_and_no_extra_rows() -> None:
     done = Submitted().run(3)
     assert done.jobs == done.groups == {SUBMISSION.name(index) for index in range(3)}
     assert [(row["kind"], row["outcome"]) for row in done.rows] == [("Job", "created")] * 3
 
 
 @pytest.mark.parametrize("fault", [429, 503, "reset", "lost"])
-def test_a_groups_try_is_repeated_and_makes_no_second_one(fault: int | str) -> None:
+def test_group_creation_is_retried_without_duplicates(fault: int | str) -> None:
     done = Submitted().run(2, fault)
     assert len(done.jobs) == len(done.groups) == 2
     assert [row["outcome"] for row in done.rows] == ["created"] * 2
 
 
-def test_a_group_that_is_refused_takes_its_workload_with_it() -> None:
+def test_refused_group_refuses_its_workload() -> None:
     done = Submitted().run(2, 403)
     assert done.jobs == done.groups == {SUBMISSION.name(1)}
     refused = done.rows[0]
@@ -188,21 +188,21 @@ def test_a_group_that_is_refused_takes_its_workload_with_it() -> None:
     assert refused["error"] == "its pod group: 403 scripted fault"
 
 
-def test_a_group_of_that_name_that_is_anothers_is_not_taken() -> None:
+def test_foreign_group_of_the_name_is_not_used() -> None:
     taken = {"metadata": {"name": SUBMISSION.name(0), "labels": {"psap.perf/submission": "another"}}}
     done = Submitted().run(1, taken=taken)
     assert done.jobs == set()
     assert "its pod group: 409" in done.rows[0]["error"]
 
 
-def test_a_group_that_is_never_answered_for_leaves_its_workload_unmade() -> None:
+def test_group_without_a_response_leaves_its_workload_uncreated() -> None:
     done = Submitted().run(1, *["reset"] * 200)
     assert done.jobs == set()
     assert (done.rows[0]["status"], done.rows[0]["outcome"]) == (None, "failed")
     assert "podgroups had no answer in" in done.rows[0]["error"]
 
 
-def test_another_submitting_process_makes_the_same_groups(tmp_path: Path) -> None:
+def test_another_submitter_creates_the_same_groups(tmp_path: Path) -> None:
     made = gang("job", priority_class="p1-high")
     own = OwnSubmission(AssortedWorkloads.alike(made), BY_KIND, 3, 1, arrivals_at(0))
     write_plan(tmp_path / "plan.json", own, [1, 1], RunClock.tied())

@@ -48,17 +48,17 @@ def lines_of(body: Body) -> tuple[list[tuple[bytes, float]], BaseException | Non
     return found, None
 
 
-def test_a_line_came_when_its_last_piece_came() -> None:
+def test_line_has_the_time_of_its_last_piece() -> None:
     body = Body(b"one\ntw", b"o", b"\nthree\nfour\n", b"half")
     assert lines_of(body) == ([(b"one", 1.0), (b"two", 3.0), (b"three", 3.0), (b"four", 3.0)], None)
 
 
-def test_what_came_before_the_stream_broke_is_told_first() -> None:
+def test_lines_before_a_broken_stream_are_reported_first() -> None:
     broken = aiohttp.ClientPayloadError("gone")
     assert lines_of(Body(b"one\n", b"two\n", error=broken)) == ([(b"one", 1.0), (b"two", 2.0)], broken)
 
 
-def test_pieces_are_stamped_while_earlier_ones_are_worked_on() -> None:
+def test_pieces_are_timestamped_during_earlier_processing() -> None:
     body = Body(*(b"line\n" for _ in range(20)))
     read_at: list[int] = []
 
@@ -74,7 +74,7 @@ def test_pieces_are_stamped_while_earlier_ones_are_worked_on() -> None:
     assert read_at[1] == 20
 
 
-def test_no_more_is_read_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_is_limited_by_the_queue_size(monkeypatch: pytest.MonkeyPatch) -> None:
     module = arriving_lines.__module__
     monkeypatch.setattr(f"{module}._WAITING_BYTES", 8)
     body = Body(*(b"line\n" for _ in range(20)))
@@ -91,7 +91,7 @@ def test_no_more_is_read_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(ahead) <= 3
 
 
-def test_a_reader_that_is_left_ends() -> None:
+def test_abandoned_reader_ends() -> None:
     async def scene() -> set[str]:
         async with aclosing(arriving_lines(cast(Any, Body(b"one\n", b"two\n")), lambda: 0.0)) as lines:
             async for _line in lines:

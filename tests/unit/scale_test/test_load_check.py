@@ -48,11 +48,11 @@ def refused(**given: Any) -> str:
     return str(said.value)
 
 
-def test_the_defaults_make_a_load() -> None:
+def test_defaults_are_a_valid_load() -> None:
     check()
 
 
-def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
+def test_machine_count_uses_the_pods_of_each_cell() -> None:
     settings = {**SETTINGS, "scale_test_pods": 2, "scale_test_cpu": "1", "scale_test_gpus": 1}
 
     found = pods_of(settings, [{"scale_test_count": 10}, {"scale_test_count": 40, "scale_test_gpus": 4}])
@@ -63,7 +63,7 @@ def test_the_pods_of_each_cell_are_what_machines_are_counted_for() -> None:
     ]
 
 
-def test_fewest_workloads_include_those_of_churn() -> None:
+def test_minimum_workloads_include_those_of_churn() -> None:
     churned = {**SETTINGS, "scale_test_churn_percent": 50.0, "scale_test_churn_rounds": 2}
     assert (fewest_workloads(SETTINGS, CELLS), fewest_workloads(churned, CELLS)) == (10, 20)
 
@@ -94,13 +94,13 @@ def test_fewest_workloads_include_those_of_churn() -> None:
         ("template", "/no/such.yml", "there is no file /no/such.yml"),
     ],
 )
-def test_a_value_that_makes_no_load_is_refused_by_its_settings_name(setting: str, value: Any, why: str) -> None:
+def test_invalid_value_is_refused_by_its_settings_name(setting: str, value: Any, why: str) -> None:
     said = refused(**{setting: value})
     assert said.startswith(f"scale_test_{setting}: ")
     assert why in said
 
 
-def test_all_is_told_at_once_and_each_thing_once() -> None:
+def test_all_mistakes_are_reported_once() -> None:
     lines = refused(churn_period="abc", phases=[{"duration": "x", "to": 1.0}], template="/no/such.yml").splitlines()
     assert [line.partition(":")[0] for line in lines] == [
         "scale_test_churn_period",
@@ -109,14 +109,14 @@ def test_all_is_told_at_once_and_each_thing_once() -> None:
     ]
 
 
-def test_phases_that_end_too_early_for_one_cell_are_refused() -> None:
+def test_phases_too_short_for_a_cell_are_refused() -> None:
     phases = [{"duration": "10s", "from": 2.0, "to": 2.0}, {"duration": "1s", "to": 0.0}]
     said = refused(phases=phases)
     assert said.startswith("scale_test_phases: the phases end at a rate of 0 after about 21 workloads, before all 40")
     check(CELLS[:1], phases=phases)
 
 
-def test_a_trace_is_read_and_must_have_enough_for_every_cell(tmp_path: Path) -> None:
+def test_trace_must_have_enough_rows_for_every_cell(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text("time_s\n" + "1\n" * 20)
     assert refused(trace=str(trace)) == f"scale_test_trace: {trace} has 20 workloads, but 40 are asked for"
@@ -159,7 +159,7 @@ def test_broken_template_is_refused_with_its_place(tmp_path: Path, text: str, wh
         ({"patch": {"kind": None}}, "scale_test_workload_kind: the workload's template renders no kind"),
     ],
 )
-def test_load_that_shipped_template_cannot_express_is_refused(given: dict[str, Any], why: str) -> None:
+def test_load_unsupported_by_the_template_is_refused(given: dict[str, Any], why: str) -> None:
     assert refused(**given).startswith(why)
 
 
@@ -191,7 +191,7 @@ def test_each_kind_of_cells_and_traces_is_rendered(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_load_beyond_every_cluster_is_refused_soon(given: dict[str, Any], why: str) -> None:
+def test_load_beyond_any_cluster_is_refused_quickly(given: dict[str, Any], why: str) -> None:
     began = time.process_time()
     assert why in refused(**given)
     assert time.process_time() - began < 1

@@ -29,7 +29,7 @@ async def within(api: FakeApi, error: Exception | None = None) -> list[str]:
         return list(api.priority_classes)
 
 
-def test_they_are_there_within_and_gone_after() -> None:
+def test_priority_classes_exist_only_during_the_block() -> None:
     async def scene() -> None:
         async with fake_api() as api:
             assert await within(api) == [class_name(SUBMISSION, "low"), class_name(SUBMISSION, "high")]
@@ -46,7 +46,7 @@ def test_they_are_there_within_and_gone_after() -> None:
     asyncio.run(scene())
 
 
-def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:
+def test_priority_classes_are_deleted_after_an_error() -> None:
     async def scene() -> None:
         async with fake_api() as api:
             with pytest.raises(RuntimeError, match="of the session"):
@@ -57,7 +57,7 @@ def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:
     asyncio.run(scene())
 
 
-def test_who_may_not_make_them_is_told() -> None:
+def test_missing_right_to_create_them_is_reported() -> None:
     async def scene() -> None:
         async with fake_api() as api:
             api.classes_forbidden = True
@@ -76,13 +76,13 @@ def test_who_may_not_make_them_is_told() -> None:
         ([Priority("low", 1_000_000_001)], "has the value 1000000001; at most 1000000000"),
     ],
 )
-def test_what_cannot_be_a_class_is_refused(priorities: list[Priority], message: str) -> None:
+def test_invalid_class_is_refused(priorities: list[Priority], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_priorities(priorities)
 
 
 @pytest.mark.parametrize("value", [1_000_000_000, -1_000_000_000])
-def test_the_highest_and_the_lowest_value_are_allowed_and_nothing_beyond(value: int) -> None:
+def test_class_values_have_inclusive_limits(value: int) -> None:
     beyond = value + (1 if value > 0 else -1)
     assert not refused([LOW, HIGH, Priority("most", value)])
     assert refused([LOW, HIGH, Priority("most", beyond)])

@@ -45,7 +45,7 @@ def within(
     return asyncio.run(scene())
 
 
-def test_a_queue_with_a_quota_is_there_within_and_gone_after() -> None:
+def test_queue_with_a_quota_exists_only_during_the_block() -> None:
     tenants = [Tenant("a", "gold", 2, 32), Tenant("b", "silver", 1, 16), Tenant("a", "gold", 1, 32)]
     during, after = within(tenants, {})
     assert after == {}
@@ -64,7 +64,7 @@ def test_a_queue_with_a_quota_is_there_within_and_gone_after() -> None:
     assert group["flavors"][0]["resources"][2] == {"name": "nvidia.com/gpu", "nominalQuota": 16}
 
 
-def test_a_cohort_is_the_submissions_own() -> None:
+def test_cohort_is_specific_to_the_submission() -> None:
     during, _after = within([Tenant("a", "gold", 1, 32, "teams"), Tenant("b", "silver", 1, 16)], {})
     spec = during[f"{V1}/clusterqueues/{OWN}-0"]["spec"]
     assert (spec["cohort"], spec["preemption"]) == (f"{OWN}-teams", {"reclaimWithinCohort": "Any"})
@@ -75,32 +75,32 @@ def test_a_cohort_is_the_submissions_own() -> None:
     ("versions", "field"),
     [(("v1beta2", "v1beta1"), "cohortName"), (("v1", "v1beta2"), "cohortName"), (("v1beta1", "v1beta2"), "cohort")],
 )
-def test_queues_have_the_version_that_the_server_prefers(versions: tuple[str, ...], field: str) -> None:
+def test_queues_have_the_servers_preferred_version(versions: tuple[str, ...], field: str) -> None:
     during, _after = within([Tenant("a", "gold", 1, 32, "teams")], {}, versions=versions)
     queue = during[f"{KUEUE}/{versions[0]}/clusterqueues/{OWN}-0"]
     assert queue["apiVersion"] == f"kueue.x-k8s.io/{versions[0]}"
     assert queue["spec"][field] == f"{OWN}-teams"
 
 
-def test_they_are_gone_after_an_error_too_and_the_error_is_told() -> None:
+def test_queues_are_deleted_after_an_error() -> None:
     there: Objects = {}
     with pytest.raises(RuntimeError, match="of the session"):
         within([Tenant("a", "gold", 1, 4)], there, RuntimeError("of the session"))
     assert there == {}
 
 
-def test_a_queue_that_is_there_is_used_and_left() -> None:
+def test_existing_queue_is_used_and_kept() -> None:
     there: Objects = {f"{V1}/namespaces/a/localqueues/gold": {"metadata": {"name": "gold"}}}
     during, after = within([Tenant("a", "gold")], there)
     assert during.keys() == after.keys() == there.keys()
 
 
-def test_a_queue_that_is_not_there_is_refused() -> None:
+def test_missing_queue_is_refused() -> None:
     with pytest.raises(ClusterError, match="there is no LocalQueue gold in namespace a: what waits in it would wait"):
         within([Tenant("a", "gold")], {})
 
 
-def test_anothers_queue_of_the_name_is_not_taken_and_what_was_made_before_is_removed() -> None:
+def test_foreign_queue_is_refused_and_created_objects_are_deleted() -> None:
     theirs = f"{V1}/namespaces/a/localqueues/gold"
     there: Objects = {theirs: {"metadata": {"name": "gold", "labels": {"psap.perf/submission": "another"}}}}
     with pytest.raises(ClusterError, match="cannot make the LocalQueue gold: 409"):
@@ -108,12 +108,12 @@ def test_anothers_queue_of_the_name_is_not_taken_and_what_was_made_before_is_rem
     assert list(there) == [theirs]
 
 
-def test_a_cluster_without_kueue_is_told_what_is_missing() -> None:
+def test_cluster_without_kueue_is_reported() -> None:
     with pytest.raises(ClusterError, match=r"has no Kueue: .* install Kueue \(on a lab: perflab up --with kueue"):
         within([Tenant("a", "gold")])
 
 
-def test_without_queues_nothing_is_asked() -> None:
+def test_submission_without_queues_requests_nothing() -> None:
     assert within([Tenant("a")]) == ({}, {})
 
 
@@ -127,7 +127,7 @@ def test_without_queues_nothing_is_asked() -> None:
         ([Tenant("a", "gold", cohort="one")], "the cohort one of a tenant needs a quota"),
     ],
 )
-def test_what_cannot_be_a_queue_is_refused(tenants: list[Tenant], message: str) -> None:
+def test_invalid_queue_is_refused(tenants: list[Tenant], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_queues(tenants)
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_a_queue_is_refused(tenants: list[Tenant], message: str) 
         (Tenant("a", "gold", 2, 1), True),
     ],
 )
-def test_a_queue_has_one_quota_and_another_queue_may_have_another(tenant: Tenant, *, is_refused: bool) -> None:
+def test_queues_can_have_different_quotas(tenant: Tenant, *, is_refused: bool) -> None:
     assert refused([Tenant("a", "gold", 1, 0), tenant]) == is_refused
 
 

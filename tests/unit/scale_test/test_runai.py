@@ -46,14 +46,14 @@ def test_each_field_is_an_object_with_a_value(name: str) -> None:
     assert made.size == Size(pods=1, gpus=2)
 
 
-def test_what_was_not_given_is_left_out() -> None:
+def test_omitted_fields_are_left_out() -> None:
     without: dict[str, Any] = {"tolerations": [], "run_as_user": None, "gpus": 0}
     spec = shipped("trainingworkload", plan_pods=1, **{**GIVEN, **without}).manifest(0)["spec"]
     assert not spec.keys() & {"tolerations", "runAsUser", "runAsUid", "gpu", "pvcs", "parallelism"}
     assert "runAsUid" not in shipped("trainingworkload", **{**GIVEN, "openshift": True}).manifest(0)["spec"]
 
 
-def test_pods_and_gpus_are_counted_as_run_ai_makes_them() -> None:
+def test_pods_and_gpus_are_counted_as_run_ai_creates_them() -> None:
     training = shipped("trainingworkload", **{**GIVEN, "pods": 4})
     assert training.size == Size(pods=4, gpus=8)
     distributed = shipped("distributedworkload", **{**GIVEN, "pods": 4})
@@ -63,7 +63,7 @@ def test_pods_and_gpus_are_counted_as_run_ai_makes_them() -> None:
     assert half.size == Size(pods=1, gpus=1)
 
 
-def test_the_object_and_its_pods_carry_our_labels_and_what_the_lab_is_told() -> None:
+def test_object_and_pods_have_own_labels_and_lab_annotations() -> None:
     made = shipped("trainingworkload", **GIVEN)
     manifest = made.manifest(3)
     labels = made.submission.labels(3, made.name(3))
@@ -73,20 +73,20 @@ def test_the_object_and_its_pods_carry_our_labels_and_what_the_lab_is_told() -> 
     assert manifest["spec"]["annotations"] == {"items": {"lab.psap.perf/duration": {"value": "30s"}}}
 
 
-def test_an_interactive_workload_is_not_told_to_end() -> None:
+def test_interactive_workload_gets_no_duration() -> None:
     manifest = shipped("interactiveworkload", **GIVEN).manifest(0)
     assert "annotations" not in manifest["metadata"]
     assert "annotations" not in manifest["spec"]
 
 
-def test_labels_of_a_patch_are_kept_beside_ours() -> None:
+def test_labels_of_a_patch_are_kept() -> None:
     patch = {"spec": {"labels": {"items": {"team": {"value": "a"}}}}}
     items = shipped("trainingworkload", patch=patch, **GIVEN).manifest(0)["spec"]["labels"]["items"]
     assert items["team"] == {"value": "a"}
     assert "psap.perf/run" in items
 
 
-def test_a_priority_and_a_volume_are_put_where_run_ai_looks() -> None:
+def test_priority_and_volume_are_set_for_run_ai() -> None:
     manifest = shipped("distributedworkload", priority_class="p1-high", pvc_size="1Gi", **GIVEN).manifest(0)
     assert manifest["metadata"]["labels"]["priorityClassName"] == "p1-high"
     volume = manifest["spec"]["pvcs"]["items"]["data"]["value"]
@@ -102,12 +102,12 @@ def test_a_priority_and_a_volume_are_put_where_run_ai_looks() -> None:
         ("interactiveworkload", {"pods": 2}, "pods is 2, but an InteractiveWorkload is one pod"),
     ],
 )
-def test_what_run_ai_cannot_be_told_is_refused(name: str, changes: dict[str, Any], message: str) -> None:
+def test_unsupported_options_are_refused(name: str, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         shipped(name, **{**GIVEN, **changes})
 
 
-def test_the_queue_is_that_of_the_project_which_the_namespace_names() -> None:
+def test_queue_is_the_project_of_the_namespace() -> None:
     assert runai.project_of("runai-project-0") == "project-0"
     assert runai.project_of("test") is None
     assert shipped("trainingworkload", **GIVEN).queue is None
@@ -132,7 +132,7 @@ def test_the_queue_is_that_of_the_project_which_the_namespace_names() -> None:
         ("InteractiveWorkload", {"phase": "Failed"}, ["created", "failed"]),
     ],
 )
-def test_a_workload_has_reached_what_its_status_says(kind: str, status: dict[str, Any], expected: list[str]) -> None:
+def test_workload_state_follows_its_status(kind: str, status: dict[str, Any], expected: list[str]) -> None:
     conditions = [
         {"type": name, "status": value, "lastTransitionTime": CREATED_AT}
         for name, value in status.get("conditions", ())
@@ -144,7 +144,7 @@ def test_a_workload_has_reached_what_its_status_says(kind: str, status: dict[str
     assert [transition.transition for transition in found] == expected
 
 
-def test_a_cluster_without_the_kind_is_told_what_brings_it() -> None:
+def test_cluster_without_the_kind_names_what_installs_it() -> None:
     async def scene() -> None:
         async with fake_api() as api, ApiClient(ApiEndpoint(api.server)) as client:
             await discover(client, "run.ai/v2alpha1", "TrainingWorkload")
@@ -153,7 +153,7 @@ def test_a_cluster_without_the_kind_is_told_what_brings_it() -> None:
         asyncio.run(scene())
 
 
-def test_a_project_that_is_not_there_is_asked_for_and_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_project_is_reported_and_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RESOURCES, "/apis/run.ai/v2alpha1", [("trainingworkloads", "TrainingWorkload")])
     (tmp_path / "src").mkdir()
     request = requests.SubmitRequest(

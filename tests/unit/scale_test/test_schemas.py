@@ -52,13 +52,13 @@ def _scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_is_as_its_schema_says(scene: Scene, name: str) -> None:
+def test_document_follows_its_schema(scene: Scene, name: str) -> None:
     jsonschema.validate(scene.document(name), schema_of(name))
     assert scene.document(name).keys() == schema_of(name)["properties"].keys() - OTHERS.get(name, set())
 
 
 @pytest.mark.parametrize("name", JOURNALS)
-def test_every_row_is_as_its_schema_says(scene: Scene, name: str) -> None:
+def test_every_row_follows_its_schema(scene: Scene, name: str) -> None:
     rows = scene.rows(name)
     assert rows
     for row in rows:
@@ -67,7 +67,7 @@ def test_every_row_is_as_its_schema_says(scene: Scene, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", (*DOCUMENTS, *JOURNALS))
-def test_a_field_that_is_missing_is_refused(scene: Scene, name: str) -> None:
+def test_missing_field_is_refused(scene: Scene, name: str) -> None:
     complete = scene.document(name) if name in DOCUMENTS else scene.rows(name)[0]
     required = schema_of(name)["required"]
     assert complete.keys() - set(required) == ADDED.get(name, set())
@@ -76,7 +76,7 @@ def test_a_field_that_is_missing_is_refused(scene: Scene, name: str) -> None:
             jsonschema.validate({key: value for key, value in complete.items() if key != field}, schema_of(name))
 
 
-def test_a_cause_is_kept_for_everything_that_went_wrong(scene: Scene) -> None:
+def test_every_failure_has_a_cause(scene: Scene) -> None:
     assert scene.document("accounting")["lost_by_cause"] == {"deleted before its end": 1}
     assert scene.document("accounting")["failed_by_cause"] == {"BackoffLimitExceeded": 1, "refused: 403 Forbidden": 1}
     assert scene.document("recording")["client"]["requests"]["retries"] == {"429": 1}

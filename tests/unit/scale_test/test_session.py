@@ -36,7 +36,7 @@ def told(scene: Scene, word: str) -> collections.Counter[str]:
     return collections.Counter(row["name"] for row in scene.rows("transitions") if row["transition"] == word)
 
 
-def test_all_complete_and_every_file_says_so(tmp_path: Path) -> None:
+def test_completed_session_agrees_in_every_file(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=7)
     end = scene.play(completing)
     assert end.ended_by == "condition"
@@ -88,7 +88,7 @@ def test_failed_refused_and_deleted_workloads_are_counted_by_cause(tmp_path: Pat
     assert accounting.identity_holds
 
 
-def test_a_workload_deleted_after_its_end_is_not_lost(tmp_path: Path) -> None:
+def test_workload_deleted_after_its_end_is_not_lost(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
         await api.complete(JOBS, NAMES[0])
@@ -99,7 +99,7 @@ def test_a_workload_deleted_after_its_end_is_not_lost(tmp_path: Path) -> None:
     assert (accounting.completed, accounting.lost) == (2, 0)
 
 
-def test_a_broken_connection_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_broken_connection_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         for _cut in range(3):
             await asyncio.sleep(0.1)
@@ -115,7 +115,7 @@ def test_a_broken_connection_loses_and_doubles_nothing(tmp_path: Path) -> None:
         assert told(scene, word) == dict.fromkeys(NAMES[:6], 1)
 
 
-def test_a_version_that_is_gone_is_listed_again_without_loss_or_double_count(tmp_path: Path) -> None:
+def test_expired_version_is_relisted_without_loss_or_duplicates(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 6)
         # while nobody watches: one completes, one completes and is deleted, one is deleted
@@ -136,7 +136,7 @@ def test_a_version_that_is_gone_is_listed_again_without_loss_or_double_count(tmp
     assert told(scene, "deleted") == {NAMES[1]: 1}
 
 
-def test_events_of_the_namespace_are_kept_but_not_those_before(tmp_path: Path) -> None:
+def test_earlier_events_of_the_namespace_are_not_recorded(tmp_path: Path) -> None:
     def event(name: str, regarding: str) -> dict[str, object]:
         return {
             "metadata": {"name": name},
@@ -157,7 +157,7 @@ def test_events_of_the_namespace_are_kept_but_not_those_before(tmp_path: Path) -
     assert [(row["name"], row["workload"]) for row in scene.rows("events")] == [(f"{NAMES[1]}-abcde", NAMES[1])]
 
 
-def test_the_time_ends_it_and_the_rest_is_counted_as_running(tmp_path: Path) -> None:
+def test_timeout_counts_the_rest_as_running(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=3, timeout_s=0.4)
     end = scene.play()
     assert end.ended_by == "timeout"
@@ -219,13 +219,13 @@ def test_timeout_names_the_quota_that_kept_workloads_from_running(tmp_path: Path
         ("FailedMount", None, "FailedMount"),
     ],
 )
-def test_warning_is_counted_by_what_hinders_the_workload(reason: str, message: str | None, cause: str) -> None:
+def test_warning_is_counted_by_its_reason(reason: str, message: str | None, cause: str) -> None:
     row = {"type": "Warning", "reason": reason, "message": message}
     assert hindrance(row) == cause
     assert hindrance({**row, "type": "Normal"}) is None
 
 
-def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:
+def test_stop_leaves_complete_files(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=1000, rate=50)
 
     async def stop(api: FakeApi) -> None:
@@ -240,7 +240,7 @@ def test_a_stop_ends_it_with_complete_files(tmp_path: Path) -> None:
     assert end.accounting.identity_holds
 
 
-def test_what_a_stop_left_no_time_to_see_is_running_and_not_lost(tmp_path: Path) -> None:
+def test_workload_unseen_because_of_a_stop_is_running_not_lost(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=4)
 
     async def stop(_api: FakeApi) -> None:
@@ -253,13 +253,13 @@ def test_what_a_stop_left_no_time_to_see_is_running_and_not_lost(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("settled_s", "running"), [(9.0, 1), (11.0, 0)])
-def test_what_was_created_long_before_the_end_and_never_seen_is_lost(settled_s: float, running: int) -> None:
+def test_workload_created_long_ago_and_never_seen_is_lost(settled_s: float, running: int) -> None:
     created = Submitted(0, "a", sent_s=9.5, answered_s=10.0, status=201, outcome="created", attempts=1, uid="u")
     accounting = account(1, 1, {"a": created}, Ledger({}), settled_s=settled_s)
     assert (accounting.running, accounting.lost, accounting.identity_holds) == (running, 1 - running, True)
 
 
-def test_a_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -> None:
+def test_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
 
     async def stop(api: FakeApi) -> None:
@@ -276,7 +276,7 @@ def test_a_stop_before_the_watches_are_in_sync_submits_nothing(tmp_path: Path) -
     assert (end.ended_by, end.accounting.submitted, end.accounting.planned) == ("stop", 0, 3)
 
 
-def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
+def test_error_leaves_complete_files(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
 
     def without_jobs(api: FakeApi) -> None:
@@ -292,7 +292,7 @@ def test_an_error_leaves_complete_files_too(tmp_path: Path) -> None:
     assert scene.document("nodes") == {"schema": "psap.perf/nodes/1", "nodes": [], "listed": False}
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_whole_rows_and_accounts(tmp_path: Path) -> None:
+def test_full_disk_is_one_error_with_complete_rows_and_accounts(tmp_path: Path) -> None:
     limited = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))"
@@ -307,7 +307,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_whole_rows_and_accounts(tmp_path: 
     assert scene.document("accounting")["identity_holds"]
 
 
-def test_what_is_written_is_readable_after_a_kill(tmp_path: Path) -> None:
+def test_files_are_readable_after_a_kill(tmp_path: Path) -> None:
     process = subprocess.Popen(own_process(tmp_path, count=100000, rate=100))
     try:
         scene = Scene(tmp_path)
@@ -329,7 +329,7 @@ def foreign(name: str, *, ended: bool = False) -> dict[str, object]:
     return {"metadata": {"name": name, "labels": labels}, "status": {"conditions": conditions}}
 
 
-def test_watching_alone_records_what_others_submit(tmp_path: Path) -> None:
+def test_watch_alone_records_foreign_submissions(tmp_path: Path) -> None:
     async def others(api: FakeApi) -> None:
         await eventually(lambda: api.watches_opened >= 3)
         for name in ("theirs-a", "theirs-b"):
@@ -350,7 +350,7 @@ def test_watching_alone_records_what_others_submit(tmp_path: Path) -> None:
     assert not (tmp_path / "submissions.jsonl").exists()
 
 
-def test_watching_ends_by_a_condition_over_the_progress(tmp_path: Path) -> None:
+def test_watch_ends_by_a_condition_on_the_progress(tmp_path: Path) -> None:
     async def others(api: FakeApi) -> None:
         await api.create(JOBS, foreign("theirs"))
 
@@ -360,12 +360,12 @@ def test_watching_ends_by_a_condition_over_the_progress(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("until", ["((", "completed >="])
-def test_a_condition_that_is_none_is_refused(until: str) -> None:
+def test_invalid_condition_is_refused(until: str) -> None:
     with pytest.raises(UsageError, match="neither all_completed nor JMESPath"):
         condition(until)
 
 
-def test_a_workload_nobody_submitted_breaks_the_identity(tmp_path: Path) -> None:
+def test_unsubmitted_workload_breaks_the_accounting(tmp_path: Path) -> None:
     async def intruder(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) >= 1)
         await api.create(JOBS, foreign("intruder", ended=True))
@@ -375,6 +375,6 @@ def test_a_workload_nobody_submitted_breaks_the_identity(tmp_path: Path) -> None
     assert end.accounting.discrepancies == ("1 workloads bear our label but were not submitted: intruder",)
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PerfError, match="cannot write"):
         Scene(tmp_path / "missing").play(completing)

@@ -22,7 +22,7 @@ def counts(steps: StepsSoFar) -> list[float | int | None]:
     return [step["count"] for step in steps.document().values()]
 
 
-def test_a_workload_is_scheduled_when_all_its_pods_are_and_a_replacement_moves_nothing() -> None:
+def test_workload_is_scheduled_with_all_its_pods_despite_replacements() -> None:
     steps = StepsSoFar(ENDS, own=True)
     steps.submitted({"name": "w", "sent_s": 10.0, "pods": 2})
     steps.pod_reached(transition("scheduled", 11.0, uid="a"))
@@ -33,7 +33,7 @@ def test_a_workload_is_scheduled_when_all_its_pods_are_and_a_replacement_moves_n
     assert counts(steps) == [1, 0, 0]
 
 
-def test_an_answer_that_comes_after_everything_was_seen_loses_nothing() -> None:
+def test_late_response_loses_nothing() -> None:
     steps = StepsSoFar(ENDS, own=True)
     for number in range(2):
         steps.workload_reached(transition("created", 1.0, name=f"w{number}", kind="Job"))
@@ -48,7 +48,7 @@ def test_an_answer_that_comes_after_everything_was_seen_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 9, 10, 99, 100, 137])
-def test_percentiles_are_numpys_and_are_refused_below_their_smallest_sample(count: int) -> None:
+def test_percentiles_equal_numpys_and_need_the_smallest_sample(count: int) -> None:
     rng = np.random.default_rng(count)
     times = rng.exponential(2.0, count)
     steps = StepsSoFar(ENDS, own=True)
@@ -61,7 +61,7 @@ def test_percentiles_are_numpys_and_are_refused_below_their_smallest_sample(coun
         assert found[name] == expected
 
 
-def test_a_workload_of_others_begins_when_it_is_seen() -> None:
+def test_foreign_workload_begins_when_it_is_seen() -> None:
     steps = StepsSoFar(ENDS, own=False)
     for number in range(2):
         steps.workload_reached(transition("created", 1.0, name=f"w{number}", kind="Job"))
@@ -69,7 +69,7 @@ def test_a_workload_of_others_begins_when_it_is_seen() -> None:
     assert steps.document() == {"time_to_completed": {"count": 2, "p50_s": 2.0, "p90_s": None, "p99_s": None}}
 
 
-def test_the_progress_of_a_session_has_them(tmp_path: Path) -> None:
+def test_session_progress_has_the_steps(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=7)
     scene.play(completing)
     steps = scene.document("progress")["durations"]

@@ -71,7 +71,7 @@ def test_every_workload_is_created_and_has_a_row() -> None:
 
 
 @pytest.mark.parametrize(("fault", "cause"), [(429, "429"), (500, "500"), (503, "503"), ("reset", "connection lost")])
-def test_a_refused_try_is_repeated_and_counted(fault: int | str, cause: str) -> None:
+def test_refused_attempt_is_repeated_and_counted(fault: int | str, cause: str) -> None:
     done = Submitted(4, fault, fault).run()
     assert done.names == expected_names(4)
     assert done.outcomes() == ["created"] * 4
@@ -79,7 +79,7 @@ def test_a_refused_try_is_repeated_and_counted(fault: int | str, cause: str) -> 
     assert max(row["attempts"] for row in done.rows) >= 2
 
 
-def test_a_lost_answer_makes_no_second_workload() -> None:
+def test_lost_response_creates_no_second_workload() -> None:
     done = Submitted(3, "lost").run()
     assert done.names == expected_names(3)
     assert done.outcomes() == ["created", "created", "existed"]
@@ -87,20 +87,20 @@ def test_a_lost_answer_makes_no_second_workload() -> None:
     assert (existed["status"], bool(existed["uid"])) == (409, True)
 
 
-def test_a_name_taken_by_another_is_refused() -> None:
+def test_name_taken_by_another_is_refused() -> None:
     taken = {"metadata": {"name": SUBMISSION.name(0), "labels": {"psap.perf/submission": "another"}}}
     done = Submitted(1).run(taken)
     assert done.outcomes() == ["failed"]
     assert "already exists" in done.rows[0]["error"]
 
 
-def test_a_refusal_for_good_is_not_repeated() -> None:
+def test_permanent_refusal_is_not_repeated() -> None:
     done = Submitted(2, 403).run()
     assert done.outcomes() == ["created", "failed"]
     assert done.retries == {}
 
 
-def test_retry_after_is_what_the_server_asks_within_reason() -> None:
+def test_retry_after_is_respected_within_limits() -> None:
     policy = RetryPolicy()
     assert policy.delay_s(1, "7") == 7.0
     assert policy.delay_s(1, "86400") == policy.longest_retry_after_s
@@ -108,14 +108,14 @@ def test_retry_after_is_what_the_server_asks_within_reason() -> None:
     assert policy.delay_s(50, None) <= policy.longest_delay_s
 
 
-def test_no_answer_ends_within_the_bounds_and_says_so() -> None:
+def test_missing_responses_end_within_the_limits() -> None:
     done = Submitted(1, *["reset"] * 200).run()
     assert (done.rows[0]["status"], done.rows[0]["outcome"]) == (None, "failed")
     assert "had no answer in" in done.rows[0]["error"]
     assert done.rows[0]["attempts"] > 1
 
 
-def test_a_server_that_is_not_there_is_an_error_of_the_cluster() -> None:
+def test_missing_server_is_a_cluster_error() -> None:
     async def ask() -> None:
         async with ApiClient(
             ApiEndpoint("http://127.0.0.1:9"), policy=RetryPolicy(attempts=2, first_delay_s=0.01)
@@ -128,7 +128,7 @@ def test_a_server_that_is_not_there_is_an_error_of_the_cluster() -> None:
     asyncio.run(ask())
 
 
-def test_a_kind_is_found_by_the_server_or_named_as_missing() -> None:
+def test_kind_is_found_by_the_server_or_named_as_missing() -> None:
     async def ask() -> None:
         async with fake_api() as api, ApiClient(ApiEndpoint(api.server)) as client:
             assert (await discover(client, "batch/v1", "Job")) == JOB
@@ -138,14 +138,14 @@ def test_a_kind_is_found_by_the_server_or_named_as_missing() -> None:
     asyncio.run(ask())
 
 
-def test_a_rate_spaces_the_workloads() -> None:
+def test_rate_spaces_the_workloads() -> None:
     even = arrivals_at(20.0)
     assert [even.due_s(position) for position in (0, 1, 20)] == [0.0, 0.05, 1.0]
     assert arrivals_at(0).due_s(1000) == 0.0
 
 
 @pytest.mark.parametrize("ahead_s", [-1.0, 0.01])
-def test_a_moment_is_reached_unless_there_is_a_stop(ahead_s: float) -> None:
+def test_moment_is_reached_unless_stopped(ahead_s: float) -> None:
     async def asked(*, stopped: bool) -> bool:
         stopping, clock = asyncio.Event(), RunClock.tied()
         if stopped:
@@ -156,13 +156,13 @@ def test_a_moment_is_reached_unless_there_is_a_stop(ahead_s: float) -> None:
     assert not asyncio.run(asked(stopped=True))
 
 
-def test_a_clock_does_not_follow_steps_of_the_wall_clock() -> None:
+def test_clock_ignores_wall_clock_steps() -> None:
     ticks = iter([100.0, 103.25])
     clock = RunClock(utc_s=5000.0, monotonic_s=99.0, monotonic=lambda: next(ticks))
     assert (clock.now(), clock.now()) == (5001.0, 5004.25)
 
 
-def test_the_token_of_a_file_is_sent(tmp_path: Path) -> None:
+def test_token_of_a_file_is_sent(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("renewed")
 
     async def ask() -> str:

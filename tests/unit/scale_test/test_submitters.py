@@ -35,14 +35,14 @@ def test_each_index_is_submitted_by_one_process(whole: Scene) -> None:
     assert len({row["uid"] for row in rows}) == 9
 
 
-def test_none_begins_before_the_start_that_all_wait_for(whole: Scene) -> None:
+def test_no_process_begins_before_the_common_start(whole: Scene) -> None:
     begun = whole.document("submitters/go")["at_s"]
     ready = [whole.document(f"submitters/{number:02d}/ready") for number in (0, 1)]
     assert max(document["at_s"] for document in ready) < begun
     assert min(row["sent_s"] for row in whole.rows("submissions")) >= begun
 
 
-def test_processes_of_one_machine_share_the_clock_of_the_recording(whole: Scene) -> None:
+def test_processes_of_one_machine_share_the_recording_clock(whole: Scene) -> None:
     clock = whole.document("recording")["clock"]
     for number in (0, 1):
         ready = whole.document(f"submitters/{number:02d}/ready")
@@ -50,7 +50,7 @@ def test_processes_of_one_machine_share_the_clock_of_the_recording(whole: Scene)
         assert abs(ready["wall_offset_s"]) < 60
 
 
-def test_what_all_clients_met_is_counted_together(whole: Scene) -> None:
+def test_results_of_all_clients_are_summed(whole: Scene) -> None:
     counted = whole.document("recording")["client"]["requests"]
     assert counted["retries"] == {"429": 1, "503": 1, "connection lost": 1}
     assert counted["answers"]["201"] == 8
@@ -58,7 +58,7 @@ def test_what_all_clients_met_is_counted_together(whole: Scene) -> None:
     assert [row["outcome"] for row in whole.rows("submissions")].count("existed") == 1
 
 
-def test_what_a_process_keeps_is_what_was_gathered(whole: Scene) -> None:
+def test_process_keeps_only_gathered_results(whole: Scene) -> None:
     own = [row for number in (0, 1) for row in whole.rows(f"submitters/{number:02d}/submissions")]
     assert sorted(own, key=lambda row: row["index"]) == sorted(whole.rows("submissions"), key=lambda row: row["index"])
     done = [whole.document(f"submitters/{number:02d}/done") for number in (0, 1)]
@@ -75,7 +75,7 @@ def test_what_a_process_keeps_is_what_was_gathered(whole: Scene) -> None:
         ("00/done", "submitter-progress"),
     ],
 )
-def test_every_file_of_the_protocol_is_as_its_schema_says(whole: Scene, path: str, schema: str) -> None:
+def test_every_file_of_the_protocol_follows_its_schema(whole: Scene, path: str, schema: str) -> None:
     known = schema_of(schema)
     document = whole.document(f"submitters/{path}")
     jsonschema.validate(document, known)
@@ -85,13 +85,13 @@ def test_every_file_of_the_protocol_is_as_its_schema_says(whole: Scene, path: st
             jsonschema.validate({key: value for key, value in document.items() if key != field}, known)
 
 
-def test_the_schema_knows_all_of_a_variant(whole: Scene) -> None:
+def test_schema_covers_all_fields_of_a_variant(whole: Scene) -> None:
     known = schema_of("submission-plan")
     (variant,) = whole.document("submitters/plan")["variants"]
     assert variant.keys() == known["properties"]["variants"]["items"]["properties"].keys()
 
 
-def test_every_notice_is_as_its_schema_says(whole: Scene) -> None:
+def test_every_notice_follows_its_schema(whole: Scene) -> None:
     known = schema_of("submitter-sending")
     notices = whole.rows("submitters/01/sending")
     assert sorted(notice["index"] for notice in notices) == [1, 3, 5, 7]

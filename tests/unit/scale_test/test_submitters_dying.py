@@ -30,7 +30,7 @@ from .submitters import after, alive, pids, send
 pytestmark = pytest.mark.slow
 
 
-def test_a_submitter_that_is_killed_leaves_its_share_unsubmitted_and_accounted_for(tmp_path: Path) -> None:
+def test_killed_submitter_leaves_an_accounted_share(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
     scene.meanwhile = after(scene, 8, send(tmp_path, 1, signal.SIGKILL))
     end = scene.play()
@@ -53,7 +53,7 @@ def test_a_submitter_that_is_killed_leaves_its_share_unsubmitted_and_accounted_f
     ("fault", "outcome", "counts", "exit_code"),
     [("hold", "existed", (5, 0), 1), ("stall", "failed", (4, 1), 1)],
 )
-def test_what_a_dead_submitter_had_sent_is_looked_up(
+def test_requests_of_a_dead_submitter_are_looked_up(
     tmp_path: Path, fault: str, outcome: str, counts: tuple[int, int], exit_code: int
 ) -> None:
     scene = Scene(tmp_path, count=6, submitters=2)
@@ -81,7 +81,7 @@ def test_what_a_dead_submitter_had_sent_is_looked_up(
     assert said.value.exit_code == exit_code
 
 
-def test_a_submitter_that_is_terminated_ends_with_complete_files(tmp_path: Path) -> None:
+def test_terminated_submitter_leaves_complete_files(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
     scene.meanwhile = after(scene, 8, send(tmp_path, 0, signal.SIGTERM))
     end = scene.play()
@@ -93,7 +93,7 @@ def test_a_submitter_that_is_terminated_ends_with_complete_files(tmp_path: Path)
         requests.judge(end, max_failed=0, timeout_s=1.0)
 
 
-def test_a_stop_ends_all_of_them(tmp_path: Path) -> None:
+def test_stop_ends_all_submitters(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=1000, rate=50, submitters=3, connections=3)
 
     async def stop(_api: FakeApi) -> None:
@@ -107,7 +107,7 @@ def test_a_stop_ends_all_of_them(tmp_path: Path) -> None:
     assert [scene.document(f"submitters/{number:02d}/done")["ended_by"] for number in range(3)] == ["stopped"] * 3
 
 
-def test_an_error_of_the_recorder_leaves_no_process_and_true_accounts(tmp_path: Path) -> None:
+def test_recorder_error_leaves_no_process_and_correct_accounts(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=1000, rate=50, submitters=2)
     seen: list[int] = []
 
@@ -140,7 +140,7 @@ class Sickly:
         return started
 
 
-def test_no_workload_is_sent_when_one_was_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_workload_is_sent_if_one_submitter_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(tmp_path, submitters=3, connections=3)
     monkeypatch.setattr(Scene, "starter", lambda self: Sickly(LocalProcesses(ApiEndpoint(self.api.server))))
     with pytest.raises(PerfError, match="not all submitters were ready: submitter 1 was killed by SIGKILL"):
@@ -151,7 +151,7 @@ def test_no_workload_is_sent_when_one_was_not_ready(tmp_path: Path, monkeypatch:
     assert not (tmp_path / "submitters" / "go.json").exists()
 
 
-def test_processes_die_with_a_coordinator_that_is_killed(tmp_path: Path) -> None:
+def test_submitters_end_with_a_killed_coordinator(tmp_path: Path) -> None:
     process = subprocess.Popen(own_process(tmp_path, count=100000, rate=100, submitters=2))
     try:
         journal = tmp_path / "submissions.jsonl"
@@ -165,7 +165,7 @@ def test_processes_die_with_a_coordinator_that_is_killed(tmp_path: Path) -> None
     assert Scene(tmp_path).rows("submissions")
 
 
-def test_a_disk_that_is_full_for_one_of_them_is_told(tmp_path: Path) -> None:
+def test_full_disk_of_one_submitter_is_reported(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
 
     async def fill(_api: FakeApi) -> None:
@@ -184,7 +184,7 @@ def test_a_disk_that_is_full_for_one_of_them_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lost", "error"), [(1, DataQualityError), (0, PerfError)])
-def test_what_is_lost_because_of_a_death_is_a_matter_of_data_quality(lost: int, error: type[PerfError]) -> None:
+def test_loss_through_a_death_is_a_data_quality_issue(lost: int, error: type[PerfError]) -> None:
     accounting = Accounting(4, 3, 3 - lost, 0, lost, 0, {}, {}, ())
     progress = Progress("done", 4, 3, 0, 3 - lost, 0, lost, 0.0, 0.0, 1.0, 1.0)
     end = SessionEnd("condition", accounting, progress, "submitter 1 was killed by SIGKILL: 1 not submitted")

@@ -31,7 +31,7 @@ from .submitters import pids
 pytestmark = pytest.mark.slow
 
 
-def test_credentials_stand_in_no_file_and_no_command_line(tmp_path: Path) -> None:
+def test_credentials_are_in_no_file_and_no_command_line(tmp_path: Path) -> None:
     secret, key = "token-8f1c-of-nobody", "key-77ab-of-nobody"
 
     async def looked() -> list[str]:
@@ -54,7 +54,7 @@ def test_credentials_stand_in_no_file_and_no_command_line(tmp_path: Path) -> Non
     assert not [text for text in texts if secret in text or key in text]
 
 
-def test_an_endpoint_comes_back_as_it_was_handed_over(tmp_path: Path) -> None:
+def test_endpoint_round_trips_to_the_submitter(tmp_path: Path) -> None:
     endpoint = ApiEndpoint(
         "https://api:6443",
         certificate_authority=b"ca",
@@ -68,7 +68,9 @@ def test_an_endpoint_comes_back_as_it_was_handed_over(tmp_path: Path) -> None:
     assert handed(encoded(endpoint)) == endpoint
 
 
-def test_nothing_handed_over_is_the_cluster_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submitter_without_an_endpoint_uses_the_environments_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
     with pytest.raises(ClusterError, match="does not exist"):
         handed(b"")
@@ -84,7 +86,7 @@ spec:
 """
 
 
-def test_a_plan_renders_what_the_coordinator_would_have(tmp_path: Path) -> None:
+def test_plan_renders_the_coordinators_workloads(tmp_path: Path) -> None:
     (tmp_path / "part").write_text(PART)
 
     def make(variant: Variant) -> Workloads:
@@ -104,7 +106,7 @@ def test_a_plan_renders_what_the_coordinator_would_have(tmp_path: Path) -> None:
     assert [plan.due.due_s(index) for index in range(7)] == [arrivals.due_s(index) for index in range(7)]
 
 
-def test_a_plan_with_a_credential_is_refused_and_not_written(tmp_path: Path) -> None:
+def test_plan_with_a_credential_is_refused_and_not_written(tmp_path: Path) -> None:
     (tmp_path / "part").write_text(PART)
     patch = {"metadata": {"annotations": {"registry": "https://me:planted-word@registry.example.com"}}}
 
@@ -120,11 +122,11 @@ def test_a_plan_with_a_credential_is_refused_and_not_written(tmp_path: Path) -> 
     assert not (tmp_path / "plan.json").exists()
 
 
-def test_connections_are_shared_out() -> None:
+def test_connections_are_divided() -> None:
     assert (shares(8, 3), shares(4, 4), shares(9, 2)) == ([3, 3, 2], [1, 1, 1, 1], [5, 4])
 
 
-def test_a_follower_tells_whole_lines_once(tmp_path: Path) -> None:
+def test_follower_reports_complete_lines_once(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     follower = Follower(path)
     assert follower.rows() == []

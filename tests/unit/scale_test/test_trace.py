@@ -16,16 +16,16 @@ def trace(folder: Path, text: str) -> Trace:
     return read_trace(path)
 
 
-def test_a_row_says_when_and_what(tmp_path: Path) -> None:
+def test_row_has_time_and_workload(tmp_path: Path) -> None:
     rows = trace(tmp_path, "time_s,kind,gpus,duration\n0,Job,1,30s\n0.25,PyTorchJob,8,5m\n1.5,,,\n").rows
     assert rows == (TraceRow(0, "Job", 1, 30), TraceRow(0.25, "PyTorchJob", 8, 300), TraceRow(1.5))
 
 
-def test_columns_may_be_left_out_and_stand_in_any_order(tmp_path: Path) -> None:
+def test_columns_are_optional_and_in_any_order(tmp_path: Path) -> None:
     assert trace(tmp_path, "gpus,time_s\r\n0,2\r\n").rows == (TraceRow(2, gpus=0),)
 
 
-def test_a_trace_is_a_shape_of_arrival(tmp_path: Path) -> None:
+def test_trace_is_an_arrival_pattern(tmp_path: Path) -> None:
     read = trace(tmp_path, "time_s\n0\n0.5\n0.5\n4\n")
     settings = ArrivalSettings(trace=read)
     arrivals = settings.arrivals(3, 8)
@@ -57,11 +57,11 @@ def test_a_trace_is_a_shape_of_arrival(tmp_path: Path) -> None:
         ('time_s\n"0\n', r"trace.csv:2: unexpected end of data"),
     ],
 )
-def test_what_cannot_be_used_is_said_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_trace_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         trace(tmp_path, text)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"trace .*missing.csv cannot be read"):
         read_trace(tmp_path / "missing.csv")

@@ -35,7 +35,7 @@ def words(transitions: list[Transition]) -> list[str]:
     return [transition.transition for transition in transitions]
 
 
-def test_each_milestone_is_told_once_in_its_order() -> None:
+def test_each_milestone_is_reported_once_in_order() -> None:
     pods = tracker("Pod")
     assert words(pods.observe(pod(), 1.0)) == ["created"]
     scheduled = pod({"conditions": conditions(PodScheduled=SECOND.format(1))}, nodeName="node-1")
@@ -45,7 +45,7 @@ def test_each_milestone_is_told_once_in_its_order() -> None:
     assert pods.observe(scheduled, 3.0) == []
 
 
-def test_states_that_were_missed_are_told_with_the_servers_times() -> None:
+def test_missed_states_are_reported_with_server_times() -> None:
     ended = pod(
         {
             "phase": "Succeeded",
@@ -70,7 +70,7 @@ def test_states_that_were_missed_are_told_with_the_servers_times() -> None:
     assert {item.stamp.resolution_s for item in found if item.stamp} == {1.0}
 
 
-def test_a_pod_may_be_unschedulable_before_it_is_scheduled() -> None:
+def test_pod_may_be_unschedulable_before_it_is_scheduled() -> None:
     pods = tracker("Pod")
     waiting = {
         "type": "PodScheduled",
@@ -82,7 +82,7 @@ def test_a_pod_may_be_unschedulable_before_it_is_scheduled() -> None:
     assert words(pods.observe(pod({"conditions": conditions(PodScheduled=SECOND.format(5))}), 5.0)) == ["scheduled"]
 
 
-def test_a_failed_pod_says_why() -> None:
+def test_failed_pod_reports_why() -> None:
     killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": SECOND.format(4)}}
     found = tracker("Pod").observe(pod({"phase": "Failed", "containerStatuses": [{"state": killed}]}), 5.0)
     assert (found[-1].transition, found[-1].reason) == ("failed", "OOMKilled (exit code 137)")
@@ -95,7 +95,7 @@ def job(status: dict[str, Any] | None = None, uid: str = "j1") -> dict[str, Any]
     return {"metadata": metadata, "status": status or {}}
 
 
-def test_a_suspended_job_that_is_resumed_and_suspended_again_tells_all_of_it() -> None:
+def test_suspended_and_resumed_job_reports_every_change() -> None:
     jobs = tracker("Job")
     suspended = {"conditions": conditions(Suspended=SECOND.format(1))}
     started = {"startTime": SECOND.format(2)}
@@ -103,7 +103,7 @@ def test_a_suspended_job_that_is_resumed_and_suspended_again_tells_all_of_it() -
     assert told == [["created", "suspended"], ["started"], ["suspended"], ["started"]]
 
 
-def test_a_pytorchjob_and_a_kind_nobody_described_end_as_jobs_do() -> None:
+def test_pytorchjob_and_unknown_kind_end_like_jobs() -> None:
     running = {"type": "Running", "status": "False"}
     succeeded = {
         "conditions": [running, *conditions(Succeeded=SECOND.format(7))],
@@ -116,7 +116,7 @@ def test_a_pytorchjob_and_a_kind_nobody_described_end_as_jobs_do() -> None:
     ]
 
 
-def test_a_deleted_object_tells_its_last_state_first() -> None:
+def test_deleted_object_reports_its_last_state_first() -> None:
     jobs = tracker("Job")
     jobs.observe(job(), 1.0)
     ended = job({"startTime": SECOND.format(1), "conditions": conditions(Complete=SECOND.format(3))})
@@ -124,7 +124,7 @@ def test_a_deleted_object_tells_its_last_state_first() -> None:
     assert len(jobs) == 0
 
 
-def test_what_a_new_list_lacks_was_deleted_meanwhile() -> None:
+def test_object_missing_from_a_new_list_was_deleted() -> None:
     jobs = tracker("Job")
     jobs.observe(job(uid="j1"), 1.0)
     jobs.observe(job(uid="j2"), 1.0)
@@ -132,7 +132,7 @@ def test_what_a_new_list_lacks_was_deleted_meanwhile() -> None:
     assert jobs.missing(["j2"], 3.0) == []
 
 
-def test_a_row_has_the_fields_of_the_contract() -> None:
+def test_row_has_the_fields_of_the_contract() -> None:
     row = tracker("Pod").observe(pod(), 1.25)[0].row()
     created = stamp(SECOND.format(0))
     assert created is not None
@@ -151,7 +151,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     }
 
 
-def test_microseconds_are_known_from_whole_seconds() -> None:
+def test_microseconds_are_distinguished_from_whole_seconds() -> None:
     fine = stamp("2026-11-21T00:00:01.250000Z")
     assert fine is not None
     assert fine.resolution_s == 0.000001
@@ -170,7 +170,7 @@ def event(uid: str = "e1", count: int | None = None, **fields: Any) -> dict[str,
     }
 
 
-def test_an_event_is_told_once_for_each_count() -> None:
+def test_event_is_reported_once_per_count() -> None:
     log = EventLog()
     first = log.observe(event(eventTime="2026-11-21T00:00:01.500000Z"), "w-00001", 2.0)
     assert first is not None
@@ -181,7 +181,7 @@ def test_an_event_is_told_once_for_each_count() -> None:
     assert again["resolution_s"] == 1.0
 
 
-def test_an_event_older_than_the_recording_is_told_when_it_repeats() -> None:
+def test_older_event_is_reported_when_it_repeats() -> None:
     log = EventLog()
     log.ignore(event(count=3))
     assert log.observe(event(count=3), None, 1.0) is None
@@ -207,7 +207,7 @@ def progressing(reason: str, status: str = "True", updated: int = 1) -> dict[str
     }
 
 
-def test_a_deployment_is_complete_when_all_its_pods_are_available() -> None:
+def test_deployment_is_complete_when_all_pods_are_available() -> None:
     deployments = tracker("Deployment")
     assert words(deployments.observe(deployment(), 1.0)) == ["created"]
     counts = {"observedGeneration": 1, "replicas": 4, "updatedReplicas": 4}
@@ -226,20 +226,20 @@ def test_a_deployment_is_complete_when_all_its_pods_are_available() -> None:
     assert lifecycle_of("Deployment").ends["completed"] == "completed"
 
 
-def test_a_deployment_whose_status_is_of_an_older_generation_is_not_complete() -> None:
+def test_deployment_with_an_outdated_status_is_not_complete() -> None:
     old = {"observedGeneration": 0, "updatedReplicas": 4, "availableReplicas": 4}
     found = tracker("Deployment").observe(deployment({**old, "conditions": [progressing("x")]}), 1.0)
     assert words(found) == ["created", "started"]
 
 
-def test_a_deployment_that_is_late_has_failed() -> None:
+def test_late_deployment_has_failed() -> None:
     conditions = [progressing("ProgressDeadlineExceeded", status="False")]
     found = tracker("Deployment").observe(deployment({"observedGeneration": 1, "conditions": conditions}), 1.0)
     assert words(found) == ["created", "started", "failed"]
     assert found[-1].reason == "ProgressDeadlineExceeded"
 
 
-def test_a_job_that_waits_in_a_queue_is_suspended_until_it_starts() -> None:
+def test_queued_job_is_suspended_until_it_starts() -> None:
     jobs = tracker("Job")
     metadata = {"name": "w-00001", "namespace": "test", "uid": "j1", "creationTimestamp": SECOND.format(0)}
     suspended = {
@@ -257,7 +257,7 @@ def test_a_job_that_waits_in_a_queue_is_suspended_until_it_starts() -> None:
     assert words(jobs.observe({"metadata": metadata, "status": status}, 4.0)) == ["started"]
 
 
-def test_a_pod_that_was_preempted_failed_because_of_it() -> None:
+def test_preempted_pod_failed_by_preemption() -> None:
     disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
     terminated = [{"state": {"terminated": {"exitCode": 137, "reason": "Error"}}}]
     found = tracker("Pod").observe(
@@ -267,7 +267,7 @@ def test_a_pod_that_was_preempted_failed_because_of_it() -> None:
     assert (reasons["evicted"], reasons["failed"]) == ("PreemptionByScheduler", "PreemptionByScheduler")
 
 
-def test_a_workload_failed_for_the_pod_that_did_wrong_and_not_for_one_that_was_disrupted() -> None:
+def test_workload_failure_is_that_of_the_faulty_pod() -> None:
     def failed(name: str, uid: str, reason: str) -> Transition:
         return Transition(1.0, "Pod", "test", name, uid, "w", "failed", None, None, reason)
 

@@ -57,7 +57,7 @@ def shipped(name: str, patch: dict[str, Any] | None = None, **changes: Any) -> W
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
-def test_a_shipped_template_carries_everything_it_was_given(name: str) -> None:
+def test_shipped_template_uses_every_option(name: str) -> None:
     made = shipped(name)
     assert made.size == Size(pods=4, gpus=8)
     manifest = made.manifest(12)
@@ -79,19 +79,19 @@ def test_a_shipped_template_carries_everything_it_was_given(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
-def test_what_was_not_given_is_left_out(name: str) -> None:
+def test_omitted_options_are_left_out(name: str) -> None:
     text = shipped(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
     for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
         assert absent not in text
 
 
-def test_one_pod_needs_no_workers_and_no_index() -> None:
+def test_single_pod_needs_no_workers_and_no_index() -> None:
     assert "Indexed" not in shipped("job", pods=1).body(0).decode()
     assert list(shipped("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
-def test_a_priority_is_that_of_every_pod(name: str) -> None:
+def test_priority_applies_to_every_pod(name: str) -> None:
     assert "priorityClassName" not in shipped(name).body(0).decode()
     made = shipped(name, priority_class="p123-high").manifest(0)
     templates = manifests.pod_templates(made)
@@ -100,7 +100,7 @@ def test_a_priority_is_that_of_every_pod(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
-def test_a_claim_is_that_of_every_pod_and_mounted(name: str) -> None:
+def test_claim_is_mounted_in_every_pod(name: str) -> None:
     assert "volume" not in shipped(name).body(0).decode()
     made = shipped(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
     for template in manifests.pod_templates(made.manifest(3)):
@@ -117,13 +117,13 @@ def test_a_claim_is_that_of_every_pod_and_mounted(name: str) -> None:
     assert "storageClassName" not in shipped(name, pvc_size="5Gi").body(0).decode()
 
 
-def test_an_indexed_job_is_indexed_with_one_pod_too() -> None:
+def test_indexed_job_is_indexed_with_one_pod() -> None:
     spec = shipped("indexedjob", pods=1).manifest(0)["spec"]
     assert (spec["completionMode"], spec["completions"], spec["backoffLimit"]) == ("Indexed", 1, 0)
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob"])
-def test_to_a_job_a_disruption_is_no_failure(name: str) -> None:
+def test_disruption_is_no_failure_of_a_job(name: str) -> None:
     spec = shipped(name).manifest(0)["spec"]
     (rule,) = spec["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
@@ -131,7 +131,7 @@ def test_to_a_job_a_disruption_is_no_failure(name: str) -> None:
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
 
 
-def test_a_pod_is_one_pod_and_ends_as_the_lab_is_told() -> None:
+def test_pod_workload_is_one_pod_with_the_labs_duration() -> None:
     made = shipped("pod")
     assert made.size == Size(pods=1, gpus=2)
     pod = made.manifest(4)
@@ -139,18 +139,18 @@ def test_a_pod_is_one_pod_and_ends_as_the_lab_is_told() -> None:
     assert pod["metadata"]["annotations"] == {"lab.psap.perf/duration": "30s"}
 
 
-def test_how_long_a_trainer_runs_on_a_lab_is_not_for_the_submission_to_say() -> None:
+def test_trainer_duration_on_a_lab_is_not_set() -> None:
     labels = "{lab.psap.perf/trainer: fms}"
     made = workloads(f"{{apiVersion: v1, kind: Pod, metadata: {{labels: {labels}}}, spec: {{containers: []}}}}")
     assert "annotations" not in made.manifest(0)["metadata"]
 
 
-def test_a_pod_of_several_pods_is_refused() -> None:
+def test_pod_workload_of_several_pods_is_refused() -> None:
     with pytest.raises(UsageError, match="pods is 3, but a workload of kind Pod is one pod"):
         workloads("{apiVersion: v1, kind: Pod, spec: {containers: []}}", plan_pods=3)
 
 
-def test_a_deployment_selects_its_own_pods_and_restarts_them() -> None:
+def test_deployment_selects_and_restarts_its_pods() -> None:
     made = shipped("deployment")
     manifest = made.manifest(9)
     selected = manifest["spec"]["selector"]["matchLabels"]
@@ -171,7 +171,7 @@ def test_a_deployment_selects_its_own_pods_and_restarts_them() -> None:
         ("deployment", {}),
     ],
 )
-def test_a_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: dict[str, Any]) -> None:
+def test_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: dict[str, Any]) -> None:
     made = shipped(name, queue="team-a")
     manifest = made.manifest(0)
     assert made.queue == manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
@@ -181,7 +181,7 @@ def test_a_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: d
     assert "suspend" not in without.body(0).decode()
 
 
-def test_a_patch_sets_any_field_of_a_workload_but_not_what_is_ours() -> None:
+def test_patch_sets_any_field_except_reserved_ones() -> None:
     patch = {
         "metadata": {"name": "mine", "labels": {"team": "a", "psap.perf/run": "mine"}},
         "spec": {
@@ -212,7 +212,7 @@ def test_a_patch_sets_any_field_of_a_workload_but_not_what_is_ours() -> None:
     assert second == {"name": "second", "image": "more:1"}
 
 
-def test_the_gpus_of_a_patch_are_counted() -> None:
+def test_gpus_of_a_patch_are_counted() -> None:
     limits = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
     patch = {"spec": {"template": {"spec": {"containers": [{"name": "pytorch", **limits}]}}}}
     assert shipped("job", patch=patch).size == Size(pods=4, gpus=32)
@@ -233,13 +233,13 @@ def test_the_gpus_of_a_patch_are_counted() -> None:
         ([{"name": "x"}], [], []),
     ],
 )
-def test_a_patch_merges_by_key_and_by_name_and_else_replaces(value: Any, patch: Any, expected: Any) -> None:
+def test_patch_merges_by_key_and_name_and_otherwise_replaces(value: Any, patch: Any, expected: Any) -> None:
     before = json.dumps(value)
     assert patched(value, patch) == expected
     assert json.dumps(value) == before
 
 
-def test_object_and_pods_carry_our_labels() -> None:
+def test_object_and_pods_have_own_labels() -> None:
     made = shipped("job")
     manifest = made.manifest(3)
     expected = made.submission.labels(3, made.name(3))
@@ -248,7 +248,7 @@ def test_object_and_pods_carry_our_labels() -> None:
     assert expected["app.kubernetes.io/managed-by"] == "psap.perf"
 
 
-def test_an_own_template_keeps_its_labels_but_not_ours() -> None:
+def test_custom_template_keeps_its_labels_but_not_reserved_ones() -> None:
     labels = workloads(OWN).manifest(0)["metadata"]["labels"]
     assert labels["kept"] == "yes"
     assert labels["psap.perf/run"] == "scale_test-20261121T000000Z-abcdef"
@@ -264,13 +264,13 @@ def test_an_own_template_keeps_its_labels_but_not_ours() -> None:
         ("{{ name | upper }}", "{NAME}"),
     ],
 )
-def test_name_and_index_may_be_printed_or_computed_with(insert: str, expected: str) -> None:
+def test_name_and_index_can_be_printed_or_computed_with(insert: str, expected: str) -> None:
     made = workloads(OWN.replace("INSERT", insert))
     name = made.name(5)
     assert made.manifest(5)["data"]["text"] == expected.format(name=name, NAME=name.upper())
 
 
-def test_an_index_that_is_a_number_stays_one() -> None:
+def test_numeric_index_stays_a_number() -> None:
     assert workloads(OWN.replace('"INSERT"', "{{ index }}")).manifest(5)["data"]["text"] == 5
 
 
@@ -287,12 +287,12 @@ def test_an_index_that_is_a_number_stays_one() -> None:
         ("a: [", "cannot be rendered"),
     ],
 )
-def test_a_template_that_cannot_serve_is_refused_with_its_name(source: str, message: str) -> None:
+def test_unusable_template_is_refused_with_its_name(source: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         workloads(source)
 
 
-def test_names_differ_between_runs_and_directories_and_never_between_tries() -> None:
+def test_names_differ_by_run_and_directory_but_not_by_attempt() -> None:
     one = Submission.of("run-1", "001__a")
     assert one == Submission.of("run-1", "001__a")
     others = {Submission.of("run-1", "002__a").name(0), Submission.of("run-2", "001__a").name(0)}
@@ -300,7 +300,7 @@ def test_names_differ_between_runs_and_directories_and_never_between_tries() -> 
     assert len(others) == 2
 
 
-def test_the_workload_is_found_in_the_names_of_what_belongs_to_it() -> None:
+def test_workload_is_found_in_the_names_of_its_objects() -> None:
     one = Submission.of("run-1", "001__a")
     name = one.name(7)
     assert [one.workload_in(text) for text in (name, f"{name}-x7k2p", f"{name}-worker-0")] == [name] * 3
@@ -308,14 +308,14 @@ def test_the_workload_is_found_in_the_names_of_what_belongs_to_it() -> None:
     assert one.workload_in("other-00007") is None
 
 
-def test_a_label_value_is_short_and_safe_and_keeps_its_end() -> None:
+def test_label_value_is_short_and_safe_and_keeps_its_end() -> None:
     assert label_value("a/b c") == "a-b-c"
     long = label_value("x" * 100 + "-end")
     assert len(long) == 63
     assert long.endswith("-end")
 
 
-def test_a_pods_workload_is_our_label_or_the_controllers_or_the_owner() -> None:
+def test_workload_of_a_pod_is_its_label_controller_or_owner() -> None:
     assert workload_of({"labels": {"psap.perf/workload": "w", "job-name": "j"}}) == "w"
     assert workload_of({"labels": {"training.kubeflow.org/job-name": "p"}}) == "p"
     owner = {"kind": "ReplicaSet", "name": "r", "controller": True}

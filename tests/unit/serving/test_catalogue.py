@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import ServedModel, catalogue, served_model
 
 
-def test_what_a_user_gives_changes_a_known_model_key_by_key_and_adds_others() -> None:
+def test_user_model_overrides_known_keys_and_adds_models() -> None:
     mine = {"source": "s3://models/mine", "vllm": {"gpus": 2, "cpu": 8, "memory": "40Gi"}}
     known = catalogue({"phi-2": {"vllm": {"gpus": 3}}, "mine": mine})
 
@@ -34,7 +34,7 @@ def test_every_model_of_the_collection_is_complete(runtime: str) -> None:
         ({"source": "hf://mine", "vllm": None}, "vllm with gpus"),
     ],
 )
-def test_what_cannot_be_served_is_refused(model: dict[str, Any], said: str) -> None:
+def test_invalid_model_is_refused(model: dict[str, Any], said: str) -> None:
     other = {"source": "hf://other", "vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}
     with pytest.raises(UsageError, match=said):
         served_model({"other": other, "mine": model}, "mine", "vllm")

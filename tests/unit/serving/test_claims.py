@@ -19,12 +19,12 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.claims import in
         ("s3://bucket/models/opt 125m/", "bucket/models/opt-125m"),
     ],
 )
-def test_the_folder_is_named_by_the_source(source: str, folder: str) -> None:
+def test_folder_is_named_by_the_source(source: str, folder: str) -> None:
     assert in_claim(source, "models") == f"pvc://models/{folder}"
 
 
 @pytest.mark.parametrize("uri", ["", "oci://quay.io/models/opt:1", "pvc://other/opt", "hf:///"])
-def test_what_is_no_folder_to_download_is_refused(uri: str) -> None:
+def test_undownloadable_folder_is_refused(uri: str) -> None:
     with pytest.raises(UsageError, match="cannot be downloaded to PersistentVolumeClaim models; give"):
         in_claim(uri, "models")
 
@@ -33,7 +33,7 @@ def shaped(manifest: dict[str, Any], **options: str) -> Any:
     return FilterModule().filters()["llm_inference_service"](manifest, **options)
 
 
-def test_the_manifest_reads_the_claim_and_keeps_the_rest() -> None:
+def test_manifest_reads_the_claim_and_keeps_the_rest() -> None:
     given = {"spec": {"model": {"uri": "hf://a/b", "name": "b"}, "replicas": 2}}
     assert shaped(given, flavor="simple-x3", model_claim="models")["spec"] == {
         "model": {"uri": "pvc://models/a/b", "name": "b"},
@@ -44,6 +44,6 @@ def test_the_manifest_reads_the_claim_and_keeps_the_rest() -> None:
     assert shaped(given)["spec"]["model"]["uri"] == "hf://a/b"
 
 
-def test_a_manifest_without_a_source_has_nothing_for_a_claim() -> None:
+def test_manifest_without_a_source_uses_no_claim() -> None:
     with pytest.raises(AnsibleFilterError, match="cannot be downloaded"):
         shaped({"kind": "LLMInferenceService"}, model_claim="models")

@@ -27,19 +27,19 @@ def service(url: str = "") -> dict[str, Any]:
     return {"kind": "InferenceService", "metadata": metadata, "status": {"url": url} if url else {}}
 
 
-def test_an_address_is_taken_apart_and_put_together() -> None:
+def test_address_round_trips() -> None:
     assert endpoint_at("https://a.example.com/b/") == Endpoint("https", "a.example.com", 443, "/b")
     for url in ("http://127.0.0.1:8080/n/granite", "https://a.example.com", "http://a:443"):
         assert endpoint_at(url).url == url
 
 
 @pytest.mark.parametrize("url", ["", "grpc://a:1", "http://", "http://a:b", "a.example.com"])
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="is no address of a served model"):
         endpoint_at(url)
 
 
-def test_a_model_is_reached_at_its_url_and_on_a_lab_at_the_stand_in() -> None:
+def test_model_is_reached_at_its_url_or_the_labs_stand_in() -> None:
     found = service("https://granite-n.example.com")
     assert endpoint_of(found, None).url == "https://granite-n.example.com"
     lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}
@@ -47,12 +47,12 @@ def test_a_model_is_reached_at_its_url_and_on_a_lab_at_the_stand_in() -> None:
 
 
 @pytest.mark.parametrize("port", ["", ":6"])
-def test_on_a_lab_a_routed_model_is_reached_through_the_gateway_whatever_port_it_names(port: str) -> None:
+def test_routed_model_on_a_lab_is_reached_through_the_gateway(port: str) -> None:
     lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}
     assert endpoint_of(service(f"http://127.0.0.1{port}/n/granite"), lab).url == "http://127.0.0.1:6/n/granite"
 
 
-def test_by_grpc_a_lab_has_one_address_for_all_models_and_a_cluster_that_of_http() -> None:
+def test_grpc_has_one_address_on_a_lab_and_the_http_one_elsewhere() -> None:
     found = service("https://granite-n.example.com")
     assert endpoint_of(found, None, "grpc").url == "https://granite-n.example.com"
     lab = {"models-url": "http://127.0.0.1:5", "models-grpc-url": "http://127.0.0.1:7"}
@@ -69,7 +69,7 @@ def test_by_grpc_a_lab_has_one_address_for_all_models_and_a_cluster_that_of_http
         (service("http://granite-n.example.com"), {}, "perflab up --with models"),
     ],
 )
-def test_a_model_that_cannot_be_reached_says_why(found: dict[str, Any], lab: dict[str, str] | None, said: str) -> None:
+def test_unreachable_model_reports_why(found: dict[str, Any], lab: dict[str, str] | None, said: str) -> None:
     with pytest.raises(ClusterError, match=said):
         endpoint_of(found, lab)
 
@@ -105,7 +105,7 @@ def body(text: str = "because", tokens: int = 2) -> str:
     )
 
 
-def test_an_answer_has_text_and_counts() -> None:
+def test_response_has_text_and_counts() -> None:
     with answering(200, body()) as endpoint:
         assert complete(endpoint, "m", "why", 3, Caller(5.0)) == Answer("because", 1, 2)
 
@@ -120,7 +120,7 @@ def test_an_answer_has_text_and_counts() -> None:
         (200, '{"choices": []}', "the answer is no completion"),
     ],
 )
-def test_what_is_no_answer_says_why(status: int, text: str, said: str) -> None:
+def test_invalid_response_reports_why(status: int, text: str, said: str) -> None:
     with answering(status, text) as endpoint, pytest.raises(AnswerError, match=said):
         complete(endpoint, "m", "why", 3, Caller(5.0))
 
@@ -132,17 +132,17 @@ def test_requests_have_the_bearer_token() -> None:
             complete(endpoint, "m", "why", 3, Caller(5.0))
 
 
-def test_the_token_is_in_no_text_of_its_caller() -> None:
+def test_token_is_in_no_repr_of_its_caller() -> None:
     assert "sesame" not in repr(Caller(5.0, api_key="sesame"))
 
 
-def test_nobody_answers() -> None:
+def test_refused_connection_is_reported() -> None:
     with answering(200, "") as endpoint:
         gone = endpoint
     with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
         complete(gone, "m", "why", 3, Caller(5.0))
 
 
-def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
+def test_unreadable_authority_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"):
         complete(Endpoint("https", "127.0.0.1", 1), "m", "why", 3, Caller(5.0, "/nowhere"))

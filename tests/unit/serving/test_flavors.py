@@ -37,7 +37,7 @@ def service(**spec: Any) -> dict[str, Any]:
         ("pd-px2-ptp1-x1-dtp4", Flavor("pd", tensor=4, replicas=1, prefill_tensor=1, prefill_replicas=2)),
     ],
 )
-def test_the_parts_stand_in_any_order(text: str, flavor: Flavor) -> None:
+def test_flavor_parts_may_be_in_any_order(text: str, flavor: Flavor) -> None:
     assert parse_flavor(text) == flavor
 
 
@@ -53,12 +53,12 @@ def test_the_parts_stand_in_any_order(text: str, flavor: Flavor) -> None:
         ("simple-px2", "'px2' is of the prefill, which only pd has apart"),
     ],
 )
-def test_what_is_no_flavor_is_refused_by_its_part(text: str, message: str) -> None:
+def test_invalid_flavor_is_refused_by_its_part(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_flavor(text)
 
 
-def test_what_a_flavor_does_not_say_stays() -> None:
+def test_omitted_parts_keep_the_manifest() -> None:
     given = service(router={"gateway": {"refs": [{"name": "mine"}]}})
     before = deepcopy(given)
 
@@ -70,7 +70,7 @@ def test_what_a_flavor_does_not_say_stays() -> None:
     assert given == before
 
 
-def test_a_replica_gets_as_many_gpus_as_its_layers_are_split_over() -> None:
+def test_replica_gets_as_many_gpus_as_its_parallelism() -> None:
     shaped = in_flavor(service(parallelism={"pipeline": 2}), parse_flavor("intelligentrouting-tp4-x2"))["spec"]
 
     assert (shaped["replicas"], shaped["parallelism"]) == (2, {"pipeline": 2, "tensor": 4})
@@ -78,7 +78,7 @@ def test_a_replica_gets_as_many_gpus_as_its_layers_are_split_over() -> None:
     assert shaped["router"]["scheduler"] == {}
 
 
-def test_prefill_is_a_stage_of_its_own_like_the_other_but_for_what_is_said() -> None:
+def test_prefill_stage_copies_the_other_unless_overridden() -> None:
     shaped = in_flavor(service(), parse_flavor("pd-tp2-x1-ptp4-px3"))["spec"]
 
     assert shaped["template"]["containers"][1] == container("2")
@@ -86,7 +86,7 @@ def test_prefill_is_a_stage_of_its_own_like_the_other_but_for_what_is_said() -> 
     assert (shaped["prefill"]["replicas"], shaped["prefill"]["parallelism"]) == (3, {"tensor": 4})
 
 
-def test_only_its_flavor_has_a_prefill_or_a_scheduler() -> None:
+def test_prefill_and_scheduler_require_their_flavor() -> None:
     given = service(prefill={"replicas": 2}, router={"scheduler": {"replicas": 2}})
 
     assert "prefill" not in in_flavor(given, parse_flavor("simple"))["spec"]
@@ -95,19 +95,19 @@ def test_only_its_flavor_has_a_prefill_or_a_scheduler() -> None:
 
 
 @pytest.mark.parametrize(("flavor", "decode", "prefill"), [("pd-x2-px4", 2, 8), ("pd-px4", 3, 4), ("pd-x2", 2, None)])
-def test_replicas_that_prefill_are_for_each_that_decodes(flavor: str, decode: int, prefill: int | None) -> None:
+def test_prefill_replicas_are_per_decode_replica(flavor: str, decode: int, prefill: int | None) -> None:
     spec = in_flavor(service(), parse_flavor(flavor))["spec"]
     assert (spec["replicas"], spec["prefill"].get("replicas")) == (decode, prefill)
 
 
-def test_a_manifest_that_says_nothing_gets_a_container() -> None:
+def test_empty_manifest_gets_a_container() -> None:
     shaped = in_flavor({"kind": "LLMInferenceService"}, parse_flavor("simple-tp2"))["spec"]
 
     (main,) = shaped["template"]["containers"]
     assert main == {"name": "main", "resources": {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}}
 
 
-def test_fields_of_pods_come_to_every_stage_that_there_is_and_no_other() -> None:
+def test_pod_fields_apply_to_every_existing_stage_only() -> None:
     pod = {"nodeSelector": {"gpu": "yes"}}
     given = service()
     before = deepcopy(given)
@@ -130,7 +130,7 @@ def test_annotations_reach_the_service_and_pods_of_every_stage() -> None:
     assert found["spec"]["prefill"]["annotations"] == asked
 
 
-def test_fields_of_pods_reach_workers_below_a_leader() -> None:
+def test_pod_fields_reach_workers_below_a_leader() -> None:
     worker = {"containers": [container("8")]}
     found = shaped(service(worker=worker), Shape(pod={"nodeSelector": {"gpu": "yes"}}))["spec"]
     assert found["worker"] == {**worker, "nodeSelector": {"gpu": "yes"}}
@@ -148,7 +148,7 @@ def test_fields_of_pods_reach_workers_below_a_leader() -> None:
         ({}, {AUTH: False}, False, False),
     ],
 )
-def test_requests_need_a_token_as_the_annotation_says(
+def test_annotation_decides_whether_requests_need_a_token(
     of_manifest: dict[str, str], annotations: dict[str, Any], auth: bool, required: bool
 ) -> None:
     given = {**service(), "metadata": {"annotations": of_manifest}}
@@ -157,5 +157,5 @@ def test_requests_need_a_token_as_the_annotation_says(
     assert found["metadata"]["annotations"][AUTH] == ("true" if required else "false")
 
 
-def test_open_data_hub_requires_a_token_where_no_annotation_says_otherwise() -> None:
+def test_open_data_hub_requires_a_token_by_default() -> None:
     assert requires_token(service())

@@ -49,7 +49,7 @@ def to(endpoint: Endpoint, said: str = "") -> Connect:
     return functools.partial(tunnel, endpoint, said)
 
 
-def test_every_connection_has_a_tunnel_of_its_own() -> None:
+def test_every_connection_has_a_separate_tunnel() -> None:
     with answering(200, body()) as endpoint, forwarding(to(endpoint)) as here:
         there = replace(here.endpoint("", ""), path=endpoint.path)
         for _number in range(3):
@@ -59,14 +59,14 @@ def test_every_connection_has_a_tunnel_of_its_own() -> None:
         socket.create_connection((there.host, there.port))
 
 
-def test_a_call_of_grpc_goes_through() -> None:
+def test_grpc_call_passes_the_tunnel() -> None:
     with serving(generate) as endpoint, forwarding(to(endpoint)) as here:
         there = here.endpoint("", "port 8033 of pod models/granite")
         with asking(there, question(), Caller(20.0)) as calling:
             assert calling.complete("granite", "why", 7).text == "granite: why 7"
 
 
-def test_what_the_other_side_says_of_a_connection_that_failed_is_kept() -> None:
+def test_remote_error_of_a_failed_connection_is_kept() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         threading.Thread(target=lambda: silent.accept()[0].close(), daemon=True).start()
         gone = Endpoint("http", "127.0.0.1", silent.getsockname()[1])
@@ -88,7 +88,7 @@ class Model(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_the_certificate_is_held_against_the_name_of_the_pods_server(tmp_path: Path) -> None:
+def test_certificate_is_verified_by_the_pods_server_name(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     pair = authority.issue_server("server", ["granite.models.svc"])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -107,7 +107,7 @@ def test_the_certificate_is_held_against_the_name_of_the_pods_server(tmp_path: P
         thread.join()
 
 
-def test_a_call_of_grpc_is_held_against_it_too(tmp_path: Path) -> None:
+def test_grpc_certificate_is_verified_too(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     caller = Caller(20.0, str(authority.pair.certificate))
     with (

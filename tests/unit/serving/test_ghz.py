@@ -21,7 +21,7 @@ def written(folder: Path, answered: int, errors: dict[str, int]) -> Path:
     return path
 
 
-def test_failed_calls_are_counted_and_refused_where_each_must_be_answered(tmp_path: Path) -> None:
+def test_failed_calls_are_counted_and_refused_if_required(tmp_path: Path) -> None:
     path = written(tmp_path, 6, {"rare": 1, "no healthy upstream": 3})
     assert counted(path, complete=False) == (10, 4)
     with pytest.raises(DataQualityError, match="4 of 10 calls failed; most of them: no healthy upstream"):
@@ -29,7 +29,7 @@ def test_failed_calls_are_counted_and_refused_where_each_must_be_answered(tmp_pa
     assert counted(written(tmp_path, 6, {}), complete=True) == (6, 0)
 
 
-def test_nothing_but_failures_is_no_result(tmp_path: Path) -> None:
+def test_only_failures_are_no_result(tmp_path: Path) -> None:
     with pytest.raises(DataQualityError, match="2 of 2 calls failed; most of them: no such model"):
         counted(written(tmp_path, 0, {"no such model": 2}), complete=False)
     with pytest.raises(DataQualityError, match="no call ended"):
@@ -37,13 +37,13 @@ def test_nothing_but_failures_is_no_result(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"count": 1, "statusCode', '{"count": 1}', '{"count": null}'])
-def test_what_is_no_result_says_so(tmp_path: Path, text: str) -> None:
+def test_invalid_result_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "ghz.json").write_text(text)
     with pytest.raises(DataQualityError, match=r"ghz\.json is no result of ghz, or is cut off"):
         counted(tmp_path / "ghz.json", complete=False)
 
 
-def test_what_ghz_itself_wrote_is_counted() -> None:
+def test_result_of_real_ghz_is_counted() -> None:
     """Of a server that refused some of the calls."""
     calls, failed = counted(REAL, complete=False)
     assert (calls, failed) == (160, 10)

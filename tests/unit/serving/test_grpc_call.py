@@ -32,7 +32,7 @@ def _asked(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_ghz_sends_the_requests_in_turn_to_the_model_of_the_mesh(asked: dict[str, Any]) -> None:
+def test_ghz_sends_requests_in_turn_to_the_model(asked: dict[str, Any]) -> None:
     data = [{"text": "- name: {{ first }}"}, {"text": "b"}]
     call = grpc_call(asked, "ghz", ["--total=8"], data, {"replicas": 2})
     assert call.words == (
@@ -44,7 +44,7 @@ def test_ghz_sends_the_requests_in_turn_to_the_model_of_the_mesh(asked: dict[str
     assert json.loads(call.files[-1].text) == data
 
 
-def test_grpcurl_calls_it_once_where_it_is_told_to(asked: dict[str, Any]) -> None:
+def test_grpcurl_calls_once_at_its_address(asked: dict[str, Any]) -> None:
     call = grpc_call({**asked, "host": "a:1"}, "grpcurl", ['-d={"text": "a"}'], [], {})
     assert call.words == (
         *("grpcurl", "-plaintext", "-import-path=/inputs", "-proto=service.proto", "-rpc-header=mm-vmodel-id: m"),
@@ -53,7 +53,7 @@ def test_grpcurl_calls_it_once_where_it_is_told_to(asked: dict[str, Any]) -> Non
     assert [one.path for one in call.files] == ["a/v1/messages.proto", "service.proto"]
 
 
-def test_files_of_subfolders_are_given_by_keys_that_a_config_map_takes(asked: dict[str, Any]) -> None:
+def test_subfolder_files_have_valid_config_map_keys(asked: dict[str, Any]) -> None:
     call = grpc_call({**asked, "proto": "a/v1/messages.proto"}, "ghz", [], [], {})
     assert "--proto=a/v1/messages.proto" in call.words
     assert [(one.key, one.path) for one in call.files] == [
@@ -64,7 +64,7 @@ def test_files_of_subfolders_are_given_by_keys_that_a_config_map_takes(asked: di
     assert call.files[0].text == 'syntax = "proto3"; // {{ no template }}'
 
 
-def test_kubernetes_ends_a_job_that_nobody_waits_for(asked: dict[str, Any]) -> None:
+def test_job_without_a_waiter_has_a_deadline(asked: dict[str, Any]) -> None:
     """After both timeouts, and ten minutes to fetch the results."""
     assert grpc_call(asked, "ghz", [], [], {}).deadline_s == 600 + 90 + 600
 
@@ -77,7 +77,7 @@ def test_files_that_do_not_describe_the_call_are_refused(asked: dict[str, Any]) 
         grpc_call(asked, "ghz", [], [], {})
 
 
-def test_the_job_has_the_files_and_the_results_where_the_programs_are_told() -> None:
+def test_job_mounts_files_and_results_at_the_expected_paths() -> None:
     template = TEMPLATE.read_text(encoding="utf-8")
     for name, folder in (("inputs", INPUTS), ("results", str(Path(IN_POD).parent))):
         assert f"{{name: {name}, mountPath: {folder}}}" in template

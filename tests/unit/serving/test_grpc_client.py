@@ -111,7 +111,7 @@ def ask(endpoint: Endpoint, asked: Question, timeout_s: float = PATIENCE_S) -> A
 
 
 @pytest.mark.parametrize("proto", [str(PROTO), ""], ids=["by its proto", "by reflection"])
-def test_an_answer_has_text_and_counts(proto: str) -> None:
+def test_response_has_text_and_counts(proto: str) -> None:
     with serving(generate, reflected=not proto) as endpoint:
         assert ask(endpoint, question(proto=proto)) == Answer("granite: why {not} 7", 1, 2)
 
@@ -127,7 +127,7 @@ def test_an_answer_has_text_and_counts(proto: str) -> None:
         (generate, {"proto": ""}, PATIENCE_S, r"has no reflection \(.*\): name its proto file"),
     ],
 )
-def test_what_is_no_answer_says_why(
+def test_invalid_response_reports_why(
     handler: Handler | None, asked: dict[str, Any], timeout_s: float, said: str
 ) -> None:
     with serving(handler) as endpoint, pytest.raises(AnswerError, match=rf"^http://127\.0\.0\.1:\d+:? .*{said}"):
@@ -146,12 +146,12 @@ def test_what_is_no_answer_says_why(
         ({"proto": "/nowhere/a.proto"}, "proto: /nowhere/a.proto cannot be compiled: .*a.proto"),
     ],
 )
-def test_what_cannot_be_asked_is_a_mistake_of_the_user(asked: dict[str, Any], said: str) -> None:
+def test_invalid_request_is_a_usage_error(asked: dict[str, Any], said: str) -> None:
     with serving(generate) as endpoint, pytest.raises(UsageError, match=f"(?s){said}"):
         ask(endpoint, question(**asked))
 
 
-def test_the_servers_certificate_is_verified(tmp_path: Path) -> None:
+def test_server_certificate_is_verified(tmp_path: Path) -> None:
     authority, other = Authority(tmp_path / "one"), Authority(tmp_path / "other")
     with serving(generate, pair=authority.issue_server("server", [])) as endpoint:
         with asking(endpoint, question(), Caller(PATIENCE_S, str(authority.pair.certificate))) as calling:
@@ -164,19 +164,19 @@ def test_the_servers_certificate_is_verified(tmp_path: Path) -> None:
                 calling.complete("granite", "why", 7)
 
 
-def test_nobody_answers() -> None:
+def test_refused_connection_is_reported() -> None:
     with serving(generate) as endpoint:
         gone = endpoint
     with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
         ask(gone, question())
 
 
-def test_an_address_with_a_path_is_refused() -> None:
+def test_address_with_a_path_is_refused() -> None:
     with pytest.raises(UsageError, match="has a path, and calls of gRPC have none"):
         ask(Endpoint("http", "127.0.0.1", 1, "/n/granite"), question())
 
 
-def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
+def test_unreadable_authority_is_a_usage_error() -> None:
     with (
         pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"),
         asking(Endpoint("https", "127.0.0.1", 1), question(), Caller(1.0, "/nowhere")),
@@ -184,7 +184,7 @@ def test_an_authority_that_cannot_be_read_is_a_mistake_of_the_user() -> None:
         pass
 
 
-def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "grpc", None)
     with pytest.raises(UsageError, match=r"pip install 'psap-perf\[grpc\]'"):
         ask(Endpoint("http", "127.0.0.1", 1), question())

@@ -79,12 +79,12 @@ def test_kinds_of_load_and_data_since_0_7() -> None:
         ([1.0], {"max_seconds": 0}, "no end"),
     ],
 )
-def test_a_load_that_cannot_be_is_refused(rates: list[float], given: dict[str, Any], says: str) -> None:
+def test_invalid_load_is_refused(rates: list[float], given: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         invocation(arguments(**given), rates, "b.json", "/data")
 
 
-def test_the_key_comes_by_the_environment_and_the_job_has_an_end() -> None:
+def test_key_is_in_the_environment_and_the_job_has_a_deadline() -> None:
     old = invocation(arguments(api_key="file:a", timeout="10m", start_timeout="30"), [1], "b.json", "/data")
     assert (old.key_variable, json.loads(old.key_value)) == ("GUIDELLM_BACKEND_KWARGS", {"api_key": "$(API_KEY)"})
     assert old.deadline_s == 600 + 30 + 600
@@ -108,13 +108,13 @@ def test_requests_are_counted_over_the_stages(tmp_path: Path) -> None:
         counted(results(tmp_path / "b.json", {"successful": 0, "errored": 0}))
 
 
-def test_a_real_result_is_counted_as_its_records_are() -> None:
+def test_real_result_is_counted_by_its_records() -> None:
     stages = [one["requests"] for one in json.loads(REAL.read_text())["benchmarks"]]
     failed = sum(len(one["errored"]) for one in stages)
     assert counted(REAL) == (sum(len(one["successful"]) for one in stages) + failed, failed)
 
 
-def test_results_that_are_none_say_so(tmp_path: Path) -> None:
+def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     with pytest.raises(DataQualityError, match=r"left no b\.json"):
         counted(path)
@@ -124,7 +124,7 @@ def test_results_that_are_none_say_so(tmp_path: Path) -> None:
             counted(path)
 
 
-def test_results_are_fetched_from_where_the_job_has_them() -> None:
+def test_results_are_fetched_from_the_jobs_folder() -> None:
     def run(argv: list[str], output: BinaryIO) -> Executed:
         output.write(b"{}")
         return Executed(0, "") if argv == ["cat", "/results/benchmarks.json"] else Executed(1, "no such file")
@@ -136,13 +136,13 @@ def test_results_are_fetched_from_where_the_job_has_them() -> None:
     assert 'output="/results/benchmarks.json"' in template
 
 
-def test_a_pod_without_results_says_so() -> None:
+def test_pod_without_results_is_reported() -> None:
     with pytest.raises(ClusterError, match="pod a-0 has no results: no such file"):
         fetch(lambda _argv, _output: Executed(1, "no such file"), "a-0", IN_POD, io.BytesIO())
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])
-def test_a_secret_is_hidden_wherever_pieces_cut_it(size: int) -> None:
+def test_secret_split_across_chunks_is_hidden(size: int) -> None:
     target = io.BytesIO()
     stream = Hiding(target, ["a-key-of-mine", "abc"])
     text = b'{"api_key": "a-key-of-mine", "more": "a-key-of-min abc"}a-key-of-mine'

@@ -37,7 +37,7 @@ def planned(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> 
     return llm_d_plan(settings, cells or [{"index": 0, "name": "", "values": {}}], manifest)
 
 
-def test_each_flavor_has_its_pods_and_a_pod_what_its_containers_request() -> None:
+def test_each_flavor_has_its_pods_with_container_requests() -> None:
     plan = planned("simple", "intelligentrouting-tp4-x3", "pd-tp2-x1-ptp8-px2")
     assert plan.pods == (
         (Pods(2, "2000m", "65536Mi", 1),),
@@ -57,11 +57,11 @@ def test_workers_below_each_leader_count(parallelism: dict[str, int], workers: i
     assert others == ([Pods(workers, "1500m", "65536Mi", 1)] if workers else [])
 
 
-def test_a_patch_changes_them_last() -> None:
+def test_patch_changes_the_pods_last() -> None:
     assert planned(llm_d_patch={"spec": {"replicas": 5}}).pods[0][0].count == 5
 
 
-def test_a_manifest_that_says_nothing_of_its_pods_has_one_that_requests_nothing() -> None:
+def test_manifest_without_pods_has_one_without_requests() -> None:
     assert planned(manifest={"kind": "LLMInferenceService", "spec": {}}).pods == ((Pods(1, "0m", "0Mi", 0),),)
 
 
@@ -72,18 +72,18 @@ def test_a_manifest_that_says_nothing_of_its_pods_has_one_that_requests_nothing(
         ("s3://mine/llama", "s3://mine/llama", "pvc://models/mine/llama"),
     ],
 )
-def test_with_a_claim_the_model_is_downloaded_from_its_source(uri: str, source: str, target: str) -> None:
+def test_model_is_downloaded_from_its_source_with_a_claim(uri: str, source: str, target: str) -> None:
     before = deepcopy(SERVICE)
     plan = planned(llm_d_claim="models", llm_d_model_uri=uri)
     assert (plan.source, plan.target) == (source, target)
     assert before == SERVICE
 
 
-def test_without_one_nothing_is_downloaded() -> None:
+def test_nothing_is_downloaded_without_a_claim() -> None:
     assert (planned().source, planned().target) == ("", "")
 
 
-def test_a_flavor_that_is_none_is_refused() -> None:
+def test_invalid_flavor_is_refused() -> None:
     with pytest.raises(UsageError, match="'y2' is no part of one"):
         planned("simple", "simple-y2")
 
@@ -97,11 +97,11 @@ def test_a_flavor_that_is_none_is_refused() -> None:
         ({"llm_d_auth": True, "llm_d_patch": {"metadata": {"annotations": {AUTH: "false"}}}}, False),
     ],
 )
-def test_a_token_is_required_as_settings_and_patch_say(settings: dict[str, Any], required: bool) -> None:
+def test_token_requirement_follows_settings_and_patch(settings: dict[str, Any], required: bool) -> None:
     assert planned(**settings, llm_d_api_key="file:token").auth == required
 
 
-def test_a_missing_token_is_refused() -> None:
+def test_missing_token_is_refused() -> None:
     with pytest.raises(UsageError, match=r"llm_d_api_key: requests need a token, .*; name its secret"):
         planned(llm_d_auth=True)
     assert not planned().auth

@@ -21,7 +21,7 @@ def arguments(**given: Any) -> dict[str, Any]:
     return {**named, "host": "a.example.com", "port": 8443, "duration": 60, **given}
 
 
-def test_the_openai_plugin_is_given_a_url() -> None:
+def test_openai_plugin_gets_a_url() -> None:
     told = configuration(arguments(plugin="openai_plugin", use_tls=True, concurrency=4), Path("/results"))
     assert told["load_options"] == {"type": "constant", "concurrency": 4, "duration": 60}
     assert told["output"] == {"format": "json", "dir": "/results", "file": "output.json"}
@@ -30,14 +30,14 @@ def test_the_openai_plugin_is_given_a_url() -> None:
     assert (options["endpoint"], options["model_name"]) == ("/v1/completions", "/mnt/models/")
 
 
-def test_other_plugins_are_given_host_and_port() -> None:
+def test_other_plugins_get_host_and_port() -> None:
     options = configuration(arguments(), Path())["plugin_options"]
     assert (options["host"], options["port"], options["interface"]) == ("a.example.com", 8443, "grpc")
     assert "endpoint" not in options
 
 
 @pytest.mark.parametrize("name", ["concurrency", "duration", "max_queries"])
-def test_a_load_without_length_is_refused(name: str) -> None:
+def test_load_without_a_length_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
         configuration(arguments(**{name: 0}), Path())
 
@@ -55,12 +55,12 @@ def test_failed_requests_are_counted(tmp_path: Path) -> None:
     assert counted(results(tmp_path / "output.json", GOOD, BAD, GOOD)) == (3, 1)
 
 
-def test_nothing_but_failures_is_no_measurement(tmp_path: Path) -> None:
+def test_only_failures_are_no_measurement(tmp_path: Path) -> None:
     with pytest.raises(DataQualityError, match="all 2 requests failed; the first: 503 no healthy upstream"):
         counted(results(tmp_path / "output.json", BAD, BAD))
 
 
-def test_results_that_are_none_say_so(tmp_path: Path) -> None:
+def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "output.json"
     with pytest.raises(DataQualityError, match=r"left no output\.json"):
         counted(path)

@@ -68,7 +68,7 @@ def took(told: dict[str, Any], which: str = "steps") -> dict[str, float]:
     return {step["step"]: step["took_s"] for step in told[which]}
 
 
-def test_each_step_says_how_long_it_took_and_by_whose_clock() -> None:
+def test_each_step_has_its_duration_and_clock() -> None:
     told = document(ASKED, STARTED)
     check(told)
     assert took(told) == {
@@ -97,7 +97,7 @@ def test_each_step_says_how_long_it_took_and_by_whose_clock() -> None:
     assert (told["pod"], told["restarts"], told["ready"]) == ("a", 1, True)
 
 
-def test_what_has_no_stamp_is_left_out_and_the_next_step_goes_on_from_what_has() -> None:
+def test_step_without_a_timestamp_is_left_out() -> None:
     waiting = pod(conditions=[true("PodScheduled", at(7)), {"type": "Ready", "status": "False"}])
     told = document(
         ASKED, Observed(service(), [waiting], [], {"applied": SEEN["applied"], "scheduled": "", "ready": ""})
@@ -109,18 +109,18 @@ def test_what_has_no_stamp_is_left_out_and_the_next_step_goes_on_from_what_has()
     assert loaded["steps"][-1]["after"] == "scheduled"
 
 
-def test_a_service_without_pods_has_no_steps() -> None:
+def test_service_without_pods_has_no_steps() -> None:
     told = document(ASKED, Observed(service(), [], [], {}))
     check(told)
     assert (told["steps"], told["pod"]) == ([], None)
 
 
-def test_stamps_that_are_out_of_order_are_no_negative_time() -> None:
+def test_timestamps_out_of_order_yield_no_negative_time() -> None:
     early = pod(conditions=[true("Ready", at(30))])
     assert took(document(ASKED, Observed(service(true("Ready", at(29))), [early], [], {})))["ready"] == 0
 
 
-def test_the_pod_is_the_one_that_was_ready_first() -> None:
+def test_first_ready_pod_is_measured() -> None:
     late = pod("0", conditions=[true("Ready", at(59))])
     never = pod("00", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": at(2)}])
     assert first_ready([never, late, READY]) is READY
@@ -138,7 +138,7 @@ class Clock:
         return at(self.second)
 
 
-def test_what_had_happened_before_the_first_look_was_not_seen() -> None:
+def test_events_before_the_first_look_are_not_recorded() -> None:
     noticed = Noticed(Clock())
     created = pod(conditions=[{"type": "Ready", "status": "False"}])
     noticed.look(pods=[created])
@@ -157,7 +157,7 @@ def test_what_had_happened_before_the_first_look_was_not_seen() -> None:
     }
 
 
-def test_a_container_that_starts_again_is_seen_again() -> None:
+def test_restarted_container_is_recorded_again() -> None:
     noticed = Noticed(Clock())
     noticed.look(pods=[], events=[])
     for second in (5, 30):
@@ -166,7 +166,7 @@ def test_a_container_that_starts_again_is_seen_again() -> None:
     assert noticed.seen() == {"pod created": at(1), "container started": at(2)}
 
 
-def test_nothing_is_seen_of_no_pod() -> None:
+def test_missing_pod_yields_nothing() -> None:
     noticed = Noticed(Clock())
     noticed.look(pods=[], events=[])
     assert noticed.seen() == {}
@@ -175,7 +175,7 @@ def test_nothing_is_seen_of_no_pod() -> None:
 @pytest.mark.parametrize(
     ("seen", "ready_after", "answered_after", "loaded_within"), [(SEEN, 60.25, 61.5, 18.5), ({}, None, None, 18)]
 )
-def test_the_report_has_its_steps_as_kpis(
+def test_report_has_the_steps_as_kpis(
     tmp_path: Path, seen: dict[str, str], ready_after: float | None, answered_after: float | None, loaded_within: float
 ) -> None:
     """A step is by the finer clock, where that saw its begin, too: of the image pulled it did not."""

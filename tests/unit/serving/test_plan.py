@@ -36,12 +36,12 @@ def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> Servi
     return serving_plan(settings, [CELL] * cells, forks, CATALOGUE)
 
 
-def test_a_single_model_has_the_cells_of_the_matrix_and_no_lanes() -> None:
+def test_single_model_has_the_matrix_cells_and_no_lanes() -> None:
     plan = planned("single", cells=3)
     assert (len(plan.cells), plan.lanes, plan.models, plan.namespaces) == (3, {}, {}, ("models",))
 
 
-def test_several_models_are_lanes_by_their_place_and_no_cell_has_the_model_that_is_not_served() -> None:
+def test_several_models_are_lanes_without_unserved_models() -> None:
     plan = planned("multi")
     assert plan.models == {"m0": "phi-2", "m1": "granite", "m2": "phi-2"}
     assert plan.lanes == {"deploy": ["m0", "m1", "m2"], "load": ["m0", "m1", "m2"], "alone": ["models"]}
@@ -49,7 +49,7 @@ def test_several_models_are_lanes_by_their_place_and_no_cell_has_the_model_that_
     assert [cell["values"] for cell in plan.cells] == [{"kserve_min_replicas": 2}]
 
 
-def test_rounds_begin_by_the_clock_and_once_more_when_the_time_is_over() -> None:
+def test_rounds_begin_by_the_clock_and_once_more_at_the_end() -> None:
     plan = planned("longevity")
     assert (plan.round_s, plan.rounds) == (200, 6)
     assert "alone" not in plan.lanes
@@ -57,7 +57,7 @@ def test_rounds_begin_by_the_clock_and_once_more_when_the_time_is_over() -> None
     assert planned("longevity", kserve_total_duration=1001).rounds == 7
 
 
-def test_users_have_a_lane_and_a_namespace_each_and_the_model_of_the_cell() -> None:
+def test_users_have_a_lane_and_namespace_and_the_cells_model() -> None:
     plan = planned("scale")
     assert plan.lanes == {"user": ["u0", "u1"]}
     assert plan.namespaces == ("models-u0", "models-u1")
@@ -68,7 +68,7 @@ def test_users_have_a_lane_and_a_namespace_each_and_the_model_of_the_cell() -> N
     ("cells", "forks", "said"),
     [(2, 5, "kserve_mode: multi has one cell, but the settings make 2"), (1, 2, "3 have 2 forks; .* ANSIBLE_FORKS")],
 )
-def test_what_is_at_once_is_one_cell_and_has_a_fork_each(cells: int, forks: int, said: str) -> None:
+def test_concurrent_work_is_one_cell_with_forks(cells: int, forks: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         planned("multi", cells=cells, forks=forks)
 
@@ -85,14 +85,12 @@ PHI, GRANITE = ("2", "16Gi", 1), ("500m", "20Gi", 4)
         ("scale", [Pods(12, *PHI)], 1),
     ],
 )
-def test_the_pods_that_are_there_at_once_are_those_of_all_replicas_models_and_users(
-    mode: str, pods: list[Pods], gpus: int
-) -> None:
+def test_concurrent_pods_include_all_replicas_models_and_users(mode: str, pods: list[Pods], gpus: int) -> None:
     plan = planned(mode)
     assert (plan.pods, plan.gpus) == ((tuple(pods),), gpus)
 
 
-def test_a_cell_that_says_nothing_has_the_model_of_the_settings_and_one_replica() -> None:
+def test_cell_defaults_to_the_settings_model_and_one_replica() -> None:
     plan = serving_plan(
         {
             "kserve_mode": "single",
@@ -108,6 +106,6 @@ def test_a_cell_that_says_nothing_has_the_model_of_the_settings_and_one_replica(
     assert plan.pods == ((Pods(1, *GRANITE),),)
 
 
-def test_a_model_that_the_runtime_does_not_serve_is_refused_with_those_that_it_does() -> None:
+def test_model_unserved_by_the_runtime_is_refused_with_valid_ones() -> None:
     with pytest.raises(UsageError, match="gpt-9 is no model that vllm serves; these are phi-2, granite"):
         planned("multi", kserve_served_models=["phi-2", "gpt-9"])

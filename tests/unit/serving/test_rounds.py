@@ -17,7 +17,7 @@ def load(run: Path, flavor: str, round_number: int, *, status: str = "ok", cell:
     write_json(command / MARKER, {"flavor": flavor} | ({"round": round_number} if round_number else {}))
 
 
-def test_a_round_is_finished_when_all_loads_of_all_models_are(tmp_path: Path) -> None:
+def test_round_is_finished_when_all_loads_of_all_models_are(tmp_path: Path) -> None:
     loads = {"m0": 2, "m1": 1}
     assert finished_rounds(tmp_path, 0, loads) == 0
     for number in (1, 1, 2, 2, 3):
@@ -30,7 +30,7 @@ def test_a_round_is_finished_when_all_loads_of_all_models_are(tmp_path: Path) ->
     assert finished_rounds(tmp_path, 0, loads) == 3
 
 
-def test_what_failed_or_was_killed_or_is_no_round_does_not_count(tmp_path: Path) -> None:
+def test_failed_killed_or_foreign_rounds_do_not_count(tmp_path: Path) -> None:
     for status in ("failed", "interrupted", "running"):
         load(tmp_path, "m0", 1, status=status)
     load(tmp_path, "m0", 0)
@@ -38,6 +38,6 @@ def test_what_failed_or_was_killed_or_is_no_round_does_not_count(tmp_path: Path)
     assert finished_rounds(tmp_path, 0, {"m0": 1}) == 0
 
 
-def test_a_model_that_bears_no_load_holds_nobody_up(tmp_path: Path) -> None:
+def test_model_without_a_load_delays_nothing(tmp_path: Path) -> None:
     load(tmp_path, "m0", 1)
     assert finished_rounds(tmp_path, 0, {"m0": 1, "m1": 0}) == 1

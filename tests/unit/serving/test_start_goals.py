@@ -49,7 +49,7 @@ def reach(cluster: Cluster, goal: Goal) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pods_that_no_node_can_take_are_told_with_the_schedulers_reason(kind: str) -> None:
+def test_unschedulable_pods_are_reported_with_the_reason(kind: str) -> None:
     scheduled, _ready = goals(kind)
     with pytest.raises(NotReachedError) as raised:
         reach(Cluster(kind, [pod("opt-1", "True"), pod("opt-2", "False")], []), scheduled)
@@ -59,7 +59,7 @@ def test_pods_that_no_node_can_take_are_told_with_the_schedulers_reason(kind: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_pod_that_came_later_is_told_when_the_model_is_not_ready_in_time(kind: str) -> None:
+def test_later_pod_is_reported_if_the_model_is_late(kind: str) -> None:
     _scheduled, ready = goals(kind)
     with pytest.raises(NotReachedError) as raised:
         reach(Cluster(kind, [], [pod("opt-1", "True"), pod("prefill", "False")]), ready)
@@ -69,7 +69,7 @@ def test_a_pod_that_came_later_is_told_when_the_model_is_not_ready_in_time(kind:
     assert "node" not in str(raised.value)
 
 
-def test_a_model_that_kserve_rejects_is_not_waited_for_though_no_pod_comes() -> None:
+def test_model_rejected_by_kserve_is_not_awaited() -> None:
     scheduled, _ready = goals("InferenceService", 300)
     rejected = {"metadata": {"name": "opt.1", "uid": "e"}, "message": "Knative Services are not available"}
     with pytest.raises(NotReachedError) as raised:
@@ -78,7 +78,7 @@ def test_a_model_that_kserve_rejects_is_not_waited_for_though_no_pod_comes() -> 
     assert "raw_deployment" in str(raised.value)
 
 
-def test_neither_is_one_that_says_so_itself() -> None:
+def test_model_that_reports_failure_is_not_awaited() -> None:
     scheduled, _ready = goals("InferenceService", 300)
     cluster = Cluster("InferenceService", [], [])
     cluster.model["status"] = {

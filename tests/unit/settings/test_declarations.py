@@ -36,7 +36,7 @@ def findings(root: Path, changed: dict[str, str] | None = None) -> list[str]:
     return [str(finding) for finding in check_project(Project(root))]
 
 
-def test_a_sound_project_has_no_findings(tmp_path: Path) -> None:
+def test_valid_project_has_no_findings(tmp_path: Path) -> None:
     assert findings(tmp_path) == []
 
 
@@ -45,7 +45,7 @@ def test_argument_that_only_a_verb_reads_needs_no_default_of_the_role(tmp_path: 
     assert findings(tmp_path, tasks) == []
 
 
-def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None:
+def test_setting_has_the_type_of_the_argument_it_names(tmp_path: Path) -> None:
     declared = "options:\n  tune_size: {argument: repo_probe_size, default: 7, dimension: true}\n"
     assert findings(tmp_path, {"playbooks/tune/settings.yml": declared, "presets/big.yml": "preset_big: {}\n"}) == []
 
@@ -61,7 +61,7 @@ def test_a_setting_is_what_the_argument_is_that_it_names(tmp_path: Path) -> None
     ]
 
 
-def test_an_argument_has_the_value_of_the_flow_that_runs(tmp_path: Path) -> None:
+def test_argument_has_the_value_of_the_running_flow(tmp_path: Path) -> None:
     declared = {
         "presets/big.yml": "preset_big: {}\n",
         "playbooks/load/settings.yml": "options:\n  load_size: {argument: repo_probe_size, dimension: true}\n",
@@ -81,7 +81,7 @@ def test_an_argument_has_the_value_of_the_flow_that_runs(tmp_path: Path) -> None
     assert [value(), value(perf_given_settings=["tune_size"])] == ["3", "7"]
 
 
-def test_an_argument_of_a_flow_is_set_by_the_setting_of_that_flow(tmp_path: Path) -> None:
+def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
     for flow in ("load", "tune"):
         settings = f"options:\n  {flow}_size: {{argument: repo_probe_size}}\n"
         findings(tmp_path, {f"playbooks/{flow}/settings.yml": settings, "presets/big.yml": "preset_big: {}\n"})
@@ -195,13 +195,13 @@ def test_an_argument_of_a_flow_is_set_by_the_setting_of_that_flow(tmp_path: Path
         ),
     ],
 )
-def test_what_is_wrong_is_found_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_mistake_is_found_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
     found = findings(tmp_path, {name: text})
 
     assert any(finding.startswith(said) for finding in found), found
 
 
-def test_a_name_in_two_files_of_one_folder(tmp_path: Path) -> None:
+def test_name_in_two_files_of_one_folder_is_found(tmp_path: Path) -> None:
     found = findings(
         tmp_path, {"group_vars/all/a.yml": "tune_gpus: 1\n", "group_vars/all/b.yml": "other: 1\ntune_gpus: 2\n"}
     )
@@ -212,7 +212,7 @@ def test_a_name_in_two_files_of_one_folder(tmp_path: Path) -> None:
     ]
 
 
-def test_a_former_name_says_the_new_one(tmp_path: Path) -> None:
+def test_former_name_leads_to_the_new_one(tmp_path: Path) -> None:
     renamed = "collections/ansible_collections/psap/perf/meta/renamed.yml"
 
     found = findings(
@@ -222,7 +222,7 @@ def test_a_former_name_says_the_new_one(tmp_path: Path) -> None:
     assert found == ["presets/old.yml:1: tune_cards is now called tune_gpus; use that name"]
 
 
-def test_a_former_name_with_dots_says_the_new_one_with_the_leaf_below_it(tmp_path: Path) -> None:
+def test_former_dotted_name_leads_to_the_new_leaf(tmp_path: Path) -> None:
     renamed = "collections/ansible_collections/psap/perf/meta/renamed.yml"
     old = "preset_old: {tests.cards: 1, tests.options.rank: 4, tests.other: 1}\n"
 
@@ -237,7 +237,7 @@ def test_a_former_name_with_dots_says_the_new_one_with_the_leaf_below_it(tmp_pat
     ]
 
 
-def test_every_former_name_leads_to_a_setting_of_today() -> None:
+def test_every_former_name_leads_to_a_current_setting() -> None:
     project = Project(Path(__file__).resolve().parents[3])
     assert project.renamed
     assert [name for name in project.renamed.values() if project.setting(name) is None] == []

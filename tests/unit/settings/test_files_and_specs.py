@@ -66,7 +66,7 @@ def test_every_node_has_its_line(tmp_path: Path) -> None:
         ("? [a]\n: b\n", "a.yml:1: a key must be a plain word"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_unreadable_file_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_yaml_file(write(tmp_path / "a.yml", text), tmp_path)
 
@@ -82,11 +82,11 @@ def test_anchors_are_merged_and_vaulted_values_hidden(tmp_path: Path) -> None:
     assert data == {"base": {"a": 1}, "more": {"a": 1, "b": 2}, "secret": "(vaulted)", "raw": "{{ x }}"}
 
 
-def test_a_file_encrypted_as_a_whole_says_nothing(tmp_path: Path) -> None:
+def test_encrypted_file_reveals_nothing(tmp_path: Path) -> None:
     assert read_yaml_file(write(tmp_path / "a.yml", "$ANSIBLE_VAULT;1.1;AES256\n3132\n"), tmp_path).data == {}
 
 
-def test_a_command_is_its_argument_spec(tmp_path: Path) -> None:
+def test_command_equals_its_argument_spec(tmp_path: Path) -> None:
     write(tmp_path / "roles/nfd_look/meta/argument_specs.yml", SPEC)
 
     command = read_command(tmp_path / "roles" / "nfd_look", tmp_path)
@@ -100,7 +100,7 @@ def test_a_command_is_its_argument_spec(tmp_path: Path) -> None:
     assert command.argument("nfd_look_tree") == tree
 
 
-def test_a_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
+def test_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
     path = write(
         tmp_path / "playbooks/tune/settings.yml",
         "options:\n"
@@ -133,7 +133,7 @@ def test_a_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
         ("text", "tune_x must be declared by a mapping"),
     ],
 )
-def test_a_declaration_that_means_nothing_is_refused(tmp_path: Path, declared: str, message: str) -> None:
+def test_meaningless_declaration_is_refused(tmp_path: Path, declared: str, message: str) -> None:
     path = write(tmp_path / "playbooks/tune/settings.yml", f"options:\n  tune_x: {declared}\n")
 
     with pytest.raises(UsageError) as caught:
@@ -143,7 +143,7 @@ def test_a_declaration_that_means_nothing_is_refused(tmp_path: Path, declared: s
     assert message in str(caught.value)
 
 
-def test_keys_and_values_that_awx_marks_unsafe_are_read(tmp_path: Path) -> None:
+def test_keys_and_values_marked_unsafe_by_awx_are_read(tmp_path: Path) -> None:
     path = tmp_path / "extravars"
     path.write_text("!unsafe 'count': !unsafe '16'\n")
     assert read_yaml_file(path, tmp_path).data == {"count": "16"}

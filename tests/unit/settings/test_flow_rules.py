@@ -73,7 +73,7 @@ def refusals(settings: dict[str, Any]) -> list[str]:
         ),
     ],
 )
-def test_what_no_step_can_use_is_refused_at_once(settings: dict[str, Any], why: str) -> None:
+def test_unusable_value_is_refused_early(settings: dict[str, Any], why: str) -> None:
     (said,) = refusals(settings)
     assert said.startswith(why)
 
@@ -92,5 +92,5 @@ def test_what_no_step_can_use_is_refused_at_once(settings: dict[str, Any], why: 
         {"fine_tuning_timeout": "{{ later }}"},
     ],
 )
-def test_what_steps_can_use_is_not(settings: dict[str, Any]) -> None:
+def test_usable_value_is_accepted(settings: dict[str, Any]) -> None:
     assert refusals(settings) == []

@@ -40,14 +40,14 @@ def resolve(presets: dict[str, Preset], *names: str) -> Layer:
     return Layer("preset", resolver.resolve([(name, COMMAND_LINE) for name in names]))
 
 
-def test_the_highest_layer_wins_and_says_where() -> None:
+def test_highest_layer_wins_and_is_named() -> None:
     settled = settle([of("default", a=1, b=1), of("site", b=2)])
 
     assert (settled["a"].value, settled["a"].origin) == (1, "default:1")
     assert (settled["b"].value, settled["b"].kind, settled["b"].origin) == (2, "site", "site:1")
 
 
-def test_a_leaf_changes_a_copy_and_a_whole_dictionary_erases_leaves() -> None:
+def test_leaf_changes_a_copy_and_a_dictionary_replaces_leaves() -> None:
     tree = {"r": 1, "inner": {"x": 1}}
     layers = [of("base", tree=tree), of("site", tree__inner__x=2), of("preset", tree__new=3)]
 
@@ -60,17 +60,17 @@ def test_a_leaf_changes_a_copy_and_a_whole_dictionary_erases_leaves() -> None:
     assert with_leaves(layers) == {"tree"}
 
 
-def test_a_leaf_of_nothing_makes_the_dictionary() -> None:
+def test_leaf_below_nothing_creates_the_dictionary() -> None:
     assert settle([of("preset", tree__a__b=1)])["tree"].value == {"a": {"b": 1}}
 
 
 @pytest.mark.parametrize("below", ["text", 4, [1]])
-def test_a_leaf_below_no_dictionary_is_refused(below: Any) -> None:
+def test_leaf_below_a_scalar_is_refused(below: Any) -> None:
     with pytest.raises(PresetError, match=r"^preset:1: a\.b sets a leaf of a, which is no dictionary"):
         settle([of("base", a=below), of("preset", a__b=1)])
 
 
-def test_history_shows_every_layer_and_what_still_counts() -> None:
+def test_history_shows_every_layer_and_what_applies() -> None:
     said = history([of("default", a=1), of("site", a={"x": 1}), of("preset", a__x=2), of("other", b=1)], "a")
 
     assert [(one.kind, one.key, one.wins) for one in said] == [
@@ -80,7 +80,7 @@ def test_history_shows_every_layer_and_what_still_counts() -> None:
     ]
 
 
-def test_extends_is_applied_where_it_stands() -> None:
+def test_extends_is_applied_in_place() -> None:
     presets = {
         "parent": preset("parent", ("a", "parent"), ("b", "parent")),
         "child": preset("child", ("a", "child"), ("extends", ["parent"]), ("b", "child")),
@@ -92,7 +92,7 @@ def test_extends_is_applied_where_it_stands() -> None:
     assert (settled["b"].value, settled["b"].origin) == ("child", "child:3")
 
 
-def test_later_presets_win_and_a_shared_parent_is_applied_again() -> None:
+def test_later_presets_win_and_a_shared_parent_is_reapplied() -> None:
     presets = {
         "parent": preset("parent", ("a", "parent")),
         "left": preset("left", ("extends", "parent"), ("a", "left")),
@@ -125,14 +125,14 @@ def test_later_presets_win_and_a_shared_parent_is_applied_again() -> None:
         ({"a": preset("a", ("b..c", 1))}, "a:1: b..c is no name: there is nothing between its dots"),
     ],
 )
-def test_presets_that_cannot_be_applied(presets: dict[str, Preset], message: str) -> None:
+def test_inapplicable_presets_are_refused(presets: dict[str, Preset], message: str) -> None:
     with pytest.raises(PresetError) as caught:
         resolve(presets, "a")
 
     assert str(caught.value).startswith(message)
 
 
-def test_names_of_presets_come_as_a_list_or_a_text() -> None:
+def test_preset_names_are_a_list_or_a_text() -> None:
     assert names_in("a, b c", COMMAND_LINE) == ("a", "b", "c")
     assert names_in(["a", "b"], COMMAND_LINE) == ("a", "b")
     with pytest.raises(PresetError, match="must be a list of names of presets"):

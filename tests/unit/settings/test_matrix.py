@@ -30,20 +30,20 @@ def _values(**changes: Any) -> dict[str, Any]:
     return {"x_kind": "Job", "x_count": 1, "x_hyper": {}, "x_plain": [1, 2], **changes}
 
 
-def test_without_lists_there_is_one_cell_without_a_name(options: tuple[Option, ...]) -> None:
+def test_matrix_without_lists_is_one_cell_without_a_name(options: tuple[Option, ...]) -> None:
     (only,) = cells(options, _values(), [])
     assert (only.index, only.name) == (0, "")
     assert only.values == {"x_kind": "Job", "x_count": 1, "x_hyper": {}}
 
 
-def test_the_product_varies_the_last_dimension_fastest(options: tuple[Option, ...]) -> None:
+def test_last_dimension_varies_fastest(options: tuple[Option, ...]) -> None:
     found = cells(options, _values(x_kind=["Job", "PyTorchJob"], x_count=[1, 2]), [])
     assert [cell.name for cell in found] == [
         "x_kind=Job x_count=1", "x_kind=Job x_count=2", "x_kind=PyTorchJob x_count=1", "x_kind=PyTorchJob x_count=2"
     ]  # fmt: skip
 
 
-def test_leaves_of_a_dictionary_vary_and_the_rest_of_it_stays(options: tuple[Option, ...]) -> None:
+def test_leaves_of_a_dictionary_vary_independently(options: tuple[Option, ...]) -> None:
     hyper = {"r": [4, 8], "deep": {"alpha": [16, 32], "beta": [1, 2]}, "lists": [1, 2]}
     found = cells(options, _values(x_hyper=hyper), [])
     assert len(found) == 4
@@ -70,14 +70,14 @@ def test_skipped_cells_keep_the_numbers_of_the_others(options: tuple[Option, ...
         ({}, ["x_kind > 2"], "cannot be evaluated"),
     ],
 )
-def test_bad_input_is_one_clear_error(
+def test_invalid_matrix_is_one_error(
     options: tuple[Option, ...], changes: dict[str, Any], skip_if: list[str], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         cells(options, _values(**changes), skip_if)
 
 
-def test_every_leaf_of_an_open_dictionary_may_vary_but_for_raw_lists(tmp_path: Path) -> None:
+def test_every_leaf_of_an_open_dictionary_varies_except_raw_lists(tmp_path: Path) -> None:
     path = tmp_path / "playbooks" / "x" / "settings.yml"
     path.parent.mkdir(parents=True)
     path.write_text("short_description: A flow\noptions:\n  x_hyper: {type: dict, description: x, dimension: ['*']}\n")
@@ -90,7 +90,7 @@ def test_every_leaf_of_an_open_dictionary_may_vary_but_for_raw_lists(tmp_path: P
     assert found[2].values["x_hyper"] == {"r": 8, "run": {"nodes": 1, "port": 80}, "raw_lists": {"modules": ["q", "k"]}}
 
 
-def test_each_experiment_makes_a_product_and_numbers_go_on(options: tuple[Option, ...]) -> None:
+def test_each_experiment_adds_a_product_with_consecutive_numbers(options: tuple[Option, ...]) -> None:
     experiments: list[dict[str, Any]] = [{"x_count": [1, 2]}, {"x_kind": "Pod", "x_hyper.r": 8}]
     found = cells(options, _values(), [], experiments)
     assert [(cell.index, cell.values["x_kind"], cell.values["x_count"]) for cell in found] == [
@@ -100,7 +100,7 @@ def test_each_experiment_makes_a_product_and_numbers_go_on(options: tuple[Option
     assert found[2].name == "x_kind=Pod x_count=1 x_hyper.r=8"
 
 
-def test_an_experiment_of_settings_that_are_not_looked_at_changes_nothing(options: tuple[Option, ...]) -> None:
+def test_experiment_of_ignored_settings_changes_nothing(options: tuple[Option, ...]) -> None:
     only = [option for option in options if option.name == "x_kind"]
     assert [cell.values for cell in cells(only, _values(), [], [{"x_count": 3}, {"x_kind": "Pod"}])] == [
         {"x_kind": "Job"},

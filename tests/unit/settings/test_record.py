@@ -25,7 +25,7 @@ EVERYONE = {
 }
 
 
-def test_a_host_records_only_what_is_different() -> None:
+def test_host_records_only_differing_values() -> None:
     hosts = {"b": {**EVERYONE, "tiny_count": Recorded(3, "host_vars/b.yml:1")}, "a": dict(EVERYONE)}
 
     document = settings_document(EVERYONE, hosts)
@@ -35,7 +35,7 @@ def test_a_host_records_only_what_is_different() -> None:
     assert document["hosts"] == {"b": {"tiny_count": {"value": 3, "origin": "host_vars/b.yml:1"}}}
 
 
-def test_how_a_host_is_reached_is_recorded_but_no_password(tmp_path: Path) -> None:
+def test_connection_of_a_host_is_recorded_without_passwords(tmp_path: Path) -> None:
     extra = {
         "ansible_port": 2222,
         "ansible_password": "hunter2",
@@ -55,12 +55,12 @@ def test_how_a_host_is_reached_is_recorded_but_no_password(tmp_path: Path) -> No
     [{"value": 1}, {"value": 1, "origin": ""}, {"value": "hunter2", "origin": "x", "secret": True}],
     ids=["no-origin", "empty-origin", "literal-secret"],
 )
-def test_the_schema_refuses(entry: dict[str, object]) -> None:
+def test_schema_refuses_invalid_records(entry: dict[str, object]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"schema": "psap.perf/settings/1", "all": {"a": entry}, "hosts": {}}, SCHEMA)
 
 
-def test_the_schema_allows_keys_of_later_versions() -> None:
+def test_schema_allows_keys_of_later_versions() -> None:
     entry = {"value": 1, "origin": "x", "later": True}
 
     jsonschema.validate({"schema": "psap.perf/settings/1", "all": {"a": entry}, "hosts": {}, "more": 1}, SCHEMA)

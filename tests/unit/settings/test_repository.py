@@ -15,22 +15,22 @@ def test_every_preset_fits_every_flow() -> None:
     assert [str(finding) for finding in check_project(PROJECT)] == []
 
 
-def test_every_preset_says_what_it_is_for() -> None:
+def test_every_preset_has_a_description() -> None:
     assert all(preset.comment for preset in list_presets(PROJECT))
 
 
-def test_every_preset_stands_in_the_documents() -> None:
+def test_every_preset_is_documented() -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in (PROJECT.root / "docs").glob("*.md"))
 
     assert [preset.name for preset in list_presets(PROJECT) if f"`{preset.name}`" not in pages] == []
 
 
-def test_a_flow_and_a_command_with_one_prefix_are_told_apart() -> None:
+def test_flow_and_command_with_one_prefix_are_distinguished() -> None:
     assert PROJECT.role_of("scale_test_submit_count") == "scale_test_submit"
     assert PROJECT.role_of("scale_test_count") is None
     assert PROJECT.argument("scale_test_submit_count") is not None
     assert PROJECT.setting("scale_test_submit_count") is None
 
 
-def test_the_project_is_found_from_below() -> None:
+def test_project_is_found_from_a_subfolder() -> None:
     assert find_project(Path(__file__).parent) == PROJECT.root

@@ -42,11 +42,11 @@ def rule(test: str) -> Rule:
         ("tune_pods < 4", {}, []),
     ],
 )
-def test_a_rule_is_broken_by_some_cell(options: Any, test: str, values: dict[str, Any], said: list[str]) -> None:
+def test_rule_is_evaluated_for_each_cell(options: Any, test: str, values: dict[str, Any], said: list[str]) -> None:
     assert [message for _rule, message in broken_rules([rule(test)], options, values)] == said
 
 
-def test_expressions_name_what_they_read_and_cannot_do_harm() -> None:
+def test_expressions_list_their_variables_and_are_sandboxed() -> None:
     assert names_in_expression("a > 1 and b in [c]") == {"a", "b", "c"}
     assert holds("a + 1 == 2", {"a": 1})
     with pytest.raises(UsageError, match="is no Jinja expression"):

@@ -21,7 +21,7 @@ VALUE = 'pa"ss\\word-of-the-bucket'
 ENCODED = base64.b64encode(VALUE.encode()).decode()
 
 
-def test_the_three_kinds_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_kinds_of_references_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "token").write_text(f"{VALUE}\n")
     monkeypatch.setenv("PERF_SECRETS_DIR", str(tmp_path))
     monkeypatch.setenv("TOKEN", VALUE)
@@ -32,7 +32,7 @@ def test_the_three_kinds_are_resolved(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("literal", [VALUE, "http://user:password@host", "file:", "", 4, None, ["env:X"]])
-def test_a_literal_is_refused_and_not_repeated(literal: Any) -> None:
+def test_literal_is_refused_and_not_repeated(literal: Any) -> None:
     with pytest.raises(UsageError, match="must name a secret, not be one") as caught:
         parse_reference(literal)
 
@@ -41,7 +41,7 @@ def test_a_literal_is_refused_and_not_repeated(literal: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["file:/etc/passwd", "file:../x"])
-def test_a_file_stays_below_its_folder(name: str) -> None:
+def test_file_reference_stays_in_its_folder(name: str) -> None:
     with pytest.raises(UsageError, match="below"):
         parse_reference(name)
 
@@ -55,7 +55,7 @@ def test_a_file_stays_below_its_folder(name: str) -> None:
         ("env:PERF_SHORT", "the secret env:PERF_SHORT is empty or shorter than 4 characters"),
     ],
 )
-def test_a_missing_secret_says_where_to_put_it(
+def test_missing_secret_names_its_expected_place(
     reference: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PERF_SECRETS_DIR", str(tmp_path))
@@ -67,7 +67,7 @@ def test_a_missing_secret_says_where_to_put_it(
     assert message in str(caught.value)
 
 
-def test_without_a_folder_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_reference_without_a_folder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PERF_SECRETS_DIR", raising=False)
 
     with pytest.raises(UsageError, match="needs PERF_SECRETS_DIR"):
@@ -82,17 +82,17 @@ def test_values_and_their_base64_are_hidden_in_any_structure() -> None:
     assert redacted == {"a": ["x(secret)y", 4, None], "(secret)": ("b", "(secret)")}
 
 
-def test_a_secret_within_a_longer_one_is_hidden_with_it() -> None:
+def test_secret_within_a_longer_one_is_hidden_with_it() -> None:
     assert Redactor(["word", "password"]).redact("password word") == "(secret) (secret)"
 
 
-def test_nothing_to_hide_changes_nothing() -> None:
+def test_redaction_without_secrets_changes_nothing() -> None:
     structure = {"a": ["b"]}
 
     assert Redactor().redact(structure) is structure
 
 
-def test_a_planted_value_is_found_in_every_form(tmp_path: Path) -> None:
+def test_planted_value_is_found_in_every_form(tmp_path: Path) -> None:
     (tmp_path / "clean.txt").write_text("nothing here\n")
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "plain.log").write_text(f"one\ntwo {VALUE}\n{VALUE}\n")
@@ -109,7 +109,7 @@ def test_a_planted_value_is_found_in_every_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["", "u", "us", "user:"])
-def test_base64_of_a_text_around_a_value_is_hidden_and_found(before: str, tmp_path: Path) -> None:
+def test_base64_of_text_around_a_value_is_hidden_and_found(before: str, tmp_path: Path) -> None:
     header = base64.b64encode(f"{before}{VALUE}:and more".encode()).decode()
     shown = Redactor([VALUE]).redact(header)
     left, right = shown.split("(secret)")
@@ -119,12 +119,12 @@ def test_base64_of_a_text_around_a_value_is_hidden_and_found(before: str, tmp_pa
     assert [hit.form for hit in scan_directory(tmp_path, [VALUE])] == ["base64"]
 
 
-def test_an_address_with_a_value_is_hidden() -> None:
+def test_address_with_a_value_is_hidden() -> None:
     address = f"https://me:{urllib.parse.quote(VALUE, safe='')}@host"
     assert Redactor([VALUE]).redact(address) == "https://me:(secret)@host"
 
 
-def test_the_credentials_in_a_pull_secret_are_hidden_and_nothing_else_of_it() -> None:
+def test_only_credentials_in_a_pull_secret_are_hidden() -> None:
     auth = base64.b64encode(b"robot:correct-horse").decode()
     pull_secret = json.dumps({"auths": {"registry.example": {"auth": auth, "email": "robot@example.com"}}}, indent=1)
     redact = Redactor([pull_secret]).redact
@@ -137,7 +137,7 @@ def test_the_credentials_in_a_pull_secret_are_hidden_and_nothing_else_of_it() ->
 @pytest.mark.parametrize(
     "value", ["{broken json, broken", '{"auth": "no base64 at all"}', '{"a": [1, 2], "key": 12345678}']
 )
-def test_what_only_looks_like_a_pull_secret_is_a_value_like_others(value: str) -> None:
+def test_lookalike_of_a_pull_secret_is_an_ordinary_value(value: str) -> None:
     assert Redactor([value]).redact(f"x{value}y") == "x(secret)y"
 
 
@@ -150,13 +150,13 @@ def test_what_only_looks_like_a_pull_secret_is_a_value_like_others(value: str) -
         ("https://robot:hf_ABC%2FDEF@hub.example\n", "hf_ABC/DEF"),
     ],
 )
-def test_the_credentials_in_a_file_are_hidden_one_by_one(value: str, hidden: str) -> None:
+def test_credentials_in_a_file_are_hidden_one_by_one(value: str, hidden: str) -> None:
     redact = Redactor([value]).redact
     assert redact(f"got {hidden}!") == "got (secret)!"
     assert redact("AKIAEXAMPLE robot search hub.example") == "AKIAEXAMPLE robot search hub.example"
 
 
-def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaks, "_CHUNK", 16)
     (tmp_path / "a.log").write_text("x\n" * 20 + VALUE + "\ny\n")
 
@@ -178,7 +178,7 @@ def test_a_value_across_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.M
         ("json", ['{"auths": {}}'], ["a: 1", "[]", "{", "[" * 100000]),
     ],
 )
-def test_a_secret_is_what_it_is_declared_to_be(kind: str, good: list[str], bad: list[str]) -> None:
+def test_secret_has_its_declared_type(kind: str, good: list[str], bad: list[str]) -> None:
     assert [text for text in good if malformed(text, kind)] == []
     assert [text for text in bad if not malformed(text, kind)] == []
     assert not any(text in malformed(text, kind) for text in bad if len(text) > 8)
@@ -197,7 +197,7 @@ def test_a_secret_is_what_it_is_declared_to_be(kind: str, good: list[str], bad: 
         (0o600, 0o1777, 0o755, ""),
     ],
 )
-def test_a_secret_that_others_can_have_is_none(
+def test_secret_readable_by_others_is_refused(
     mode: int, folder: int, above: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # pytest's own folders are closed to others
@@ -220,7 +220,7 @@ def test_a_secret_that_others_can_have_is_none(
         assert resolve(parse_reference("file:token")) == VALUE
 
 
-def test_a_secret_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "token").write_text(VALUE)
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     if (tmp_path / "token").stat().st_uid == 0:

@@ -46,7 +46,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def test_a_hosts_settings_come_from_its_groups_and_itself(project: Project) -> None:
+def test_host_settings_come_from_its_groups_and_itself(project: Project) -> None:
     one = effective(project, "tune", "site", host="one")
     localhost = effective(project, "tune", "site")
 
@@ -59,7 +59,7 @@ def test_a_hosts_settings_come_from_its_groups_and_itself(project: Project) -> N
     assert hosts_of(project, "site") == ("localhost", "one", "two")
 
 
-def test_a_site_with_an_inventory_of_another_form_may_have_more_hosts(project: Project) -> None:
+def test_site_with_another_inventory_format_may_have_more_hosts(project: Project) -> None:
     before = names_all_hosts(project, "site")
     (project.root / "inventories/site/more.ini").write_text("[others]\nthree\n")
 
@@ -67,7 +67,7 @@ def test_a_site_with_an_inventory_of_another_form_may_have_more_hosts(project: P
     assert not names_all_hosts(project, "site")
 
 
-def test_presets_and_overrides_are_on_top(project: Project) -> None:
+def test_presets_and_overrides_come_last(project: Project) -> None:
     found = effective(project, "tune", None, ["big"], [("tune_name", "me"), ("tune_tree.x", "2")])
 
     assert found["tune_gpus"].origin == "presets/big.yml:3"
@@ -75,11 +75,11 @@ def test_presets_and_overrides_are_on_top(project: Project) -> None:
     assert found["tune_name"].origin == "command line"
 
 
-def test_a_variable_of_ansible_on_the_command_line_is_nobody_elses_business(project: Project) -> None:
+def test_ansible_variable_on_the_command_line_is_ignored(project: Project) -> None:
     assert "ansible_user" not in effective(project, "tune", None, [], [("ansible_user", "me"), ("_mine", 1)])
 
 
-def test_explain_shows_every_layer_of_a_setting_and_of_an_argument(project: Project) -> None:
+def test_explain_shows_every_layer_of_settings_and_arguments(project: Project) -> None:
     told = explain(project, "tune", "site", ["big"], [("tune_gpus", "[1, 2]")], "tune_gpus", "one")
     argument = explain(project, None, None, [], [("repo_probe_size", "5")], "repo_probe_size")
 
@@ -96,7 +96,7 @@ def test_explain_shows_every_layer_of_a_setting_and_of_an_argument(project: Proj
     ]
 
 
-def test_what_cannot_be_shown_says_why(project: Project) -> None:
+def test_unavailable_value_has_a_reason(project: Project) -> None:
     with pytest.raises(UsageError, match="there is no setting or argument tune_gpu; did you mean tune_gpus"):
         explain(project, "tune", None, [], [], "tune_gpu")
     with pytest.raises(UsageError, match="there is no flow tun; did you mean tune"):
@@ -111,7 +111,7 @@ def test_what_cannot_be_shown_says_why(project: Project) -> None:
         effective(project, "tune", None, [], [("tune_gpsu", "1")])
 
 
-def test_a_replay_uses_todays_names_and_gives_arguments_again(project: Project) -> None:
+def test_replay_uses_current_names_and_repeats_arguments(project: Project) -> None:
     run = project.root / "runs" / "before"
     run.mkdir(parents=True)
     (run / "settings.yml").write_text(
@@ -132,7 +132,7 @@ def test_a_replay_uses_todays_names_and_gives_arguments_again(project: Project) 
         find_run(project.root / "runs", "nothing")
 
 
-def test_what_a_run_refuses_is_not_explained_as_if_it_won(project: Project) -> None:
+def test_refused_value_is_not_explained_as_applied(project: Project) -> None:
     (project.root / "playbooks" / "tune.yml").write_text("- hosts: all\n  vars: {repo_probe_size: 5}\n")
     (project.root / "presets" / "big.yml").write_text("preset_big:\n  repo_probe_size: 9\n")
 

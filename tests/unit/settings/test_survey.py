@@ -24,7 +24,7 @@ def questions(flow: str, **values: object) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.parametrize("flow", PROJECT.flows)
-def test_awx_takes_it_and_an_empty_page_sets_nothing(flow: str) -> None:
+def test_awx_accepts_the_survey_and_an_empty_page_sets_nothing(flow: str) -> None:
     spec = survey(PROJECT, flow, SHARED)
     check_survey(spec)
     # what a launch without answers has
@@ -35,7 +35,7 @@ def test_awx_takes_it_and_an_empty_page_sets_nothing(flow: str) -> None:
 
 
 @pytest.mark.parametrize("flow", PROJECT.flows)
-def test_every_setting_but_secrets_is_asked_for(flow: str) -> None:
+def test_every_setting_except_secrets_is_asked_for(flow: str) -> None:
     declared = [option.name for option in PROJECT.flow(flow).settings if not option.secret]
 
     assert list(questions(flow)) == ["perf_presets", *declared, *SHARED]
@@ -78,7 +78,7 @@ TEMPLATE = {
 
 
 @pytest.mark.parametrize("name", TEMPLATE)
-def test_a_launch_without_answers_keeps_the_templates_variables(name: str) -> None:
+def test_launch_without_answers_keeps_the_template_variables(name: str) -> None:
     spec = survey(PROJECT, "scale_test", SHARED, TEMPLATE)
     check_survey(spec)
     option = PROJECT.setting(name)
@@ -89,7 +89,7 @@ def test_a_launch_without_answers_keeps_the_templates_variables(name: str) -> No
     assert meant == (1.5 if name == "scale_test_rate" else TEMPLATE[name])
 
 
-def test_defaults_of_questions_are_answers() -> None:
+def test_defaults_of_questions_are_valid_answers() -> None:
     asked = questions("scale_test", **TEMPLATE)
     given = {name: one["default"] for name, one in asked.items() if name in TEMPLATE}
     # AWX's page sends a multiple select as a list
@@ -101,7 +101,7 @@ def test_defaults_of_questions_are_answers() -> None:
     assert questions("fine_tuning", fine_tuning_remove=["namespace"])["fine_tuning_remove"]["default"] == "namespace"
 
 
-def test_a_value_that_is_no_answer_is_not_asked_for() -> None:
+def test_value_invalid_as_an_answer_is_not_asked_for() -> None:
     templated = {"clusters_lock": "{{ 'wait' }}", "scale_test_tenants": [{"namespace": "{{ one }}"}]}
 
     asked = questions("scale_test", scale_test_workload_kind=["Job", "Pod"], **templated)
@@ -117,12 +117,12 @@ def test_a_value_that_is_no_answer_is_not_asked_for() -> None:
         ("scale_test_gang", 3, "must be"),
     ],
 )
-def test_a_wrong_value_of_a_template_is_refused(name: str, value: object, why: str) -> None:
+def test_invalid_template_value_is_refused(name: str, value: object, why: str) -> None:
     with pytest.raises(UsageError, match=f"the template's extra variable {name} .*{why}"):
         questions("scale_test", **{name: value})
 
 
-def test_presets_of_the_flow_and_those_for_all() -> None:
+def test_presets_of_the_flow_and_general_ones_are_choices() -> None:
     scale, tuning = presets_of(PROJECT, "scale_test"), presets_of(PROJECT, "fine_tuning")
 
     assert {"smoke", "lab", "metal"} <= set(scale)
@@ -133,7 +133,7 @@ def test_presets_of_the_flow_and_those_for_all() -> None:
 
 
 @pytest.mark.parametrize("name", ["rhoai_pull_secret", "clusters_lok", "scale_test_count"])
-def test_a_shared_setting_that_cannot_be_asked_for(name: str) -> None:
+def test_shared_setting_that_cannot_be_asked_for_is_left_out(name: str) -> None:
     with pytest.raises(UsageError, match=name):
         survey(PROJECT, "scale_test", [name])
 
@@ -145,13 +145,13 @@ def test_empty_texts_are_values_outside_awx() -> None:
     assert list(unanswered({"awx_job_id": 1, **given}, PROJECT)) == list(given)[:3]
 
 
-def test_each_flow_has_templates_in_awx() -> None:
+def test_each_flow_has_awx_templates() -> None:
     assert sorted(one["name"] for one in OBJECTS["awx_flows"]) == list(PROJECT.flows)
     assert {one["flow"] for one in OBJECTS["awx_schedules"]} <= set(PROJECT.flows)
     assert {one["template"] for one in OBJECTS["awx_schedules"]} == {"workflow", "cleanup"}
 
 
-def test_credentials_set_settings_and_variables_that_are_read() -> None:
+def test_credentials_set_variables_that_are_read() -> None:
     class Loader(yaml.SafeLoader):
         """Reads ``!unsafe``, which Ansible has."""
 

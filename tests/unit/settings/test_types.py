@@ -56,7 +56,7 @@ VARIES = {"dimension": ("",)}
         (option("raw"), "4", "4"),
     ],
 )
-def test_a_text_becomes_what_is_declared(declared: Option, text: str, value: Any) -> None:
+def test_text_is_converted_to_the_declared_type(declared: Option, text: str, value: Any) -> None:
     converted = convert_text(declared, text)
 
     assert converted == value
@@ -74,14 +74,14 @@ def test_a_text_becomes_what_is_declared(declared: Option, text: str, value: Any
         (option("dict"), "{a: [}", "is not well-formed YAML"),
     ],
 )
-def test_a_text_that_is_no_such_value_is_refused(declared: Option, text: str, message: str) -> None:
+def test_text_of_another_type_is_refused(declared: Option, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=r"^(must|is)") as caught:
         convert_text(declared, text)
 
     assert message in str(caught.value)
 
 
-def test_a_leaf_is_converted_by_its_own_declaration_or_as_yaml() -> None:
+def test_leaf_is_converted_by_its_declaration_or_as_yaml() -> None:
     tree = option("dict", options=(option("int", name="depth"), option("str", name="version")), dimension=("depth",))
 
     assert convert_leaf(tree, ("depth",), "4") == 4
@@ -130,7 +130,7 @@ def test_a_leaf_is_converted_by_its_own_declaration_or_as_yaml() -> None:
         ),
     ],
 )
-def test_problems_are_sentences_ends(declared: Option, value: Any, expected: list[tuple[str, str]]) -> None:
+def test_problems_are_sentence_endings(declared: Option, value: Any, expected: list[tuple[str, str]]) -> None:
     assert list(problems(declared, value)) == expected
 
 
@@ -145,7 +145,7 @@ def test_each_value_of_a_secret_dictionary_is_a_reference() -> None:
     assert [finding.message for finding in wrong_value(declared, "env:X", "here")] != []
 
 
-def test_the_secrets_of_a_dictionary_stand_one_by_one() -> None:
+def test_secrets_of_a_dictionary_are_listed_one_by_one() -> None:
     def value(reference: str) -> str:
         if reference == "env:NOTHING":
             raise UsageError("it is missing")

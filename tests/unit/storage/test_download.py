@@ -85,7 +85,7 @@ def download(program: ModuleType, folder: Path, source: str, token: str = "", **
     return code
 
 
-def test_all_files_of_a_model_come_with_their_sums(
+def test_all_files_of_a_model_are_downloaded_with_checksums(
     program: ModuleType, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hub.model("org/small", {"rfilename": "a/config.json"}, {"rfilename": "w.bin", "lfs": {"sha256": SUM}})
@@ -109,9 +109,7 @@ def test_all_files_of_a_model_come_with_their_sums(
     assert hub.times("/elsewhere/w.bin") == 2
 
 
-def test_a_revision_a_data_set_and_a_page_of_the_hub_are_understood(
-    program: ModuleType, hub: Hub, tmp_path: Path
-) -> None:
+def test_hub_revision_data_set_and_page_are_recognized(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
     hub.model("org/m", {"rfilename": "x"}, revision="v2")
     hub.answers["/org/m/resolve/v2/x"] = (200, b"2")
     assert download(program, tmp_path, "hf://org/m:v2") == 0
@@ -121,14 +119,14 @@ def test_a_revision_a_data_set_and_a_page_of_the_hub_are_understood(
     assert (tmp_path / "volume/model/data/x").read_text() == "d"
 
 
-def test_any_other_address_is_one_file(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
+def test_other_address_is_one_file(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
     hub.answers["/alpaca.json"] = (200, b"[]")
     assert download(program, tmp_path, f"{hub.address}/alpaca.json", token="hub-token") == 0
     assert (tmp_path / "volume/model/data").read_text() == "[]"
     assert hub.asked == [("/alpaca.json", None)]
 
 
-def test_a_file_that_breaks_off_is_fetched_again(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
+def test_interrupted_file_is_fetched_again(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
     hub.answers["/w"] = (200, WEIGHTS)
     hub.broken = 2
     assert download(program, tmp_path, f"{hub.address}/w") == 0
@@ -143,7 +141,7 @@ def test_a_file_that_breaks_off_is_fetched_again(program: ModuleType, hub: Hub, 
         ({"/busy": (503, b"")}, "/busy", "503 Service Unavailable, 5 times", 5),
     ],
 )
-def test_what_cannot_be_had_is_said(
+def test_failed_download_is_reported(
     program: ModuleType,
     hub: Hub,
     tmp_path: Path,
@@ -160,14 +158,14 @@ def test_what_cannot_be_had_is_said(
     assert list((tmp_path / "volume/model").iterdir()) == []
 
 
-def test_a_wrong_sum_is_never_kept(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
+def test_file_with_a_wrong_checksum_is_not_kept(program: ModuleType, hub: Hub, tmp_path: Path) -> None:
     hub.model("org/m", {"rfilename": "w", "lfs": {"sha256": SUM}})
     hub.answers["/org/m/resolve/main/w"] = (200, b"other")
     assert download(program, tmp_path, "hf://org/m") == 1
     assert not (tmp_path / "volume/model/data/w").exists()
 
 
-def test_a_hub_cannot_write_beside_the_folder(
+def test_hub_cannot_write_outside_the_folder(
     program: ModuleType, hub: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hub.model("org/m", {"rfilename": "../../../evil"})
@@ -176,13 +174,13 @@ def test_a_hub_cannot_write_beside_the_folder(
     assert "would go elsewhere" in capsys.readouterr().out
 
 
-def test_git_s_line_holds_the_token(program: ModuleType, tmp_path: Path) -> None:
+def test_git_config_line_has_the_token(program: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "creds").write_text("https://someone:hub-token@huggingface.co\n")
     assert program.token_of(tmp_path / "creds") == "hub-token"
     assert program.token_of(tmp_path / "none") is None
 
 
-def test_s3_without_the_program_for_it_is_refused(
+def test_s3_without_its_program_is_refused(
     program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -190,7 +188,7 @@ def test_s3_without_the_program_for_it_is_refused(
     assert "s3:// needs an image with the program aws" in capsys.readouterr().out
 
 
-def test_s3_is_left_to_aws_with_its_credentials_file(
+def test_s3_uses_aws_with_its_credentials_file(
     program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program_aws = tmp_path / "aws"

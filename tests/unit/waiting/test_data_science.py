@@ -21,7 +21,7 @@ def note(obj: dict[str, Any]) -> str:
     return verdict.note
 
 
-def test_what_was_asked_for_and_seen_is_ready() -> None:
+def test_requested_and_observed_generation_is_ready() -> None:
     installed = {"ray": True, "kueue": False, "data-science-pipelines-operator": True}
     components = {"ray": MANAGED, "kueue": REMOVED, "datasciencepipelines": MANAGED}
     conditions = [{"type": "RayReady", "status": "True"}, {"type": "KueueReady", "status": "False"}]
@@ -29,7 +29,7 @@ def test_what_was_asked_for_and_seen_is_ready() -> None:
     assert predicate_for("DataScienceCluster", "ready")(obj).reached
 
 
-def test_ready_of_an_earlier_generation_is_not_ready() -> None:
+def test_readiness_of_an_earlier_generation_does_not_count() -> None:
     assert "newest generation" in note(cluster({"ray": MANAGED}, phase="Ready", observedGeneration=1))
 
 
@@ -41,13 +41,13 @@ def test_ready_of_an_earlier_generation_is_not_ready() -> None:
         ({"trustyai": MANAGED}, {}, "trustyai is not installed yet"),
     ],
 )
-def test_operators_that_tell_no_generation_are_judged_by_what_is_installed(
+def test_operator_without_generations_is_judged_by_components(
     components: dict[str, Any], installed: dict[str, bool], told: str
 ) -> None:
     assert told in note(cluster(components, phase="Ready", installedComponents=installed))
 
 
-def test_what_is_not_ready_is_told_with_the_operators_words() -> None:
+def test_unready_component_is_reported_with_the_operators_message() -> None:
     conditions = [
         {"type": "KserveReady", "status": "False", "message": "the service mesh is missing"},
         {"type": "RayReady", "status": "False", "reason": "Removed"},
@@ -58,7 +58,7 @@ def test_what_is_not_ready_is_told_with_the_operators_words() -> None:
 
 
 @pytest.mark.parametrize("installed", [{}, {"installedComponents": {"kueue": False}}], ids=["v2", "v1"])
-def test_an_unmanaged_component_is_awaited(installed: dict[str, Any]) -> None:
+def test_unmanaged_component_is_awaited(installed: dict[str, Any]) -> None:
     message = "Kueue operator not installed, install it or change kueue component state to Removed"
     waiting = [{"type": "KueueReady", "status": "False", "message": message}]
     status = {"phase": "Ready", "observedGeneration": 2, **installed}
@@ -67,7 +67,7 @@ def test_an_unmanaged_component_is_awaited(installed: dict[str, Any]) -> None:
     assert predicate_for("DataScienceCluster", "ready")(ready).reached
 
 
-def test_an_initialization_tells_why_it_failed() -> None:
+def test_initialization_reports_why_it_failed() -> None:
     failed = [{"type": "ReconcileComplete", "status": "False", "message": "no such namespace"}]
     obj = {"metadata": {"name": "default-dsci", "generation": 1}, "status": {"phase": "Error", "conditions": failed}}
     verdict = predicate_for("DSCInitialization", "ready")(obj)
@@ -75,7 +75,7 @@ def test_an_initialization_tells_why_it_failed() -> None:
     assert predicate_for("DSCInitialization", "ready")({**obj, "status": {"phase": "Ready"}}).reached
 
 
-def test_without_an_operator_nothing_is_told() -> None:
+def test_missing_operator_reports_nothing() -> None:
     assert "does it run?" in note(cluster({"ray": MANAGED}))
     gone = cluster({}, phase="Ready", observedGeneration=2)
     gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"

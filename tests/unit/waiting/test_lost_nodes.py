@@ -47,7 +47,7 @@ class Cluster:
         raise NotImplementedError
 
 
-def test_a_node_that_was_deleted_is_told_with_each_of_its_pods_and_asked_for_once() -> None:
+def test_deleted_node_is_reported_once_with_each_of_its_pods() -> None:
     pods = [pod("a", "n1"), pod("b", "n1"), pod("c", "n2"), pod("waits", None, "Pending")]
     cluster = Cluster(pods, node("n2", "True", 9_000))
     assert lost_pods(cluster, pods, NOW) == {"a": "its node n1 is gone", "b": "its node n1 is gone"}
@@ -57,16 +57,16 @@ def test_a_node_that_was_deleted_is_told_with_each_of_its_pods_and_asked_for_onc
 @pytest.mark.parametrize(
     ("status", "ago_s", "lost"), [("Unknown", 70, True), ("False", 70, True), ("Unknown", 20, False)]
 )
-def test_a_node_that_is_not_ready_is_lost_after_a_minute(status: str, ago_s: float, lost: bool) -> None:
+def test_unready_node_is_lost_after_a_minute(status: str, ago_s: float, lost: bool) -> None:
     found = lost_pods(Cluster([], node("n1", status, ago_s)), [pod("a", "n1")], NOW)
     assert found == ({"a": "its node n1 has not been ready for 70 s: NodeStatusUnknown"} if lost else {})
 
 
-def test_a_pod_that_ended_needs_no_node() -> None:
+def test_ended_pod_needs_no_node() -> None:
     assert lost_pods(Cluster([]), [pod("a", "n1", "Succeeded"), pod("b", "n1", "Failed")], NOW) == {}
 
 
-def test_a_pod_that_is_taken_from_its_node_says_why_even_when_it_has_failed_by_that() -> None:
+def test_pod_evicted_from_its_node_reports_why_even_if_failed() -> None:
     for phase in ("Running", "Failed"):
         found = lost_pods(Cluster([], node("n1", "True", 5)), [pod("a", "n1", phase, TAKEN)], NOW)
         assert found == {"a": "taken from its node n1: DeletionByTaintManager no toleration"}
@@ -76,17 +76,17 @@ def test_a_pod_that_is_taken_from_its_node_says_why_even_when_it_has_failed_by_t
     ("job", "selector"),
     [(JOB, "training.kubeflow.org/job-name=j"), (RAY_JOB, "ray.io/cluster=j-raycluster-1")],
 )
-def test_a_training_is_not_waited_for_when_a_pod_has_lost_its_node(job: Manifest, selector: str) -> None:
+def test_training_with_a_pod_on_a_lost_node_is_not_awaited(job: Manifest, selector: str) -> None:
     cluster = Cluster([pod("j-worker-0", "n1")])
     assert stuck_pod(cluster, job) == "pod j-worker-0: its node n1 is gone"
     assert cluster.asked[0].label_selector == selector
 
 
-def test_a_ray_job_without_a_cluster_has_no_pods_yet() -> None:
+def test_ray_job_without_a_cluster_has_no_pods() -> None:
     assert stuck_pod(Cluster([pod("other", "n1")]), {**RAY_JOB, "status": {}}) == ""
 
 
-def test_a_deployment_makes_another_pod_elsewhere() -> None:
+def test_deployment_creates_another_pod_elsewhere() -> None:
     template: Manifest = {"spec": {"containers": []}}
     spec = {"selector": {"matchLabels": {"app": "a"}}, "template": template}
     deployment = {"kind": "Deployment", "metadata": {"name": "d", "namespace": "x"}, "spec": spec}

@@ -73,12 +73,12 @@ BASE = [config("00-worker", a="1"), config("50-file", b="2")]
         ([*BASE, config("rendered-worker-1", a="1", b="the former")], "/b"),
     ],
 )
-def test_a_pool_that_says_updated_has_not_what_its_controller_has_not_seen(configs: list[Manifest], said: str) -> None:
+def test_pool_status_older_than_its_config_is_not_updated(configs: list[Manifest], said: str) -> None:
     text = behind(Cluster([], configs, [node("a")]), pool())
     assert text == (f"its configuration has not what changed yet: {said}" if said else "")
 
 
-def test_laggards_are_named_and_those_of_another_pool_are_none() -> None:
+def test_late_nodes_of_the_pool_only_are_named() -> None:
     configs = [*BASE, config("rendered-worker-1", a="1", b="2")]
     late = [node(f"late-{number}", current="rendered-worker-0", state="Working") for number in range(4)]
     others = [node("other", desired="rendered-infra-1", current="rendered-infra-0"), node("done")]
@@ -91,7 +91,7 @@ def goal(timeout_s: float) -> Goal:
     return Goal(query, "the pool", (predicate_for("MachineConfigPool", "ready"),), timeout_s, lacking=behind)
 
 
-def test_a_wait_does_not_end_at_the_former_updated_and_says_what_is_behind() -> None:
+def test_wait_ignores_the_former_status_and_reports_the_backlog() -> None:
     configs = [*BASE, config("rendered-worker-1", a="1", b="the former")]
     cluster = Cluster([pool()], configs, [node("a", state="Working")])
     with pytest.raises(NotReachedError, match=r"its configuration has not what changed yet: /b"):
@@ -118,7 +118,7 @@ def test_a_wait_does_not_end_at_the_former_updated_and_says_what_is_behind() -> 
         ),
     ],
 )
-def test_the_state_of_a_pool(obj: Manifest, reached: bool, hopeless: bool, note: str) -> None:
+def test_state_of_a_pool(obj: Manifest, reached: bool, hopeless: bool, note: str) -> None:
     verdict = predicate_for("MachineConfigPool", "ready")(obj)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
     assert note in verdict.note
@@ -133,7 +133,7 @@ def test_the_state_of_a_pool(obj: Manifest, reached: bool, hopeless: bool, note:
         (2, ["Success"], False, False),
     ],
 )
-def test_of_a_kubelet_configs_conditions_the_last_counts(
+def test_last_condition_of_a_kubelet_config_counts(
     generation: int, kinds: list[str], reached: bool, hopeless: bool
 ) -> None:
     status = {"observedGeneration": 1, "conditions": [{"type": kind} for kind in kinds]}
@@ -162,6 +162,6 @@ def version(desired: str, state: str, newest: str, **conditions: tuple[str, str]
         ("ready", version("new", "Partial", "new", Failing=("True", "dns")), False, True),
     ],
 )
-def test_the_state_of_an_update(state: str, obj: Manifest, reached: bool, hopeless: bool) -> None:
+def test_state_of_an_update(state: str, obj: Manifest, reached: bool, hopeless: bool) -> None:
     verdict = predicate_for("ClusterVersion", state)(obj)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)

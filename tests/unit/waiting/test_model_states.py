@@ -32,7 +32,7 @@ def service(conditions: list[dict[str, str]], state: str, failure: str = "", obs
         ({"metadata": {"name": "granite", "generation": 1}}, False, False, "model Pending"),
     ],
 )
-def test_a_model_is_loaded_or_never_will_be(found: dict[str, Any], reached: bool, hopeless: bool, note: str) -> None:
+def test_model_is_loaded_or_will_never_be(found: dict[str, Any], reached: bool, hopeless: bool, note: str) -> None:
     verdict = model_loaded(found)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
     assert note in verdict.note
@@ -41,7 +41,7 @@ def test_a_model_is_loaded_or_never_will_be(found: dict[str, Any], reached: bool
 @pytest.mark.parametrize(
     ("reason", "hopeless"), [("GatewayPreconditionNotMet", True), ("HTTPRouteReconcileError", False)]
 )
-def test_llm_d_without_a_check_of_tokens_is_given_up(reason: str, hopeless: bool) -> None:
+def test_llm_d_without_token_checks_is_given_up(reason: str, hopeless: bool) -> None:
     routes = {"type": "HTTPRoutesReady", "status": "False", "reason": reason, "message": "precondition not met"}
     ready = {"type": "Ready", "status": "False", "reason": reason}
     verdict = llm_service_ready({"metadata": {"name": "opt"}, "status": {"conditions": [routes, ready]}})
@@ -49,5 +49,5 @@ def test_llm_d_without_a_check_of_tokens_is_given_up(reason: str, hopeless: bool
     assert ("install Red Hat Connectivity Link" in verdict.note) == hopeless
 
 
-def test_llm_d_is_ready_as_its_condition_says() -> None:
+def test_llm_d_readiness_follows_its_condition() -> None:
     assert llm_service_ready({"metadata": {"name": "opt"}, "status": {"conditions": READY}}).reached

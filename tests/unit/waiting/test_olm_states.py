@@ -76,7 +76,7 @@ def test_cluster_service_version(phase: str, reached: bool, hopeless: bool) -> N
     ],
     ids=["tried again", "is installed now", "after a success", "has not failed"],
 )
-def test_a_failure_lasts_until_the_version_comes_further_than_before(since: list[str], hopeless: bool) -> None:
+def test_failure_lasts_until_the_version_progresses_further(since: list[str], hopeless: bool) -> None:
     conditions = [{"phase": phase, "reason": f"Was{phase}", "message": "why"} for phase in since]
     found = verdict("ClusterServiceVersion", "ready", {**conditions[-1], "conditions": conditions})
     shown = "Failed" if hopeless else since[-1]

@@ -20,7 +20,7 @@ def operator(changed: dict[str, str] | None = None, age_s: float = 0) -> dict[st
     return {"metadata": {"name": "dns"}, "status": {"conditions": conditions}}
 
 
-def test_an_operator_is_ready_when_it_is_available_and_neither_at_work_nor_degraded() -> None:
+def test_ready_operator_is_available_and_not_progressing_or_degraded() -> None:
     assert predicate_for("ClusterOperator", "ready")(operator()).reached
 
 
@@ -28,28 +28,28 @@ def test_an_operator_is_ready_when_it_is_available_and_neither_at_work_nor_degra
     ("kind", "status"),
     [("Available", "False"), ("Progressing", "True"), ("Degraded", "True"), ("Available", "Unknown")],
 )
-def test_an_operator_that_is_not_ready_says_why(kind: str, status: str) -> None:
+def test_unready_operator_reports_why(kind: str, status: str) -> None:
     verdict = predicate_for("ClusterOperator", "ready")(operator({kind: status}))
     assert (verdict.reached, verdict.note) == (False, f"{kind} is {status}, Why: in words")
 
 
-def test_an_operator_of_which_nothing_is_known_is_not_ready() -> None:
+def test_operator_without_status_is_not_ready() -> None:
     verdict = predicate_for("ClusterOperator", "ready")({"metadata": {"name": "dns"}})
     assert (verdict.reached, verdict.note) == (False, "Available is not known yet")
 
 
-def test_an_api_service_is_ready_when_it_is_available() -> None:
+def test_available_api_service_is_ready() -> None:
     assert predicate_for("APIService", "ready")(operator()).reached
 
 
-def test_what_changed_lately_is_not_stable_yet() -> None:
+def test_recently_changed_object_is_not_stable() -> None:
     assert unchanged_for(300)(operator(age_s=400)).reached
     verdict = unchanged_for(300)(operator(age_s=100))
     assert not verdict.reached
     assert verdict.note.endswith("of 300 s")
 
 
-def test_an_object_without_times_is_never_stable() -> None:
+def test_object_without_times_is_never_stable() -> None:
     assert unchanged_for(1)({"status": {}}).note == "it tells no time of a change"
 
 
@@ -68,7 +68,7 @@ def test_an_object_without_times_is_never_stable() -> None:
         ),
     ],
 )
-def test_a_build_is_over_with_its_image_or_with_the_end_of_its_log(
+def test_build_ends_with_its_image_or_the_end_of_its_log(
     status: dict[str, str], reached: bool, hopeless: bool, note: str
 ) -> None:
     verdict = predicate_for("Build", "completed")({"metadata": {"name": "a"}, "status": status})

@@ -39,14 +39,14 @@ def test_deployment_ready(status: dict[str, Any], reached: bool, hopeless: bool)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
 
 
-def test_a_daemon_set_without_nodes_is_not_ready() -> None:
+def test_daemon_set_without_nodes_is_not_ready() -> None:
     status = {"observedGeneration": 2, "desiredNumberScheduled": 0, "numberReady": 0, "updatedNumberScheduled": 0}
     assert not predicate_for("DaemonSet", "ready")(_workload({}, status)).reached
     full = {"observedGeneration": 2, "desiredNumberScheduled": 4, "numberReady": 4, "updatedNumberScheduled": 4}
     assert predicate_for("DaemonSet", "ready")(_workload({}, full)).reached
 
 
-def test_a_pod_that_cannot_pull_its_image_is_hopeless() -> None:
+def test_pod_that_cannot_pull_its_image_is_hopeless() -> None:
     waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
     pod = {
         "metadata": {"name": "x"},
@@ -57,13 +57,13 @@ def test_a_pod_that_cannot_pull_its_image_is_hopeless() -> None:
     assert "container main: ImagePullBackOff no such image" in verdict.note
 
 
-def test_a_failed_job_never_completes_but_has_finished() -> None:
+def test_failed_job_never_completes_but_has_finished() -> None:
     job = {"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}}
     assert predicate_for("Job", "completed")(job).hopeless
     assert predicate_for("Job", "finished")(job).reached
 
 
-def test_a_kind_nobody_knows_has_the_condition_ready() -> None:
+def test_unknown_kind_uses_its_ready_condition() -> None:
     notebook = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
     assert predicate_for("Notebook", "ready")(notebook).reached
     assert "no condition Ready yet" in predicate_for("Notebook", "ready")({}).note
@@ -76,13 +76,13 @@ def test_jmespath() -> None:
 
 
 @pytest.mark.parametrize("until", ["redy", "data.[", "finised"])
-def test_a_state_nobody_knows_is_refused(until: str) -> None:
+def test_unknown_state_is_refused(until: str) -> None:
     with pytest.raises(UsageError, match=until.replace("[", r"\[")):
         predicate_for("Deployment", until)
 
 
 @pytest.mark.parametrize("device", ["10de", "0302_10de", "0300_10de"])
-def test_a_gpu_is_found_by_any_label_of_its_vendor(device: str) -> None:
+def test_gpu_is_found_by_any_label_of_its_vendor(device: str) -> None:
     state = predicate_for("Node", "nvidia_gpu_found")
     label = f"feature.node.kubernetes.io/pci-{device}.present"
     assert state({"metadata": {"labels": {label: "true"}}}).reached
@@ -110,7 +110,7 @@ def test_features_are_found_on_any_system() -> None:
         ({"Failed": "True"}, False, True),
     ],
 )
-def test_a_training_job_has_started(conditions: dict[str, str], reached: bool, hopeless: bool) -> None:
+def test_training_job_has_started(conditions: dict[str, str], reached: bool, hopeless: bool) -> None:
     rows = [{"type": kind, "status": status} for kind, status in conditions.items()]
     verdict = predicate_for("PyTorchJob", "started")({"status": {"conditions": rows}})
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
@@ -131,7 +131,7 @@ def test_a_training_job_has_started(conditions: dict[str, str], reached: bool, h
         ("Failed", "", False, False, True),
     ],
 )
-def test_a_ray_job_is_as_far_as_its_two_states_say(
+def test_ray_job_state_combines_its_two_states(
     deployment: str, job: str, started: bool, completed: bool, hopeless: bool
 ) -> None:
     obj = {"status": {"jobDeploymentStatus": deployment, "jobStatus": job, "message": "why"}}
@@ -141,7 +141,7 @@ def test_a_ray_job_is_as_far_as_its_two_states_say(
     assert predicate_for("RayJob", "started")(obj).reached == started
 
 
-def test_a_pod_that_waits_for_a_node_says_so_and_may_get_one() -> None:
+def test_unscheduled_pod_is_reported_and_not_hopeless() -> None:
     conditions = [{"type": "PodScheduled", "status": "False", "message": "0/4 nodes are available"}]
     pod = {"metadata": {"name": "x"}, "status": {"phase": "Pending", "conditions": conditions}}
     completed, ready = predicate_for("Pod", "completed")(pod), predicate_for("Pod", "ready")(pod)
@@ -151,7 +151,7 @@ def test_a_pod_that_waits_for_a_node_says_so_and_may_get_one() -> None:
     assert not ready.hopeless
 
 
-def test_a_failed_pod_says_how_its_containers_ended() -> None:
+def test_failed_pod_reports_how_its_containers_ended() -> None:
     ended = {"exitCode": 137, "reason": "OOMKilled"}
     statuses = [{"name": "main", "state": {"terminated": ended}}]
     pod = {"metadata": {"name": "x"}, "status": {"phase": "Failed", "containerStatuses": statuses}}
@@ -163,7 +163,7 @@ def test_a_failed_pod_says_how_its_containers_ended() -> None:
     assert said == "the pod failed: container main: OOMKilled (exit code 137): ValueError: no model"
 
 
-def test_a_pod_without_a_node_says_what_the_scheduler_says() -> None:
+def test_pod_without_a_node_quotes_the_scheduler() -> None:
     entry = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 nodes are available"}
     pod = {"metadata": {"name": "x"}, "status": {"phase": "Pending", "conditions": [entry]}}
     scheduled = predicate_for("Pod", "scheduled")
@@ -197,7 +197,7 @@ def test_gpus_are_allocatable_as_often_as_they_are_shared(
     assert predicate_for("Node", "nvidia_gpus_allocatable")(_gpu_node(labels, allocatable)).reached is reached
 
 
-def test_a_daemon_set_says_that_its_pods_must_be_deleted_to_be_updated() -> None:
+def test_on_delete_daemon_set_reports_that_pods_must_be_deleted() -> None:
     status = {"observedGeneration": 2, "desiredNumberScheduled": 4, "numberReady": 4, "updatedNumberScheduled": 1}
     verdict = predicate_for("DaemonSet", "ready")(_workload({"updateStrategy": {"type": "OnDelete"}}, status))
     assert not verdict.reached
@@ -208,7 +208,9 @@ def test_a_daemon_set_says_that_its_pods_must_be_deleted_to_be_updated() -> None
     ("desired", "ready", "observed", "reached"),
     [(4, 4, 2, True), (4, 3, 2, False), (0, 0, 2, True), (0, 0, 1, False)],
 )
-def test_a_daemon_set_that_no_node_wants_is_rolled_out(desired: int, ready: int, observed: int, reached: bool) -> None:
+def test_daemon_set_without_matching_nodes_is_rolled_out(
+    desired: int, ready: int, observed: int, reached: bool
+) -> None:
     status = {
         "observedGeneration": observed,
         "desiredNumberScheduled": desired,
@@ -238,7 +240,7 @@ def test_a_daemon_set_that_no_node_wants_is_rolled_out(desired: int, ready: int,
         ({"state": "ignored"}, False, True, "the operator ignores it: another ClusterPolicy is in force"),
     ],
 )
-def test_a_cluster_policy_is_ready_when_there_is_a_node_for_it(
+def test_cluster_policy_is_ready_once_it_has_a_node(
     status: dict[str, Any], reached: bool, hopeless: bool, note: str
 ) -> None:
     rows = [

@@ -49,7 +49,7 @@ class Cluster:
         return True
 
 
-def test_an_image_that_cannot_be_pulled_is_told_with_pod_and_container() -> None:
+def test_unpullable_image_is_reported_with_pod_and_container() -> None:
     cluster = Cluster(pod("ImagePullBackOff"))
     assert stuck_pod(cluster, DEPLOYMENT) == "pod redis-1: container redis: ImagePullBackOff as it is"
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector="app=redis,tier=a")]
@@ -65,21 +65,21 @@ def test_an_image_that_cannot_be_pulled_is_told_with_pod_and_container() -> None
     ],
     ids=["still starting", "of the former template", "on its way out", "crashed once"],
 )
-def test_pods_that_say_nothing_about_the_future_do_not_count(harmless: Manifest) -> None:
+def test_pods_without_a_hopeless_state_do_not_count(harmless: Manifest) -> None:
     assert stuck_pod(Cluster(harmless), DEPLOYMENT) == ""
 
 
-def test_a_pod_that_crashes_over_and_over_does() -> None:
+def test_crash_looping_pod_counts_as_stuck() -> None:
     assert "CrashLoopBackOff" in stuck_pod(Cluster(pod("CrashLoopBackOff", restarts=3)), DEPLOYMENT)
 
 
-def test_what_has_no_pods_is_not_asked_for_any() -> None:
+def test_pods_are_not_requested_for_kinds_without_pods() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     assert stuck_pod(cluster, {"kind": "Node", "metadata": {"name": "n"}}) == ""
     assert cluster.asked == []
 
 
-def test_a_wait_gives_up_long_before_its_timeout() -> None:
+def test_wait_gives_up_long_before_its_timeout() -> None:
     goal = Goal(
         query=Query("apps/v1", "Deployment", namespace="x", name="redis"),
         described="Deployment redis: ready",
@@ -91,7 +91,7 @@ def test_a_wait_gives_up_long_before_its_timeout() -> None:
         wait_for(Cluster(pod("ErrImagePull")), goal, lambda: None, lambda _progress: None)
 
 
-def test_the_pods_of_a_training_job_bear_its_name() -> None:
+def test_pods_of_a_training_job_have_its_name() -> None:
     cluster = Cluster(pod("ErrImagePull", image="any"))
     training = {"kind": "PyTorchJob", "metadata": {"name": "granite", "namespace": "x"}, "spec": {"template": {}}}
     assert stuck_pod(cluster, training) == "pod redis-1: container redis: ErrImagePull as it is"
@@ -99,7 +99,7 @@ def test_the_pods_of_a_training_job_bear_its_name() -> None:
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector=selector)]
 
 
-def test_an_operator_is_stuck_when_a_pod_of_its_deployments_is() -> None:
+def test_operator_is_stuck_with_a_pod_of_its_deployments() -> None:
     version: Manifest = {
         "kind": "ClusterServiceVersion",
         "metadata": {"name": "redis.v2", "namespace": "x"},
@@ -112,14 +112,14 @@ def test_an_operator_is_stuck_when_a_pod_of_its_deployments_is() -> None:
     assert stuck_pod(cluster, {**version, "spec": {}}) == ""
 
 
-def test_the_pods_of_a_served_model_are_found_by_its_name() -> None:
+def test_pods_of_a_served_model_are_found_by_its_name() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     model = {"kind": "InferenceService", "metadata": {"name": "granite", "namespace": "x"}, "spec": {"predictor": {}}}
     assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
     assert cluster.asked[0].label_selector == "serving.kserve.io/inferenceservice=granite"
 
 
-def test_a_failing_prefill_leader_or_worker_of_llm_d_is_found() -> None:
+def test_failing_prefill_leader_or_worker_of_llm_d_is_found() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     model = {"kind": "LLMInferenceService", "metadata": {"name": "opt", "namespace": "x"}, "spec": {"template": {}}}
     assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"

@@ -62,31 +62,31 @@ def _wait(source: _Playback, goal: Goal, check: Callable[[], None] = lambda: Non
     return wait_for(source, goal, check, seen.append), seen
 
 
-def test_a_change_that_comes_by_the_watch_ends_the_wait() -> None:
+def test_change_seen_by_the_watch_ends_the_wait() -> None:
     progress, seen = _wait(_Playback([[_pod("a", "Pending")]], [("MODIFIED", _pod("a", "Running"))]), _goal())
     assert progress.done
     assert progress.objects[0]["status"]["phase"] == "Running"
     assert progress == seen[-1]
 
 
-def test_nothing_there_yet_is_not_ready() -> None:
+def test_missing_object_is_not_ready() -> None:
     with pytest.raises(NotReachedError, match=r"within 0\.2 s: 0 of 0 there; none there yet"):
         _wait(_Playback([[]], []), _goal(timeout_s=0.2))
 
 
-def test_a_count_may_be_more_than_there_is() -> None:
+def test_count_may_exceed_the_existing_objects() -> None:
     running = [_pod("a", "Running"), _pod("b", "Running")]
     assert _wait(_Playback([running], []), _goal(count=2))[0].done
     with pytest.raises(NotReachedError):
         _wait(_Playback([running], []), _goal(count=3, timeout_s=0.2))
 
 
-def test_absent_waits_for_the_last_to_go() -> None:
+def test_absent_waits_for_the_last_deletion() -> None:
     goal = _goal(states=(), absent=True)
     assert _wait(_Playback([[_pod("a", "Running")]], [("DELETED", _pod("a", "Running"))]), goal)[0].done
 
 
-def test_what_cannot_recover_ends_the_wait_at_once_with_the_last_objects() -> None:
+def test_hopeless_state_ends_the_wait_with_the_last_objects() -> None:
     with pytest.raises(NotReachedError, match="will not be: a: container main: ImagePullBackOff") as caught:
         _wait(_Playback([[_pod("a", "Pending", "ImagePullBackOff")]], []), _goal(timeout_s=600.0))
     assert caught.value.result["objects"][0]["metadata"]["name"] == "a"
@@ -104,7 +104,7 @@ class _Recovering(_Playback):
         yield from super().watch(query, resource_version, timeout_s)
 
 
-def test_with_patience_what_recovers_by_itself_is_waited_for() -> None:
+def test_recoverable_state_is_awaited_within_its_patience() -> None:
     source = _Recovering([[_pod("a", "Pending", "ImagePullBackOff")]], [("MODIFIED", _pod("a", "Running"))])
     seen: list[Progress] = []
 
@@ -121,19 +121,19 @@ def test_patience_ends() -> None:
         _wait(_Playback([[_pod("a", "Pending", "ImagePullBackOff")]], []), _goal(timeout_s=600.0, patience_s=0.2))
 
 
-def test_reasons_of_ones_own_end_it_too() -> None:
+def test_custom_reasons_end_the_wait() -> None:
     with pytest.raises(NotReachedError, match="will not be: a: Unschedulable"):
         _wait(_Playback([[_pod("a", "Pending", "Unschedulable")]], []), _goal(give_up_on=("Unschedulable",)))
 
 
-def test_a_cluster_that_comes_back_is_forgiven_and_one_that_stays_away_is_not() -> None:
+def test_short_outage_is_tolerated_and_a_long_one_is_not() -> None:
     away = ClusterError("gone")
     assert _wait(_Playback([away, [_pod("a", "Running")]], []), _goal())[0].done
     with pytest.raises(ClusterError, match="gone"):
         _wait(_Playback([away], []), _goal(timeout_s=0.2))
 
 
-def test_the_wish_to_stop_ends_it() -> None:
+def test_stop_request_ends_the_wait() -> None:
     def stop() -> None:
         raise Interrupted("stop")
 
@@ -149,7 +149,7 @@ class _Silent(_Playback):
         return super().list(query)
 
 
-def test_the_wish_to_stop_is_heard_before_the_cluster_has_answered() -> None:
+def test_stop_request_is_honoured_before_the_first_response() -> None:
     source = _Silent([[]], [])
     looks = itertools.count()
 
@@ -171,13 +171,13 @@ class _Broken(_Playback):
         return [{"metadata": {"namespace": "of an object without a name"}}], "1"
 
 
-def test_what_an_aggregated_api_computes_has_no_uid_and_is_awaited_all_the_same() -> None:
+def test_aggregated_objects_without_a_uid_are_awaited() -> None:
     packages: list[Manifest] = [{"metadata": {"name": name, "namespace": "marketplace"}} for name in ("nfd", "odh")]
     there = predicate_for("PackageManifest", "present")
     progress, _seen = _wait(_Playback([packages], []), _goal(states=(there,)))
     assert [item["metadata"]["name"] for item in progress.objects] == ["nfd", "odh"]
 
 
-def test_an_error_nobody_expects_ends_the_wait_rather_than_the_looking() -> None:
+def test_unexpected_error_ends_the_wait() -> None:
     with pytest.raises(KeyError, match="name"):
         _wait(_Broken([[]], []), _goal(timeout_s=600.0))

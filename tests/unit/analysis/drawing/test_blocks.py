@@ -16,11 +16,11 @@ from perfanalysis.files.findings import Finding
         ((), ()),
     ],
 )
-def test_a_figure_says_in_one_word_that_not_all_is_real(marks: tuple[str, ...], short: tuple[str, ...]) -> None:
+def test_report_states_once_that_data_is_partly_simulated(marks: tuple[str, ...], short: tuple[str, ...]) -> None:
     assert Figure("a", "A", "", (), marks).short_marks == short
 
 
-def test_the_same_finding_of_many_recordings_is_one_line_and_notes_come_last() -> None:
+def test_same_finding_of_many_recordings_is_one_line_and_notes_come_last() -> None:
     notes = [Finding("note", f"cell_{number}", "the same") for number in range(5)]
     lost = Finding("error", "cell_1", "lost")
     assert Remarks((*notes, lost), frozenset()).told() == (

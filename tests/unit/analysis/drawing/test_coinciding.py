@@ -16,7 +16,7 @@ from tests.data.synthetic_runs import Shape, write_run
 VALUES = np.linspace(1.0, 2.0, 50)
 
 
-def test_a_curve_that_lies_on_another_names_it() -> None:
+def test_hidden_curve_names_the_curve_above_it() -> None:
     labels = ("A (50 workloads)", "B (50 workloads)", "C (25 workloads)", "D (50 workloads)")
     samples = (VALUES, VALUES + 0.3, np.linspace(1.001, 2.001, 25), VALUES[::-1] + 0.3)
     assert labels_with_overlaps(labels, samples) == (
@@ -27,7 +27,7 @@ def test_a_curve_that_lies_on_another_names_it() -> None:
     )
 
 
-def test_what_has_no_values_lies_on_nothing() -> None:
+def test_curve_without_values_coincides_with_none() -> None:
     assert labels_with_overlaps(("cell 0", "cell 1: 4"), (np.empty(0), np.zeros(3))) == ("cell 0", "cell 1: 4")
     assert labels_with_overlaps(("cell 0", "cell 1: 4"), (np.zeros(2), np.zeros(3))) == (
         "cell 0",
@@ -35,7 +35,7 @@ def test_what_has_no_values_lies_on_nothing() -> None:
     )
 
 
-def test_a_run_beside_itself_is_told(tmp_path: Path) -> None:
+def test_run_compared_with_itself_is_reported(tmp_path: Path) -> None:
     run = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0)], run="a")
     side = side_of_run(analyse_run(run, tmp_path))
     comparison = compare([side, side])

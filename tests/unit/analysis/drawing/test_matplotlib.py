@@ -30,7 +30,7 @@ def texts(content: bytes) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_layer_is_drawn_in_its_colour(kind: LayerKind) -> None:
+def test_every_layer_kind_is_drawn_in_its_colour(kind: LayerKind) -> None:
     values = np.array([1.0, 2.0, np.nan])
     names = ("a", "b", "c") if kind == "stretches" else ()
     layer = Layer(kind, "values", values, values, 3, low=values - 0.5, high=values + 0.5, names=names)
@@ -53,7 +53,7 @@ def test_curves_have_their_points() -> None:
     assert heights[0] == heights[2] == heights[4] > heights[1] == heights[3]
 
 
-def test_texts_and_marks_stand_in_it() -> None:
+def test_figure_contains_its_texts_and_marks() -> None:
     values = np.array([1.0, 2.0])
     layers = Layer("line", "first $ series", values, values), Layer("line", "_second", values, values, 1)
     found = texts(image(figure_of(*layers, marks=("simulated: nodes",)), "svg"))
@@ -61,13 +61,13 @@ def test_texts_and_marks_stand_in_it() -> None:
     assert any(text.endswith("_second") for text in found)
 
 
-def test_names_of_rows_stand_in_it() -> None:
+def test_figure_contains_the_row_names() -> None:
     values = np.array([0.0, 1.0])
     layer = Layer("sidebars", "pods", values, values)
     assert {"node-a", "node-b"} <= texts(image(figure_of(layer, y=Axis("", categories=("node-a", "node-b"))), "svg"))
 
 
-def test_many_points_and_shades_are_images_in_an_svg_file() -> None:
+def test_svg_embeds_many_points_and_shades_as_images() -> None:
     x = np.linspace(0.0, 4.0, MANY_POINTS)
     shades = heat(np.arange(3.0), Shades(np.array([[0.0, 1.0]]), Meaning("GPUs", "%", 0.0, 1.0)))
     for layer, y in ((Layer("points", "p", x, x), AXIS), (shades, Axis("", categories=("row",)))):
@@ -76,11 +76,11 @@ def test_many_points_and_shades_are_images_in_an_svg_file() -> None:
     assert "GPUs (%)" in texts(image(figure_of(shades, y=Axis("", categories=("row",))), "svg"))
 
 
-def test_a_png_file_is_as_wide_as_a_slide() -> None:
+def test_png_is_as_wide_as_a_slide() -> None:
     assert imread(io.BytesIO(image(figure_of(), "png"))).shape[1] == WIDTH
 
 
-def test_a_report_has_files_when_asked(small_run: Path) -> None:
+def test_report_writes_files_on_request(small_run: Path) -> None:
     assert make_report(small_run).plots == ()
     only = small_run.parent / "report.yml"
     only.write_text("schema: psap.perf/report/1\nvisualize:\n  - {id: index, generate: [concurrency, timeline]}\n")

@@ -34,14 +34,14 @@ def cielab(parts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("mode", BACKGROUNDS)
 @pytest.mark.parametrize("sight", SIGHT)
-def test_the_first_colours_are_told_apart(mode: str, sight: str) -> None:
+def test_first_colours_are_distinguishable(mode: str, sight: str) -> None:
     seen = cielab(np.clip(linear(*BACKGROUNDS[mode][0][:SOLID]) @ np.array(SIGHT[sight]).T, 0, 1))
     distances = np.linalg.norm(seen[:, None] - seen[None], axis=-1) + 100 * np.eye(SOLID)
     assert distances.min() >= 20
 
 
 @pytest.mark.parametrize("mode", BACKGROUNDS)
-def test_every_colour_is_seen_on_its_background(mode: str) -> None:
+def test_every_colour_is_visible_on_its_background(mode: str) -> None:
     colours, background = BACKGROUNDS[mode]
     [ground] = linear(background) @ TO_XYZ[1]
     luminances = linear(*colours) @ TO_XYZ[1]
@@ -49,7 +49,7 @@ def test_every_colour_is_seen_on_its_background(mode: str) -> None:
     assert contrasts.min() >= 3.0
 
 
-def test_lines_in_further_colours_are_dashed() -> None:
+def test_lines_beyond_the_palette_are_dashed() -> None:
     values = np.arange(2.0)
     kinds = [Layer("line", "", values, values, colour).dash for colour in range(len(LIGHT))]
     assert [kind != "solid" for kind in kinds] == [colour >= SOLID for colour in range(len(LIGHT))]

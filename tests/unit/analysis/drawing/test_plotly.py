@@ -56,20 +56,20 @@ def drawn(*layers: Layer, x: Axis = X, y: Axis = Y) -> tuple[list[dict[str, Any]
 
 @pytest.mark.parametrize("y", [Y, NAMES], ids=["numbers", "names"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_plotly_takes_every_kind_of_layer(kind: LayerKind, y: Axis) -> None:
+def test_plotly_accepts_every_layer_kind(kind: LayerKind, y: Axis) -> None:
     traces, _ = drawn(layer_of(kind), y=NAMES if kind == "heat" else y)
     assert traces
 
 
 @pytest.mark.parametrize("kind", ["points", "line", "steps", "bars"])
-def test_numbers_are_those_of_the_layer(kind: LayerKind) -> None:
+def test_numbers_equal_those_of_the_layer(kind: LayerKind) -> None:
     [trace], _ = drawn(layer_of(kind))
     assert numbers(trace["x"]).tolist() == VALUES.tolist()
     assert numbers(trace["y"]).tolist() == VALUES.tolist()
     assert trace["hovertemplate"].startswith("%{y}")
 
 
-def test_an_area_is_between_its_edges() -> None:
+def test_area_lies_between_its_edges() -> None:
     for kind, shape in (("area", "hv"), ("band", "linear")):
         [lower, upper], _ = drawn(layer_of(kind))  # type: ignore[arg-type]
         assert numbers(lower["y"]).tolist() == (VALUES - 0.5).tolist()
@@ -84,7 +84,7 @@ def test_steps_hold_until_the_next_and_gaps_stay() -> None:
     assert np.isnan(numbers(trace["y"])[1])
 
 
-def test_what_is_too_large_for_a_page_is_a_gap() -> None:
+def test_values_too_large_for_a_page_become_gaps() -> None:
     [trace], _ = drawn(Layer("line", "", np.array([1.0, 2.0]), np.array([1e300, 3.0])))
     assert numbers(trace["y"]).tolist() == [np.inf, 3.0]
 
@@ -98,7 +98,7 @@ def test_ranges_reach_from_low_to_high_and_name_their_row() -> None:
     assert layout["yaxis"]["range"] == [2.5, -0.5]
 
 
-def test_stretches_begin_and_end_where_they_do() -> None:
+def test_stretches_have_their_begin_and_end() -> None:
     layer = Layer(
         "stretches", "phases", np.array([0.0, 4.0]), np.zeros(2), high=np.array([4.0, 10.0]), names=("a", "b")
     )
@@ -109,7 +109,7 @@ def test_stretches_begin_and_end_where_they_do() -> None:
     assert trace["customdata"] == ["0\u20134", "4\u201310"]
 
 
-def test_shades_have_their_scale_and_rows_from_top_to_bottom() -> None:
+def test_shades_have_a_scale_and_rows_run_top_to_bottom() -> None:
     values = np.array([[0.0, 100.0], [np.nan, 50.0], [1.0, 2.0]])
     [trace], layout = drawn(heat(np.array([0.0, 5.0, 10.0]), Shades(values, Meaning("GPUs", "%", 0.0, 100.0))), y=NAMES)
     assert np.array_equal(numbers(trace["z"]), values, equal_nan=True)
@@ -119,7 +119,7 @@ def test_shades_have_their_scale_and_rows_from_top_to_bottom() -> None:
     assert layout["yaxis"]["range"] == [2.5, -0.5]
 
 
-def test_spans_and_moments_reach_over_the_height() -> None:
+def test_spans_and_moments_cover_the_full_height() -> None:
     [shaded, upright], layout = drawn(span(2.0, 4.0, "steady", 0), moments(np.array([6.0]), "lost", 1))
     assert layout["yaxis2"]["range"] == [0, 1]
     assert (shaded["yaxis"], upright["yaxis"]) == ("y2", "y2")
@@ -128,7 +128,7 @@ def test_spans_and_moments_reach_over_the_height() -> None:
     assert numbers(upright["y"])[:2].tolist() == [0.0, 1.0]
 
 
-def test_axes_have_their_units_ends_and_scale() -> None:
+def test_axes_have_units_ends_and_scale() -> None:
     _, layout = drawn(layer_of("line"), y=Axis("latency", "s", "log", 0.001, 10.0))
     assert layout["xaxis"]["title"]["text"] == "time (s)"
     assert layout["xaxis"]["range"] == [0.0, 10.0]
@@ -145,18 +145,18 @@ def test_axes_have_their_units_ends_and_scale() -> None:
         (Axis("x", scale="log"), [0.0, np.log10(2.05)]),
     ],
 )
-def test_ends_are_as_declared_or_with_room(axis: Axis, ends: list[float]) -> None:
+def test_axis_ends_are_declared_or_padded(axis: Axis, ends: list[float]) -> None:
     _, layout = drawn(Layer("line", "", VALUES, VALUES), x=axis)
     assert layout["xaxis"]["range"] == pytest.approx(ends)
 
 
-def test_an_empty_chart_has_axes() -> None:
+def test_empty_chart_has_axes() -> None:
     _, layout = drawn(Layer("line", "", VALUES[:0], VALUES[:0]), x=Axis("x"), y=Axis("y", scale="log"))
     assert layout["xaxis"]["range"] == [0.0, 1.0]
     assert np.isfinite(layout["yaxis"]["range"]).all()
 
 
-def test_names_of_a_run_are_text() -> None:
+def test_run_names_are_escaped() -> None:
     [trace, _], layout = drawn(Layer("line", "<b>queue & more</b> " + "long " * 20, VALUES, VALUES), layer_of("points"))
     assert trace["name"].startswith("&lt;b&gt;queue &amp; more&lt;/b&gt; long")
     assert max(len(line) for line in trace["name"].split("<br>")) < 70
@@ -169,12 +169,12 @@ def test_many_names_are_thinned() -> None:
     assert len(layout["yaxis"]["ticktext"]) == len(layout["yaxis"]["tickvals"]) < 20
 
 
-def test_counts_have_no_ticks_between() -> None:
+def test_count_axes_have_whole_ticks() -> None:
     _, layout = drawn(layer_of("points"))
     assert layout["yaxis"]["dtick"] == 1
 
 
-def test_a_page_has_the_library_once_and_every_colour_in_both_schemes(small_run: Path) -> None:
+def test_page_has_the_library_once_and_each_colour_in_both_schemes(small_run: Path) -> None:
     page = make_report(small_run).index.read_text()
     assert page.count('id="plotly"') == 1
     packed = page.partition('id="plotly">')[2].partition("<")[0]

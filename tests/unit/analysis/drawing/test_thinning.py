@@ -13,7 +13,7 @@ from tests.unit.analysis.pages import numbers
 RANDOM = np.random.default_rng(7)
 
 
-def test_few_points_stay_as_they_are() -> None:
+def test_few_points_are_kept() -> None:
     x, y = RANDOM.random((2, MOST_POINTS))
     kept = thinned_points(x, y)
     assert (kept[0] is x, kept[1] is y) == (True, True)
@@ -21,7 +21,7 @@ def test_few_points_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("count", [4_001, 20_000, 100_000])
 @pytest.mark.parametrize("shape", ["cloud", "band", "two levels"])
-def test_points_are_few_real_and_extreme(count: int, shape: str) -> None:
+def test_thinned_points_are_real_and_include_extremes(count: int, shape: str) -> None:
     x = np.sort(RANDOM.random(count) * 100)
     y = {
         "cloud": RANDOM.random(count),
@@ -41,7 +41,7 @@ def test_points_are_few_real_and_extreme(count: int, shape: str) -> None:
         assert kept[1][of_kept == part].min() == pytest.approx(values[parts == part].min())
 
 
-def test_a_line_keeps_its_ends_and_peaks() -> None:
+def test_thinned_line_keeps_ends_and_peaks() -> None:
     values = np.sin(np.arange(50_000) / 50)
     values[[123, 40_321]] = 7.0, -7.0
     kept = thinned_line((values,))
@@ -49,7 +49,7 @@ def test_a_line_keeps_its_ends_and_peaks() -> None:
     assert {0, 123, 40_321, 49_999} <= set(kept.tolist())
 
 
-def test_an_area_keeps_the_extremes_of_both_edges() -> None:
+def test_thinned_area_keeps_extremes_of_both_edges() -> None:
     upper, lower = RANDOM.random((2, 30_000))
     lower[17_000] = -5.0
     kept = thinned_line((upper, lower))
@@ -57,13 +57,13 @@ def test_an_area_keeps_the_extremes_of_both_edges() -> None:
     assert 17_000 in kept
 
 
-def test_unknown_values_of_a_line_are_no_extremes() -> None:
+def test_unknown_values_are_not_extremes() -> None:
     values = np.full(10_000, np.nan)
     assert 0 < len(thinned_line((values,))) <= MOST_POINTS
 
 
 @pytest.mark.parametrize("kind", ["points", "line", "steps"])
-def test_a_page_has_no_more_points_of_a_layer(kind: LayerKind) -> None:
+def test_page_limits_the_points_per_layer(kind: LayerKind) -> None:
     x = np.arange(100_000.0)
     layer = Layer(kind, "values", x, RANDOM.random(100_000))
     chart = Chart("", Axis("x", "s"), Axis("y", "s"), (layer,))

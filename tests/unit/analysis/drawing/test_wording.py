@@ -16,5 +16,5 @@ from perfanalysis.drawing.wording import plain
         ("two\nlines", "two lines"),
     ],
 )
-def test_markdown_shows_the_text_itself(text: str, written: str) -> None:
+def test_markdown_escapes_text(text: str, written: str) -> None:
     assert plain(text) == written

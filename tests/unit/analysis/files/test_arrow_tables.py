@@ -23,7 +23,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 4, 24])
-def test_they_come_back_as_pandas_would_have_made_them(count: int) -> None:
+def test_arrow_tables_equal_those_of_pandas(count: int) -> None:
     import pandas as pd
 
     rows = ROWS[:count]
@@ -32,12 +32,12 @@ def test_they_come_back_as_pandas_would_have_made_them(count: int) -> None:
     pd.testing.assert_frame_equal(stored, made, check_categorical=False)
 
 
-def test_a_value_of_another_type_is_refused() -> None:
+def test_value_of_another_type_is_refused() -> None:
     with pytest.raises((ValueError, TypeError)):
         arrow_table(TypedRows([{"count": "many"}]), SPEC)
 
 
-def test_a_cold_parse_of_lists_needs_neither_pandas_nor_all_of_arrow(tmp_path: Path) -> None:
+def test_parsing_lists_imports_neither_pandas_nor_all_of_arrow(tmp_path: Path) -> None:
     from tests.data.kubernetes_lists import pod, write_list
 
     write_list(tmp_path / "000__a/pods.json", [pod("a-worker-0", 0, 1, 2, 3)])

@@ -25,9 +25,7 @@ def row(number: int, text: str = "x") -> bytes:
 
 
 @pytest.mark.parametrize("size", [64, 1000, 1 << 20])
-def test_a_line_that_is_too_long_is_left_out_and_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_overlong_line_is_skipped_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", size)
     longest = min(LONGEST_LINE, 10 * size)
     monkeypatch.setattr("perfanalysis.files.bounded.LONGEST_LINE", longest)
@@ -41,14 +39,14 @@ def test_a_line_that_is_too_long_is_left_out_and_told(
     ]
 
 
-def test_blocks_end_with_lines(tmp_path: Path) -> None:
+def test_blocks_end_at_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"one\ntwo\nthree")
     assert b"".join(Blocks(path, 13)) == b"one\ntwo\nthree"
     assert list(Blocks(path, 8)) == [b"one\ntwo\n"]
 
 
-def test_a_pipe_is_no_file(tmp_path: Path) -> None:
+def test_pipe_is_not_read_as_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="no file"):
@@ -57,7 +55,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
         content(tmp_path)
 
 
-def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+def test_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * (1 << 20))
     assert len(content(path, 1 << 20)) == 1 << 20
@@ -77,7 +75,7 @@ def _report(run: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_pipes_in_place_of_all_files_but_one_are_told_and_not_waited_for(small_run: Path) -> None:
+def test_pipes_in_place_of_files_are_reported_without_waiting(small_run: Path) -> None:
     for path in [path for path in small_run.rglob("*") if path.is_file() and path.name != "run.json"]:
         path.unlink()
         os.mkfifo(path)
@@ -89,7 +87,7 @@ def test_pipes_in_place_of_all_files_but_one_are_told_and_not_waited_for(small_r
 
 @pytest.mark.deep
 @pytest.mark.slow
-def test_a_huge_line_is_one_sentence_and_no_memory(small_run: Path) -> None:
+def test_huge_line_is_one_error_and_uses_no_memory(small_run: Path) -> None:
     for name in ("transitions.jsonl", "timeline.csv", "run.json"):
         (path,) = small_run.rglob(name)
         with path.open("ab") as stream:

@@ -63,7 +63,7 @@ def counting(tmp_path: Path) -> Counting:
     return loader
 
 
-def test_stored_tables_equal_parsed_ones(counting: Counting) -> None:
+def test_stored_tables_equal_parsed_tables(counting: Counting) -> None:
     stored, _ = counting.load()
     parsed = WORKLOAD.parse(Source(counting.place))
     assert counting.parsed == 1
@@ -73,7 +73,7 @@ def test_stored_tables_equal_parsed_ones(counting: Counting) -> None:
         assert first.astype("object").equals(second.astype("object"))
 
 
-def test_one_byte_is_a_change(counting: Counting) -> None:
+def test_changed_byte_invalidates_the_cache(counting: Counting) -> None:
     path = counting.place.directory / "submissions.jsonl"
     path.write_text(path.read_text().replace('"attempts":1', '"attempts":2', 1))
     tables, _ = counting.load()
@@ -81,7 +81,7 @@ def test_one_byte_is_a_change(counting: Counting) -> None:
     assert (tables.submissions["attempts"] == 2).sum() == 1
 
 
-def test_a_removed_file_is_a_change(counting: Counting) -> None:
+def test_removed_file_invalidates_the_cache(counting: Counting) -> None:
     (counting.place.directory / "events.jsonl").unlink()
     _, findings = counting.load()
     assert counting.parsed == 2
@@ -133,7 +133,7 @@ DAMAGES: dict[str, Callable[[bytes, bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("file", ["transitions.parquet", "scale_test.parsed.json"])
-def test_damaged_files_are_made_anew(counting: Counting, tmp_path: Path, file: str, damage: str) -> None:
+def test_damaged_cache_is_rebuilt(counting: Counting, tmp_path: Path, file: str, damage: str) -> None:
     path = counting.folder / file
     before = path.read_bytes()
     with exploding(tmp_path / "exploded") as bomb:
@@ -149,14 +149,14 @@ def test_damaged_files_are_made_anew(counting: Counting, tmp_path: Path, file: s
     assert counting.parsed == 2
 
 
-def test_a_table_of_another_recording_is_made_anew(counting: Counting) -> None:
+def test_table_of_another_recording_is_rebuilt(counting: Counting) -> None:
     shutil.copy(counting.folder / "nodes.parquet", counting.folder / "transitions.parquet")
     tables, findings = counting.load()
     assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
     assert [finding.text for finding in findings] == ["damaged; it was made anew"]
 
 
-def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Counting, tmp_path: Path) -> None:
+def test_forged_document_cannot_load_a_forged_table(counting: Counting, tmp_path: Path) -> None:
     """Whoever can write the tables' hash too can still not have anything run."""
     with exploding(tmp_path / "exploded") as bomb:
         content = _extended(bomb)
@@ -171,7 +171,7 @@ def test_a_forged_document_does_not_make_a_forged_table_dangerous(counting: Coun
     assert [finding.text for finding in findings] == ["damaged; it was made anew"]
 
 
-def test_what_a_parser_found_is_said_every_time(counting: Counting) -> None:
+def test_findings_of_the_parser_are_repeated_from_the_cache(counting: Counting) -> None:
     path = counting.place.directory / "events.jsonl"
     path.write_text(path.read_text()[:-10])
     first, second = counting.load()[1], counting.load()[1]
@@ -179,7 +179,7 @@ def test_what_a_parser_found_is_said_every_time(counting: Counting) -> None:
     assert (second, counting.parsed) == (first, 2)
 
 
-def test_a_file_that_changes_while_it_is_read_is_read_again(counting: Counting) -> None:
+def test_file_changed_during_reading_is_read_again(counting: Counting) -> None:
     """Else what was read of the new contents would be kept as that of the old, to which they may go back."""
     path = counting.place.directory / "submissions.jsonl"
     old = path.read_text()
@@ -192,7 +192,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(counting: Counting) 
     assert (tables.submissions["attempts"] == 2).sum() == 0
 
 
-def test_reports_at_once_share_their_tables(counting: Counting) -> None:
+def test_concurrent_reports_share_tables(counting: Counting) -> None:
     """Of two that write the same files neither sees half of one."""
     shutil.rmtree(counting.folder)
     results: list[tuple[int, int]] = []
@@ -212,17 +212,17 @@ def test_reports_at_once_share_their_tables(counting: Counting) -> None:
     assert not list(counting.folder.glob(".*"))
 
 
-def test_parquet_files_carry_units_and_help(counting: Counting) -> None:
+def test_parquet_files_have_units_and_help(counting: Counting) -> None:
     schema = parquet.read_schema(counting.folder / "submissions.parquet")
     assert schema.field("gpus").metadata == {b"help": b"GPUs asked for by all its pods", b"unit": b"GPUs"}
     assert schema.metadata[b"psap.perf.help"] == b"One row per submitted workload, as the submitter saw it"
 
 
-def test_the_document_follows_its_schema(counting: Counting) -> None:
+def test_cache_document_follows_its_schema(counting: Counting) -> None:
     assert check_file(counting.folder / "scale_test.parsed.json") == "psap.perf/tables/1"
 
 
-def test_files_that_only_some_recordings_have(counting: Counting) -> None:
+def test_file_of_only_some_recordings_is_tracked(counting: Counting) -> None:
     tables, findings = counting.load()
     assert (len(tables.churn), len(tables.control_plane), findings) == (0, 0, ())
     assert counting.parsed == 1
@@ -302,20 +302,20 @@ def _directory(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_concerns_its_recording_alone(matrix: Matrix, tmp_path: Path, change: str) -> None:
+def test_change_invalidates_its_recording_only(matrix: Matrix, tmp_path: Path, change: str) -> None:
     CHANGES[change](matrix.directory / SECOND)
     assert matrix.parsed() == [SECOND]
     assert matrix.parsed() == []
     assert repr(matrix.tables(matrix.output)) == repr(matrix.tables(tmp_path / "empty"))
 
 
-def test_touching_is_no_change(matrix: Matrix) -> None:
+def test_touching_a_file_keeps_the_cache(matrix: Matrix) -> None:
     for path in matrix.directory.rglob("*"):
         os.utime(path, (1, 1))
     assert matrix.parsed() == []
 
 
-def test_a_file_that_nothing_reads_is_no_change(matrix: Matrix) -> None:
+def test_unread_file_does_not_affect_the_cache(matrix: Matrix) -> None:
     (matrix.directory / SECOND / "notes.txt").write_text("nothing")
     assert matrix.parsed() == []
 
@@ -328,7 +328,7 @@ def test_a_file_that_nothing_reads_is_no_change(matrix: Matrix) -> None:
         ("workload.yml", "{name: size_bytes, kind: integer", "{name: size_bytes, kind: number"),
     ],
 )
-def test_another_parser_concerns_its_kind_alone(matrix: Matrix, tmp_path: Path, file: str, old: str, new: str) -> None:
+def test_other_parser_invalidates_its_kind_only(matrix: Matrix, tmp_path: Path, file: str, old: str, new: str) -> None:
     path = matrix.kind / file
     text = path.read_text()
     assert old in text
@@ -338,7 +338,7 @@ def test_another_parser_concerns_its_kind_alone(matrix: Matrix, tmp_path: Path, 
     assert repr(matrix.tables(matrix.output)) == repr(matrix.tables(tmp_path / "empty"))
 
 
-def test_a_moved_run_keeps_its_tables(matrix: Matrix) -> None:
+def test_moved_run_keeps_its_tables(matrix: Matrix) -> None:
     matrix.directory = matrix.directory.rename(matrix.directory.parent / "elsewhere")
     assert matrix.parsed() == []
 
@@ -361,7 +361,7 @@ WAYS: dict[str, Callable[[Source], object]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_parser_that_reads_another_file_is_an_error(tmp_path: Path, way: str) -> None:
+def test_reading_an_undeclared_file_is_an_error(tmp_path: Path, way: str) -> None:
     directory = tmp_path / "artifacts"
     write_recording(directory, Shape(workloads=5, nodes=1, duration=1.0), "run")
     (directory / "run.log").write_text("a secret dependency")

@@ -35,7 +35,7 @@ def test_recordings_are_found_with_their_cells(matrix_run: Path) -> None:
     assert run.places[0].name == "002__cell__0.000__scale_test__submit"
 
 
-def test_numbers_sort_as_numbers(tmp_path: Path) -> None:
+def test_numbers_sort_numerically(tmp_path: Path) -> None:
     for number in ("1000", "999", "002"):
         write_json(tmp_path / f"{number}__lane__a" / "000__x__y" / "artifacts" / "recording.json", {})
     run = discover(tmp_path, MARKERS)
@@ -48,7 +48,7 @@ def test_reports_and_sources_are_not_searched(small_run: Path) -> None:
     assert len(discover(small_run, MARKERS).places) == 1
 
 
-def test_running_without_a_lock_is_interrupted(killed_run: Path) -> None:
+def test_running_status_without_a_lock_means_interrupted(killed_run: Path) -> None:
     assert discover(killed_run, MARKERS).status == "interrupted"
     (killed_run / "run.lock").touch()
     run = discover(killed_run, MARKERS)
@@ -56,7 +56,7 @@ def test_running_without_a_lock_is_interrupted(killed_run: Path) -> None:
     assert [command.status for command in run.commands] == ["ok", "ok", "interrupted", "ok"]
 
 
-def test_running_with_a_lock_is_running(killed_run: Path) -> None:
+def test_running_status_with_a_lock_means_running(killed_run: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(killed_run / "run.lock")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -66,7 +66,7 @@ def test_running_with_a_lock_is_running(killed_run: Path) -> None:
     assert status == "running"
 
 
-def test_commands_come_in_the_order_they_began(small_run: Path) -> None:
+def test_commands_are_ordered_by_their_begin(small_run: Path) -> None:
     roles = [command.role for command in discover(small_run, MARKERS).commands]
     assert roles == ["cluster_capture_environment", "nfd_wait_gpu_nodes", "scale_test_submit", "scale_test_cleanup"]
 
@@ -87,7 +87,7 @@ def test_missing_documents_are_findings(small_run: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "."])
-def test_what_is_no_run_is_refused(tmp_path: Path, name: str) -> None:
+def test_folder_that_is_no_run_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"run\.json"):
         discover(tmp_path / name, MARKERS)
 
@@ -101,7 +101,7 @@ def test_failure_texts_are_kept(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["status"] == "failed"
 
 
-def test_the_parts_of_a_lab_are_named_once_and_in_one_line() -> None:
+def test_lab_components_are_listed_once_on_one_line() -> None:
     one = lab_of({"lab": {"simulated": ["nodes"], "emulated": ["volumes"], "real": ["kueue"]}})
     both = labs_together((one, lab_of({"lab": {"simulated": ["pods", "nodes"]}}), lab_of({"lab": None})))
     assert both == Lab(simulated=("nodes", "pods"), emulated=("volumes",), real=("kueue",))

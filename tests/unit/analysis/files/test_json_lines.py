@@ -35,32 +35,32 @@ def test_unknown_keys_are_ignored_and_types_are_declared(tmp_path: Path) -> None
     assert findings == []
 
 
-def test_null_and_absent_are_missing(tmp_path: Path) -> None:
+def test_null_and_absent_values_are_missing(tmp_path: Path) -> None:
     rows, _ = read(tmp_path, '{"seen_s": null, "name": null}\n{"seen_s": 2, "name": "b", "status": 200}\n')
     assert rows[0] == {"seen_s": None, "name": None, "status": None, "good": None}
     assert rows[1]["seen_s"] == 2.0
 
 
-def test_torn_last_line_is_left_out_and_said(tmp_path: Path) -> None:
+def test_truncated_last_line_is_skipped_and_reported(tmp_path: Path) -> None:
     rows, findings = read(tmp_path, LINE + '{"seen_s": 2.5, "na')
     assert len(rows) == 1
     assert findings == ["the last line is torn and was left out (1 line)"]
 
 
-def test_last_line_without_line_end_counts_when_complete(tmp_path: Path) -> None:
+def test_complete_last_line_without_newline_counts(tmp_path: Path) -> None:
     rows, findings = read(tmp_path, LINE + LINE.rstrip("\n"))
     assert len(rows) == 2
     assert findings == []
 
 
 @pytest.mark.parametrize("bad", ["not json", "[1, 2]", '{"seen_s": "noon"}', '{"status": 1.5}', "\x00\x00\x00"])
-def test_foreign_line_is_counted_and_the_rest_read(tmp_path: Path, bad: str) -> None:
+def test_foreign_line_is_counted_and_the_rest_is_read(tmp_path: Path, bad: str) -> None:
     rows, findings = read(tmp_path, LINE + bad + "\n" + LINE)
     assert len(rows) == 2
     assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
 
 
-def test_a_line_that_is_not_utf_8_is_counted(tmp_path: Path) -> None:
+def test_line_that_is_not_utf_8_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "things.jsonl"
     path.write_bytes(LINE.encode() + b'{"seen_s": 1.0, "name": "caf\xe9"}\n')
     frame, findings = read_json_lines(path, SPEC, "things.jsonl")
@@ -68,7 +68,7 @@ def test_a_line_that_is_not_utf_8_is_counted(tmp_path: Path) -> None:
     assert findings[0].text == "1 lines are not JSON objects of the declared types and were left out"
 
 
-def test_missing_and_empty_files_give_empty_tables(tmp_path: Path) -> None:
+def test_missing_and_empty_files_yield_empty_tables(tmp_path: Path) -> None:
     frame, findings = read_json_lines(tmp_path / "none.jsonl", SPEC, "none.jsonl")
     assert len(frame) == 0
     assert [finding.text for finding in findings] == ["the file is missing"]
@@ -76,7 +76,7 @@ def test_missing_and_empty_files_give_empty_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", [7, 16, 64, 1 << 20])
-def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_line_may_be_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", block)
     lines = [f'{{"seen_s": {number}, "name": "{"n" * number}", "status": {number}}}\n' for number in range(40)]
     rows, findings = read(tmp_path, "".join(lines) + '{"seen_s": 40, "name": "torn')
@@ -87,7 +87,7 @@ def test_lines_may_be_longer_than_blocks(tmp_path: Path, monkeypatch: pytest.Mon
     assert (len(rows), findings) == (40, [])
 
 
-def test_a_file_of_several_blocks_keeps_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_several_blocks_keeps_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perfanalysis.files.bounded.BLOCK_BYTES", 4096)
     lines = [f'{{"seen_s": {number}, "name": "n{number % 7}", "status": {number}}}\n' for number in range(2000)]
     rows, _ = read(tmp_path, "".join(lines))
@@ -107,7 +107,7 @@ LABELLED = TableSpec(
 
 
 @pytest.mark.parametrize("bad", ["", '{"value": "many", "labels": {}}\n'])
-def test_members_of_a_mapping_are_columns(tmp_path: Path, bad: str) -> None:
+def test_mapping_members_become_columns(tmp_path: Path, bad: str) -> None:
     """Both readers: the one of a whole file, and the one that counts bad lines."""
     path = tmp_path / "samples.jsonl"
     lines = ['{"value": 1, "labels": {"verb": "GET", "le": "0.5", "group": "apps"}}', '{"value": 2, "labels": {}}']
@@ -119,26 +119,26 @@ def test_members_of_a_mapping_are_columns(tmp_path: Path, bad: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["1e999", "-1e999", "Infinity", "9" * 400, "true", '"1"', "[1]"])
-def test_numbers_that_are_none_are_counted(tmp_path: Path, value: str) -> None:
+def test_non_finite_numbers_are_counted(tmp_path: Path, value: str) -> None:
     rows, findings = read(tmp_path, LINE + f'{{"seen_s": {value}, "name": "b"}}\n')
     assert [row["name"] for row in rows] == ["a"]
     assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
 
 
 @pytest.mark.parametrize("value", ["9223372036854775808", "-9223372036854775809", "1.5", "1e3"])
-def test_whole_numbers_that_no_column_holds_are_counted(tmp_path: Path, value: str) -> None:
+def test_integers_beyond_64_bits_are_counted(tmp_path: Path, value: str) -> None:
     rows, findings = read(tmp_path, LINE + f'{{"seen_s": 1, "name": "b", "status": {value}}}\n')
     assert [row["name"] for row in rows] == ["a"]
     assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, '{"name": ' * 100_000])
-def test_lines_that_are_nested_too_deeply_are_counted(tmp_path: Path, line: str) -> None:
+def test_deeply_nested_lines_are_counted(tmp_path: Path, line: str) -> None:
     rows, findings = read(tmp_path, f"{line}\n{LINE}")
     assert [row["name"] for row in rows] == ["a"]
     assert findings == ["1 lines are not JSON objects of the declared types and were left out"]
 
 
-def test_halves_of_characters_do_not_get_into_a_table(tmp_path: Path) -> None:
+def test_lone_surrogates_do_not_enter_a_table(tmp_path: Path) -> None:
     rows, findings = read(tmp_path, '{"seen_s": 1, "name": "\\ud800x"}\n')
     assert (rows[0]["name"], findings) == ("?x", [])

@@ -32,7 +32,7 @@ def read(path: Path, depth: int = 2) -> tuple[dict[int, list[Any]], Any]:
 
 
 @pytest.mark.parametrize("block", [1, 7, 40, 4096])
-def test_any_document_comes_back_whatever_the_size_of_a_block(
+def test_any_document_round_trips_with_any_block_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     monkeypatch.setattr(long_lists, "BLOCK_BYTES", block)
@@ -58,13 +58,13 @@ def test_any_document_comes_back_whatever_the_size_of_a_block(
         ("{} trailing", "Extra data"),
     ],
 )
-def test_damage_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+def test_damage_is_one_error(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "d.json").write_text(text)
     with pytest.raises(ValueError, match=said):
         read(tmp_path / "d.json")
 
 
-def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_larger_than_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_lists, "BLOCK_BYTES", 64)
     monkeypatch.setattr(long_lists, "MOST_PENDING", 1 << 10)
     (tmp_path / "d.json").write_text(json.dumps({"results": [{"text": "x" * (2 << 10)}]}))

@@ -33,7 +33,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
+def test_scratch_is_private_and_removed_at_the_end(temporary: Path) -> None:
     with scratch_folder() as path:
         assert path.parent == temporary
         assert path.stat().st_mode & 0o777 == 0o700
@@ -41,13 +41,13 @@ def test_it_is_for_the_owner_only_and_gone_at_the_end(temporary: Path) -> None:
     assert not path.exists()
 
 
-def test_it_is_gone_after_an_error() -> None:
+def test_scratch_is_removed_after_an_error() -> None:
     with pytest.raises(ValueError, match="x"), scratch_folder() as path:
         raise ValueError("x")
     assert not path.exists()
 
 
-def test_leftovers_of_dead_processes_are_removed_and_nothing_else(temporary: Path) -> None:
+def test_only_leftovers_of_dead_processes_are_removed(temporary: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     left = temporary / f"{PREFIX}{dead.pid}-1-abc"
@@ -65,7 +65,7 @@ def test_leftovers_of_dead_processes_are_removed_and_nothing_else(temporary: Pat
 
 
 @pytest.mark.parametrize("words", [["judge", "--threshold", "time_to_ready_p50=1h"], ["history", "add"]])
-def test_what_a_killed_analysis_left_is_removed_by_the_next_one(
+def test_next_analysis_removes_leftovers_of_a_killed_one(
     words: list[str], small_run: Path, temporary: Path, tmp_path: Path
 ) -> None:
     killed = subprocess.Popen([sys.executable, "-c", MAKES_ONE], stdout=subprocess.PIPE, text=True)

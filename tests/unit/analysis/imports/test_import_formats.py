@@ -13,7 +13,7 @@ DOCUMENT = Path(__file__).resolve().parents[4] / "docs" / "foreign-data.md"
 
 
 @pytest.mark.parametrize("name", IMPORT.table)
-def test_a_format_has_one_line_of_help_and_says_where_it_goes(name: str) -> None:
+def test_format_help_is_one_line_and_names_its_destination(name: str) -> None:
     line = str(IMPORT.table[name].help)
     assert line.endswith(".")
     assert len(line) < 56
@@ -24,13 +24,13 @@ def test_a_format_has_one_line_of_help_and_says_where_it_goes(name: str) -> None
     assert options & {"--into", "--history"}
 
 
-def test_the_document_lists_the_formats() -> None:
+def test_page_lists_the_formats() -> None:
     rows = [line.split("|") for line in DOCUMENT.read_text().splitlines() if line.startswith("| `")]
     listed = {row[1].strip(" `") for row in rows if row[3].strip() in ("run", "history", "run, or history")}
     assert set(IMPORT.table) <= listed
 
 
-def test_the_help_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "--help"]) == 0
     told = capsys.readouterr().out
     for name, command in IMPORT.table.items():

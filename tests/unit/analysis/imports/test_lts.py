@@ -74,12 +74,12 @@ def test_values(given: object, number: float | None, reason: str | None, count: 
         ("/s/s", "{per s per s}", 1),
     ],
 )
-def test_units_become_ours(unit: object, ours: str, factor: float) -> None:
+def test_units_are_converted(unit: object, ours: str, factor: float) -> None:
     scale = scale_of(unit)
     assert (scale.unit, scale.factor) == (ours, factor)
 
 
-def test_a_payload_is_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
+def test_payload_becomes_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
     more = {
         "TPOT median": LATENCIES,
         "memory": {"help": "Memory", "unit": "MB", "value": 2048, "divisor": 1024, "divisor_unit": "GB"},
@@ -107,14 +107,14 @@ def test_a_payload_is_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("status", "Invalid"), ("exit_code", 2)])
-def test_a_test_that_failed_is_no_history(tmp_path: Path, key: str, value: object) -> None:
+def test_failed_test_is_not_added_to_history(tmp_path: Path, key: str, value: object) -> None:
     payload = lts_payload(UUID.format(1), "2.13.0", 1)
     payload["metadata"][key] = value
     (document,) = history_documents(file_of(tmp_path, payload).payloads, {"file": "x", "sha256": "0"})
     assert document["status"] == "failed"
 
 
-def test_what_is_no_payload_and_what_is_there_twice_is_told(tmp_path: Path) -> None:
+def test_invalid_and_duplicate_payloads_are_reported(tmp_path: Path) -> None:
     payload = lts_payload(UUID.format(1), "2.13.0", 1)
     file = file_of(tmp_path, [payload, payload, {"metadata": {}}, 7, {"metadata": [], "kpis": {}}])
     assert len(file.payloads) == 1
@@ -122,13 +122,13 @@ def test_what_is_no_payload_and_what_is_there_twice_is_told(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 99_999])
-def test_a_file_that_is_no_json_is_one_error(tmp_path: Path, content: bytes) -> None:
+def test_invalid_json_file_is_one_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "p.json").write_bytes(content)
     with pytest.raises(UsageError, match=r"p\.json cannot be read"):
         read_file(tmp_path / "p.json")
 
 
-def test_values_that_no_history_could_hold_are_replaced(tmp_path: Path) -> None:
+def test_values_too_large_for_a_history_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     text = json.dumps(lts_payload(UUID.format(1), "2.13.0", 1)).replace('"tiny-1b"', '"\\ud800"').replace("8}", "NaN}")
     path.write_text(text)
@@ -137,7 +137,7 @@ def test_values_that_no_history_could_hold_are_replaced(tmp_path: Path) -> None:
     assert entry.keys["model_name"] == "?"
 
 
-def test_a_downloaded_history_judges_its_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_downloaded_history_judges_its_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     downloaded, history = tmp_path / "lts", tmp_path / "history"
     downloaded.mkdir()
     (downloaded / "source.lts.yaml").write_text("index: tests\n")

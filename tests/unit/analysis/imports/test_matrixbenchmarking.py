@@ -36,7 +36,7 @@ def written(root: Path, into: Path) -> tuple[RunAnalysis, Path]:
     return analyse_run(directory, into.with_name("out")), directory
 
 
-def test_settings_of_the_directories_above_count_and_the_deeper_ones_win(tmp_path: Path) -> None:
+def test_settings_of_deeper_folders_override_upper_ones(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     write_test(root / "a/x", {"one": 1, "two": 2})
     write_test(root / "b", "# old\none=7\nthree = 0.5 \nfour=yes it is\n\n")
@@ -50,7 +50,7 @@ def test_settings_of_the_directories_above_count_and_the_deeper_ones_win(tmp_pat
     assert "its settings hold for all: it stands above the tree" in told(tree)
 
 
-def test_skipped_nested_linked_and_doubled_directories(tmp_path: Path) -> None:
+def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     write_test(root / "a", {"n": 1})
     write_test(root / "a/inner", {"n": 2})
@@ -82,7 +82,7 @@ def test_exit_codes(tmp_path: Path, code: str | None, error: str | None, ended: 
     assert (test.error, test.ended) == (error, ended)
 
 
-def test_filters_choose_by_the_text_of_values(tmp_path: Path) -> None:
+def test_filters_compare_values_as_text(tmp_path: Path) -> None:
     for number, name in enumerate(("a:b", "c", "d")):
         write_test(tmp_path / str(number), {"name": name, "n": number})
     assert [test.name for test in read_tree(tmp_path, filters_of([r"name=a\:b:c,n=1:0"])).tests] == ["0", "1"]
@@ -102,7 +102,7 @@ def test_filters_choose_by_the_text_of_values(tmp_path: Path) -> None:
         ("a: " + "[" * 5000, "its settings are left out"),
     ],
 )
-def test_settings_that_cannot_be_read_are_told(tmp_path: Path, text: str, reason: str) -> None:
+def test_unreadable_settings_are_reported(tmp_path: Path, text: str, reason: str) -> None:
     test = write_test(tmp_path / "t", {})
     (test / "settings.yaml").write_text(text)
     tree = read_tree(tmp_path)
@@ -110,7 +110,7 @@ def test_settings_that_cannot_be_read_are_told(tmp_path: Path, text: str, reason
     assert reason in told(tree)
 
 
-def test_a_tree_of_loads_becomes_a_run_of_cells(tmp_path: Path) -> None:
+def test_tree_of_load_tests_becomes_a_run_of_cells(tmp_path: Path) -> None:
     result, directory = written(load_tree(tmp_path / "tree"), tmp_path / "run")
     assert [analysis.place.cell.values for analysis in result.analyses if analysis.place.cell] == [
         {"count": count, "@repetition": repetition} for count in (3, 5) for repetition in (1, 2)
@@ -136,7 +136,7 @@ def test_a_tree_of_loads_becomes_a_run_of_cells(tmp_path: Path) -> None:
     assert (row["test"], row["nodes"]) == ("000__scheduler__generate_load", 4)
 
 
-def test_a_tree_of_trainings_becomes_a_run_of_fine_tuning(tmp_path: Path) -> None:
+def test_tree_of_trainings_becomes_a_fine_tuning_run(tmp_path: Path) -> None:
     result, directory = written(training_tree(tmp_path / "tree"), tmp_path / "run")
     assert {analysis.place.marker for analysis in result.analyses} == {"fine_tuning.json"}
     assert [cell.values for cell in result.run.cells] == [
@@ -152,7 +152,7 @@ def test_a_tree_of_trainings_becomes_a_run_of_fine_tuning(tmp_path: Path) -> Non
         check_file(path)
 
 
-def test_tests_without_an_end_or_without_a_recording_are_cells_that_say_so(tmp_path: Path) -> None:
+def test_unfinished_or_unrecorded_tests_become_marked_cells(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     write_load(write_test(root / "a", {"n": 1}), 2, ends=False)
     write_load(write_test(root / "b", {"n": 2}, exit_code=None), 2)
@@ -168,7 +168,7 @@ def test_tests_without_an_end_or_without_a_recording_are_cells_that_say_so(tmp_p
     assert result.run.status == "failed"
 
 
-def test_a_tree_with_one_test_has_no_cells(tmp_path: Path) -> None:
+def test_tree_with_one_test_has_no_cells(tmp_path: Path) -> None:
     write_load(write_test(tmp_path / "tree", {"n": 1, "kind": "x"}), 2)
     result, directory = written(tmp_path / "tree", tmp_path / "run")
     assert result.run.cells == ()
@@ -176,7 +176,7 @@ def test_a_tree_with_one_test_has_no_cells(tmp_path: Path) -> None:
     assert len(result.analyses) == 1
 
 
-def test_damaged_files_of_a_test_are_told(tmp_path: Path) -> None:
+def test_damaged_test_files_are_reported(tmp_path: Path) -> None:
     root = training_tree(tmp_path / "tree")
     folder = root / "001__gpus/000__fine_tuning__run_fine_tuning_job"
     (folder / "_ansible.play.yaml").write_text("- vars: [\n")
@@ -191,7 +191,7 @@ def test_damaged_files_of_a_test_are_told(tmp_path: Path) -> None:
     assert len(result.analyses) == 4
 
 
-def test_the_command_tells_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_the_files_it_created(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     load_tree(tmp_path / "tree")
     given = ["import", "matrixbenchmarking", str(tmp_path / "tree"), "--into", str(tmp_path / "run")]
     assert run(given) == 0

@@ -61,7 +61,7 @@ def _true_jobs(directory: Path) -> dict[str, dict[str, float]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("workloads", [200, 1000])
-def test_every_plotted_tuple_is_that_of_a_real_job(tmp_path: Path, seed: int, workloads: int) -> None:
+def test_every_plotted_tuple_belongs_to_a_real_job(tmp_path: Path, seed: int, workloads: int) -> None:
     """The old tool sorted each series by itself: the n-th points of its series were of different jobs."""
     directory = make(tmp_path / "logs", workloads, seed)
     shown = in_order(read_working_directory(directory).samples)
@@ -75,7 +75,7 @@ def test_every_plotted_tuple_is_that_of_a_real_job(tmp_path: Path, seed: int, wo
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_averages_are_those_of_the_definition(tmp_path: Path, seed: int) -> None:
+def test_averages_match_their_definition(tmp_path: Path, seed: int) -> None:
     directory = make(tmp_path / "logs", 500, seed)
     shown = in_order(read_working_directory(directory).samples)
     jobs = _true_jobs(directory).values()
@@ -84,7 +84,7 @@ def test_averages_are_those_of_the_definition(tmp_path: Path, seed: int) -> None
         assert float(layer.y.mean()) == pytest.approx(expected, abs=1e-9), name
 
 
-def test_points_of_one_submission_second_keep_their_jobs_in_a_report_too(tmp_path: Path) -> None:
+def test_points_of_one_second_keep_their_jobs_in_a_report(tmp_path: Path) -> None:
     directory = make(tmp_path / "logs", 300, 5)
     assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
     result = analyse_run(tmp_path / "run", tmp_path / "report")
@@ -103,9 +103,7 @@ def test_points_of_one_submission_second_keep_their_jobs_in_a_report_too(tmp_pat
     assert drawn == kept
 
 
-def test_the_plotter_writes_two_plots_and_the_times_and_accounts_for_every_workload(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plotter_writes_plots_and_times_for_every_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = make(tmp_path / "logs", 150, 4, orphans=3, lost=2)
     assert run(["plotter", str(directory), "--output", str(tmp_path / "out")]) == 5
     told = capsys.readouterr()
@@ -122,7 +120,7 @@ def test_the_plotter_writes_two_plots_and_the_times_and_accounts_for_every_workl
     capsys.readouterr()
 
 
-def test_the_identity_is_checked() -> None:
+def test_accounting_identity_is_checked() -> None:
     good = Accounts(10, 7, 1, {"no podSchedulingDecisionTimestamp": 2})
     assert good.identity_holds
     assert good.text == "10 submitted = 7 analysed + 1 never sampled + 2 left out (no podSchedulingDecisionTimestamp)"
@@ -133,7 +131,7 @@ def test_the_identity_is_checked() -> None:
     assert Accounts(0, 0, 0, {}).lost_ratio == 0.0
 
 
-def test_negative_differences_are_counted_by_cause_beyond_their_resolution_only(tmp_path: Path) -> None:
+def test_negative_differences_beyond_resolution_are_counted_by_cause(tmp_path: Path) -> None:
     sent = [submitted(f"j-{number:06x}", 0.5) for number in range(4)]
     seen = [
         sampled("j-000000", 0, 1, 2, 2, 2, 3),  # -0.5 s: within the second of the object's stamp
@@ -147,7 +145,7 @@ def test_negative_differences_are_counted_by_cause_beyond_their_resolution_only(
     assert accounts_of(found).identity_holds
 
 
-def test_plotter_and_report_tell_the_same_causes(tmp_path: Path) -> None:
+def test_plotter_and_report_print_the_same_causes(tmp_path: Path) -> None:
     """No watch was there, so the report must not speak of one."""
     sent = [submitted("j-000000", 9.5), submitted("j-000001", 0.5)]
     seen = [sampled("j-000000", 1, 1, 20, 20, 20, 21), sampled("j-000001", 5, 5, 30, 30, 30, 12)]
@@ -163,12 +161,12 @@ def test_plotter_and_report_tell_the_same_causes(tmp_path: Path) -> None:
     assert not negative.str.contains("watch").any()
 
 
-def test_a_selection_is_of_the_first_or_last_by_submission(tmp_path: Path) -> None:
+def test_selection_takes_first_or_last_by_submission(tmp_path: Path) -> None:
     samples = read_working_directory(make(tmp_path / "logs", 30, 1, orphans=0, lost=0)).samples
     assert list(in_order(samples, Selection(5, 2)).names) == ["j-000003", "j-000004"]
 
 
-def test_percentiles_that_a_sample_does_not_carry_are_refused(tmp_path: Path) -> None:
+def test_percentile_of_too_small_a_sample_is_refused(tmp_path: Path) -> None:
     lines = statistics_lines(in_order(read_working_directory(make(tmp_path / "logs", 99, 1, lost=0)).samples))
     assert len(lines) == 1 + len(AFTER) + 2
     assert all("\u2013  " in line for line in lines[1:-2])
@@ -176,7 +174,7 @@ def test_percentiles_that_a_sample_does_not_carry_are_refused(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sampled("j-000000", 0, 0, 0, 0, 0, 1)])])
-def test_where_nothing_can_be_plotted_the_exit_code_says_so(
+def test_exit_code_reports_that_nothing_can_be_plotted(
     tmp_path: Path, sent: list[Any] | None, seen: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = write(tmp_path / "logs", sent, seen)
@@ -185,9 +183,7 @@ def test_where_nothing_can_be_plotted_the_exit_code_says_so(
     assert (directory / "times.csv").is_file()
 
 
-def test_the_only_file_of_an_old_directory_is_not_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_file_of_an_old_folder_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = make(tmp_path / "logs", 30, 1, orphans=0, lost=0)
     words = ["--most-lost", "1", "--csv-layout", "scale-test"]
     assert run(["plotter", str(directory), "--output", str(tmp_path / "old"), *words]) == 0
@@ -198,7 +194,7 @@ def test_the_only_file_of_an_old_directory_is_not_written_over(
     assert (tmp_path / "old" / "times.csv").read_bytes() == kept
 
 
-def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kube_burner_percentiles_can_be_selected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of four workloads that took 1, 2, 3 and 4 s the median is 2.5 s, for kube-burner the second value."""
     sent = [submitted(f"j-{number:06x}", 0.0) for number in range(4)]
     seen = [sampled(f"j-{number:06x}", 0, 0, 0, 0, 0, number + 1) for number in range(4)]
@@ -212,7 +208,7 @@ def test_percentiles_can_be_taken_as_kube_burner_does(tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize(("count", "bars"), [(10, 10), (MOST_BARS + 1, 1)])
-def test_how_exact_values_are_is_drawn(count: int, bars: int) -> None:
+def test_resolution_of_values_is_drawn(count: int, bars: int) -> None:
     chart, _ = row_of(
         "a", "a", SINCE, np.arange(float(count)), np.full(count, 4.0), colour=0, height=100, resolution=2.0
     )

@@ -58,7 +58,7 @@ def value_of(number: float | None, **changes: str) -> KpiValue:
     return evaluate([kpi], None)[0]
 
 
-def test_the_text() -> None:
+def test_openmetrics_text_of_a_run() -> None:
     first = ({"recording": 'a "quoted"\\name'}, (value_of(1.5), value_of(None, name="b")))
     second = ({"recording": "two\nlines"}, (value_of(2.0),))
     text = openmetrics([first, second], {"run": "r1"})
@@ -76,7 +76,7 @@ def test_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_any_text_of_a_label_or_help_comes_back(text: str) -> None:
+def test_any_label_or_help_text_round_trips(text: str) -> None:
     value = value_of(1.0, help=text or "x")
     written = openmetrics([({"recording": text}, (value,))], {})
     (family,) = families(written)
@@ -85,12 +85,12 @@ def test_any_text_of_a_label_or_help_comes_back(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_any_number_comes_back(number: float) -> None:
+def test_any_number_round_trips(number: float) -> None:
     (back,) = read(openmetrics([({}, (value_of(number),))], {})).values()
     assert repr(back) == repr(number)
 
 
-def test_names_of_labels_are_made_valid_and_stay_apart() -> None:
+def test_label_names_become_valid_and_stay_distinct() -> None:
     labels = {"a.b": "1", "a_b": "2", "0": "3", "__reserved": "4", "run": "of a cell", "": "5"}
     written = openmetrics([(labels, (value_of(1.0),))], {"run": "r"})
     ((_, found),) = read(written)
@@ -105,7 +105,7 @@ def test_names_of_labels_are_made_valid_and_stay_apart() -> None:
     }
 
 
-def test_every_kpi_of_every_kind_makes_valid_text() -> None:
+def test_kpis_of_every_kind_yield_valid_text() -> None:
     for kind in shipped().all.values():
         values = [value_of(1.5, name=kpi.name, help=kpi.help, unit=kpi.unit) for kpi in kind.kpis]
         assert len(read(openmetrics([({"recording": "x"}, tuple(values))], {"run": "r"}))) == len(values)
@@ -120,7 +120,7 @@ def _numbers(result: RunAnalysis) -> list[tuple[str, float]]:
     ]
 
 
-def test_a_run_of_several_recordings_comes_back_whole(tmp_path: Path) -> None:
+def test_run_of_several_recordings_round_trips(tmp_path: Path) -> None:
     shapes = [Shape(workloads=60, nodes=4), Shape(workloads=60, nodes=4, everything=True)]
     result = analyse_run(write_run(tmp_path, shapes), tmp_path / "report")
     text = openmetrics(result.labelled_kpis(), {"run": result.run.id, "flow": "scale_test"})
@@ -128,13 +128,13 @@ def test_a_run_of_several_recordings_comes_back_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("run", sorted(path.name for path in RUNS.iterdir() if path.is_dir()))
-def test_a_kept_run_comes_back_whole(tmp_path: Path, run: str) -> None:
+def test_stored_run_round_trips(tmp_path: Path, run: str) -> None:
     result = analyse_run(RUNS / run, tmp_path)
     text = openmetrics(result.labelled_kpis(), {"run": result.run.id, "flow": str(result.run.document.get("flow"))})
     assert sorted((name, number) for (name, _), number in read(text).items()) == sorted(_numbers(result))
 
 
-def test_what_was_simulated_says_so_in_each_sample(tmp_path: Path) -> None:
+def test_simulated_samples_are_marked(tmp_path: Path) -> None:
     (run,) = (path for path in RUNS.iterdir() if path.is_dir())
     done = CliRunner().invoke(cli, ["kpi", str(run), "--output", str(tmp_path), "--format", "openmetrics"])
     assert done.exit_code == 0

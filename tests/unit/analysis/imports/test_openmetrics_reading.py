@@ -35,7 +35,7 @@ def mutations(text: str, count: int) -> Iterator[str]:
             yield "\n".join(lines) + "\n"
 
 
-def test_a_damaged_text_is_read_or_refused_in_one_sentence() -> None:
+def test_damaged_text_is_read_or_refused_in_one_error() -> None:
     refused = 0
     for text in mutations(EVERYTHING, 600):
         try:
@@ -60,12 +60,12 @@ def test_a_damaged_text_is_read_or_refused_in_one_sentence() -> None:
         ('# TYPE h histogram\nh_bucket{le="1"} 1\n# EOF\n', ":3: .*[+]Inf bucket missing: h"),
     ],
 )
-def test_what_the_parser_refuses_is_one_sentence_with_its_line(text: str, message: str) -> None:
+def test_parser_error_is_one_line_with_its_position(text: str, message: str) -> None:
     with pytest.raises(DataQualityError, match=message):
         families_of(text.encode(), "x.om")
 
 
-def test_a_native_histogram_is_no_kpi(tmp_path: Path) -> None:
+def test_native_histogram_is_not_a_kpi(tmp_path: Path) -> None:
     path = tmp_path / "native.om"
     told = "{count:4,sum:6,schema:3,zero_threshold:0.1,zero_count:1,positive_spans:[0:2],positive_deltas:[1,2]}"
     path.write_text(f"# TYPE h histogram\nh {told}\n# TYPE a gauge\na 1\n# EOF\n")
@@ -73,7 +73,7 @@ def test_a_native_histogram_is_no_kpi(tmp_path: Path) -> None:
     assert set(entry.kpis) == {"a"}
 
 
-def test_what_is_no_text_is_refused() -> None:
+def test_non_text_input_is_refused() -> None:
     with pytest.raises(DataQualityError, match=r"x.om:2: .*no UTF-8"):
         families_of(b"a 1\nb\xff 1\n# EOF\n", "x.om")
 
@@ -83,7 +83,7 @@ def imported(tmp_path: Path, path: Path, *more: str) -> tuple[Entry, ...]:
     return load(tmp_path / "history").entries()
 
 
-def test_numbers_come_into_a_history_by_their_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_enter_a_history_by_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--started", "2026-01-01T01:00:00+01:00", "--lower", "time_*", "--unit", "time_*_p*=ms"]
     (entry,) = imported(tmp_path, DATA / "serving.om", *more, "--run", "night-1")
     assert (entry.run, entry.started, entry.keys) == ("night-1", "2026-01-01T00:00:00.000Z", {"model": "tiny"})
@@ -105,7 +105,7 @@ def test_numbers_come_into_a_history_by_their_labels(tmp_path: Path, capsys: pyt
     assert "1 samples are not finite: left out" in told
 
 
-def test_a_dump_needs_to_know_which_moment_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dump_requires_a_moment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["import", "openmetrics", str(DATA / "dump.om"), "--history", str(tmp_path / "history")]
     assert run(arguments) == 2
     assert "node_load has 3 moments; say by --statistic" in capsys.readouterr().err
@@ -114,7 +114,7 @@ def test_a_dump_needs_to_know_which_moment_counts(tmp_path: Path, capsys: pytest
     assert (first.keys, first.recording, second.recording) == ({}, "node=w-1", "node=w-2")
 
 
-def test_our_own_kpis_come_back_as_they_were(small_run: Path, tmp_path: Path) -> None:
+def test_exported_kpis_round_trip(small_run: Path, tmp_path: Path) -> None:
     assert run(["kpi", str(small_run), "--output", str(tmp_path / "kpis")]) == 0
     (entry,) = imported(tmp_path, tmp_path / "kpis" / "kpis.prom")
     (analysis,) = analyse_run(small_run, tmp_path / "report").analyses
@@ -133,7 +133,7 @@ def test_our_own_kpis_come_back_as_they_were(small_run: Path, tmp_path: Path) ->
         ("a_b 1 1\na:b 1 1\n# EOF\n", (), 5, "several metrics would be the KPI a_b of all; rename one"),
     ],
 )
-def test_what_cannot_be_kept_is_one_sentence(
+def test_input_that_cannot_be_stored_is_one_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     path = tmp_path / "x.om"

@@ -35,11 +35,11 @@ def imported(folder: Path, *more: str) -> int:
         ("…", ""),
     ],
 )
-def test_a_column_gives_the_name_of_a_kpi(column: str, name: str) -> None:
+def test_column_yields_a_kpi_name(column: str, name: str) -> None:
     assert kpi_name(column) == name
 
 
-def test_runs_come_into_a_history_with_what_a_config_says_of_them(tmp_path: Path) -> None:
+def test_runs_enter_a_history_with_fields_of_the_config(tmp_path: Path) -> None:
     config = ["--orion-config", str(DATA / "config.yaml"), "--orion-vars", VARIABLES, "--unit", "pod_*=ms"]
     assert imported(tmp_path / "history", *config) == 0
     history = load(tmp_path / "history")
@@ -56,9 +56,7 @@ def test_runs_come_into_a_history_with_what_a_config_says_of_them(tmp_path: Path
     assert changed.started == "2026-01-10T00:00:00.000Z"
 
 
-def test_a_later_file_adds_only_what_is_new_and_contradicts_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_later_file_adds_only_new_consistent_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert imported(tmp_path / "history") == 0
     pulls = ["import", "orion", str(DATA / "pull-request.json"), "--history", str(tmp_path / "history")]
     assert run([*pulls, "--orion-test", "node-density"]) == 0
@@ -72,7 +70,7 @@ def test_a_later_file_adds_only_what_is_new_and_contradicts_nothing(
     assert history.entries()[-1].keys == {"test": "node-density", "pull": "311"}
 
 
-def test_the_same_run_of_another_test_is_kept_beside_the_first(tmp_path: Path) -> None:
+def test_same_run_of_another_test_is_kept_separately(tmp_path: Path) -> None:
     assert imported(tmp_path / "history") == 0
     other = ["import", "orion", str(DATA / "node-density.json"), "--history", str(tmp_path / "history")]
     assert run([*other, "--orion-test", "another"]) == 0
@@ -86,7 +84,7 @@ def config(name: str = "node-density") -> OrionTest:
     return chosen_test(read_config(path, {"version": "4.19"}), name, path)
 
 
-def test_a_config_inherits_and_overrides() -> None:
+def test_config_inherits_and_overrides() -> None:
     test = config()
     assert test.metadata == {"platform": "AWS", "workerNodesCount": 6, "wildcard": {"ocpVersion": "4.19*"}}
     assert [metric.column for metric in test.metrics] == ["kubeletCPU_avg", "podReadyLatency_P99", "nodeVersion_kernel"]
@@ -101,7 +99,7 @@ def test_a_config_inherits_and_overrides() -> None:
     )
 
 
-def test_a_config_can_shut_out_what_is_inherited_and_fan_out() -> None:
+def test_config_can_exclude_inherited_metrics_and_fan_out() -> None:
     test = config("churn")
     assert test.metadata == {"platform": "BareMetal"}
     assert [metric.column for metric in test.metrics] == [
@@ -113,7 +111,7 @@ def test_a_config_can_shut_out_what_is_inherited_and_fan_out() -> None:
     assert (test.metrics[2].percentile, test.metrics[0].threshold) == (99.0, 2.5)
 
 
-def test_a_config_says_what_is_judged_and_what_it_cannot_say() -> None:
+def test_config_lists_judged_and_unsupported_metrics() -> None:
     judged = read_judged(DATA / "config.yaml", "node-density", VARIABLES)
     assert judged.watched == (
         Watch("kubelet_cpu_avg", "lower", 0.1),
@@ -125,7 +123,7 @@ def test_a_config_says_what_is_judged_and_what_it_cannot_say() -> None:
     assert [watch.direction for watch in churn.watched] == ["higher", "either", "either"]
 
 
-def test_variables_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERSION", "4.20")
     (first, _) = read_config(DATA / "config.yaml", {})
     assert first.metadata["wildcard"] == {"ocpVersion": "4.20*"}
@@ -138,7 +136,7 @@ def judged_last(history: Path, acknowledged: Acknowledged) -> Regression:
     return regress(current, entries, Options(watched=watched), acknowledged)
 
 
-def test_the_last_run_is_judged_as_the_config_says_and_an_acknowledgement_holds(tmp_path: Path) -> None:
+def test_last_run_is_judged_with_config_and_acknowledgement(tmp_path: Path) -> None:
     assert imported(tmp_path / "history") == 0
     regression = judged_last(tmp_path / "history", Acknowledged())
     worse = [kpi.kpi.name for _, kpi in regression.of("worse")]
@@ -196,12 +194,12 @@ METRIC = "tests:\n  - name: a\n    metrics:\n      - name: m\n"
         ("tests: [{name: a}]\nparentConfig: config.yaml", "test a has no metric that can be judged"),
     ],
 )
-def test_a_wrong_config_is_one_sentence_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_config_is_one_error_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_judged(write(tmp_path, text), None, None)
 
 
-def test_what_is_not_done_is_said(tmp_path: Path) -> None:
+def test_unsupported_features_are_reported(tmp_path: Path) -> None:
     text = (
         METRIC
         + "        metric_of_interest: v\n        group_by: labels.namespace\n      - {name: n, metric_of_interest: v}"
@@ -211,7 +209,7 @@ def test_what_is_not_done_is_said(tmp_path: Path) -> None:
     assert "group_by of m: its values are only in orion's index" in judged.notes[0]
 
 
-def test_a_test_must_be_named_where_there_are_several() -> None:
+def test_test_name_is_required_among_several() -> None:
     with pytest.raises(UsageError, match="has the tests node-density, churn; name one by --orion-test"):
         read_judged(DATA / "config.yaml", None, VARIABLES)
     with pytest.raises(UsageError, match="--orion-vars must be a JSON object"):
@@ -229,12 +227,12 @@ def test_a_test_must_be_named_where_there_are_several() -> None:
         ("ack:\n  - {uuid: a, metric: b, until: 3}", r"config.yaml:2: unknown: until"),
     ],
 )
-def test_a_wrong_acknowledgement_is_one_sentence_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_acknowledgement_is_one_error_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_orion_acknowledged(write(tmp_path, text))
 
 
-def test_an_empty_file_acknowledges_nothing(tmp_path: Path) -> None:
+def test_empty_acknowledgement_file_is_valid(tmp_path: Path) -> None:
     assert read_orion_acknowledged(write(tmp_path, "---\n")) == Acknowledged()
 
 
@@ -257,7 +255,7 @@ ENTRY: dict[str, Any] = {"uuid": "u", "timestamp": 1, "metrics": {"a_v": {"value
         ("[" * 100_000, "is no JSON"),
     ],
 )
-def test_a_file_that_is_none_of_orions_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_file_of_another_format_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "output.json"
     path.write_text(content)
     with pytest.raises(DataQualityError, match=message):
@@ -265,15 +263,13 @@ def test_a_file_that_is_none_of_orions_is_refused(tmp_path: Path, content: str, 
 
 
 @pytest.mark.parametrize("stamp", [1767225600, 1767225600000, "1767225600", "2026-01-01T01:00:00+01:00"])
-def test_a_timestamp_may_have_any_form(tmp_path: Path, stamp: object) -> None:
+def test_any_timestamp_format_is_accepted(tmp_path: Path, stamp: object) -> None:
     path = tmp_path / "output.json"
     path.write_text(json.dumps([{**ENTRY, "timestamp": stamp}]))
     assert read_output(path).runs[0].started_s == 1767225600
 
 
-def test_columns_of_one_name_and_runs_there_twice_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_duplicate_columns_and_runs_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "output.json"
     arguments = ["import", "orion", str(path), "--history", str(tmp_path / "history")]
     path.write_text(json.dumps([{**ENTRY, "metrics": {"a_b": {"value": 1}, "a-b": {"value": 2}}}]))
@@ -290,9 +286,7 @@ def test_columns_of_one_name_and_runs_there_twice_are_refused(
     assert "unit 'bananas'" in capsys.readouterr().err
 
 
-def test_regress_judges_a_run_of_the_history_by_orions_config_and_acknowledgements(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_regress_uses_orion_config_and_acknowledgements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert imported(tmp_path / "history") == 0
     arguments = ["regress", LAST, "--history", str(tmp_path / "history"), "--output", str(tmp_path / "out")]
     config = ["--orion-config", str(DATA / "config.yaml"), "--orion-test", "node-density", "--orion-vars", VARIABLES]

@@ -54,7 +54,7 @@ VALUES = [{"metricName": "m", "value": value, "labels": {"a.b": str(value % 2)}}
         ({"agg_type": "percentiles"}, 3 + 0.85 * 3),
     ],
 )
-def test_aggregates_are_of_all_documents_that_fit(tmp_path: Path, aggregate: dict[str, Any], value: float) -> None:
+def test_aggregates_cover_all_matching_documents(tmp_path: Path, aggregate: dict[str, Any], value: float) -> None:
     metric = {"name": "m", "metricName": "m", "metric_of_interest": "value", "agg": aggregate}
     test = config(tmp_path, metric)
     others: list[dict[str, Any]] = [{"metricName": "other", "value": 99}, {"metricName": "m", "labels": {}}]
@@ -62,14 +62,14 @@ def test_aggregates_are_of_all_documents_that_fit(tmp_path: Path, aggregate: dic
     assert found.values == {f"m_{aggregate['agg_type']}": pytest.approx(value)}
 
 
-def test_fields_choose_documents_and_not_leaves_some_out(tmp_path: Path) -> None:
+def test_fields_select_documents_and_not_excludes_them(tmp_path: Path) -> None:
     metric = {"metricName": "m", "metric_of_interest": "value", "agg": {"agg_type": "sum"}}
     odd = {"name": "odd", **metric, "labels.a.b.keyword": 1}
     even = {"name": "even", **metric, "not": {"labels.a.b": ["1", "7"]}}
     assert columns_of(config(tmp_path, odd, even), VALUES).values == {"odd_sum": 4.0, "even_sum": 8.0}
 
 
-def test_a_column_without_one_number_says_why(tmp_path: Path) -> None:
+def test_column_without_a_single_number_reports_why(tmp_path: Path) -> None:
     metric = {"name": "m", "metricName": "m", "metric_of_interest": "value"}
     grouped = {**metric, "name": "g", "group_by": "labels.a"}
     carried = {**metric, "name": "c", "type": "metadata"}
@@ -81,7 +81,7 @@ def test_a_column_without_one_number_says_why(tmp_path: Path) -> None:
     assert "c_value" not in found.missing
 
 
-def test_metadata_that_a_run_contradicts_is_told(tmp_path: Path) -> None:
+def test_metadata_contradicting_the_run_is_reported(tmp_path: Path) -> None:
     metadata = {
         "platform": "AWS",
         "workerNodesCount": 6,
@@ -101,9 +101,7 @@ def test_metadata_that_a_run_contradicts_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_comes_into_a_history_as_orion_would_see_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folder_enters_a_history_as_orion_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = node_density(tmp_path / "folder")
     path = written(tmp_path, READY, {**ETCD, "agg": {"agg_type": "avg"}}, {**ETCD, "name": "all"}, metadata={})
     arguments = ["import", "kube-burner", str(folder), "--orion-config", str(path)]
@@ -117,7 +115,7 @@ def test_a_folder_comes_into_a_history_as_orion_would_see_it(
     assert "0 runs of night added, 1 there already" in capsys.readouterr().out
 
 
-def test_a_folder_of_another_test_and_one_without_columns_are_refused(
+def test_folder_of_another_test_or_without_columns_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = node_density(tmp_path / "folder")
@@ -134,7 +132,7 @@ def test_a_folder_of_another_test_and_one_without_columns_are_refused(
     assert not (tmp_path / "history").exists()
 
 
-def test_a_quantile_metric_is_the_kpi_of_a_kube_burner_run_where_only_that_is_known(tmp_path: Path) -> None:
+def test_quantile_metric_becomes_the_kpi_of_a_kube_burner_run(tmp_path: Path) -> None:
     path = written(tmp_path, {**READY, "correlation": "etcd_value"}, ETCD)
     known = ["reported_pod_ready_p99", "pod_ready_p99"]
     watched = {watch.kpi: watch.confirmed_by for watch in read_judged(path, None, None, known).watched}

@@ -25,7 +25,7 @@ def imported(into: Path, *files: Path | str) -> int:
     return run(["import", "prometheus", *paths, "--into", str(into)])
 
 
-def test_answers_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
+def test_responses_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
     assert imported(tmp_path / "run", *GOOD, FOREIGN / "openmetrics" / "dump.om") == 0
     result = analyse_run(tmp_path / "run", tmp_path / "report")
     assert {finding.text for finding in result.findings} == {
@@ -40,7 +40,7 @@ def test_answers_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
     assert run(["report", str(tmp_path / "run")]) == 0
 
 
-def test_the_run_says_where_it_came_from_and_follows_its_schemas(tmp_path: Path) -> None:
+def test_run_records_its_source_and_follows_its_schemas(tmp_path: Path) -> None:
     assert imported(tmp_path / "run", *GOOD) == 0
     document = json.loads((tmp_path / "run" / "run.json").read_text())
     jsonschema.validate(document, schema_of("run"))
@@ -53,7 +53,7 @@ def test_the_run_says_where_it_came_from_and_follows_its_schemas(tmp_path: Path)
     assert [(query["series"], query["samples"]) for query in asked["queries"]] == [(3, 229), (2, 82)]
 
 
-def test_the_same_files_give_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_files_yield_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
     paths = [str(FOREIGN / "prometheus" / file) for file in GOOD]
     assert run(["import", "prometheus", *paths]) == 0
@@ -62,7 +62,7 @@ def test_the_same_files_give_the_same_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert run(["import", "prometheus", *paths]) == 2
 
 
-def test_a_file_that_cannot_be_read_is_named_and_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_file_is_reported_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torn = tmp_path / "half.json"
     torn.write_bytes((FOREIGN / "prometheus" / GOOD[0]).read_bytes()[:500])
     assert imported(tmp_path / "run", GOOD[1], "refused.json", torn, FOREIGN / "openmetrics" / "torn.om") == 5
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read_is_named_and_left_out(tmp_path: Path, capsys
         ({"a.json": json.dumps(ANSWER), "a.txt": json.dumps(ANSWER)}, 2, "would have the name of another"),
     ],
 )
-def test_what_gives_no_run_is_one_sentence(
+def test_input_without_a_run_is_one_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], code: int, message: str
 ) -> None:
     paths = [tmp_path / name for name in files]
@@ -140,7 +140,7 @@ def test_each_series_has_kpis_in_base_units(tmp_path: Path) -> None:
     assert {(kpi.low, kpi.high) for kpi in found.values()} == {(None, None)}
 
 
-def test_unit_and_direction_are_as_the_import_was_told(tmp_path: Path) -> None:
+def test_unit_and_direction_come_from_the_import_options(tmp_path: Path) -> None:
     queue = answer(tmp_path / "queue.json", ({}, [4.0, 8.0]))
     wait = answer(tmp_path / "DCGM_FI_DEV_GPU_UTIL.json", ({}, [40.0, 60.0]))
     words = ["import", "prometheus", str(queue), str(wait), "--into", str(tmp_path / "run")]
@@ -154,7 +154,7 @@ def test_unit_and_direction_are_as_the_import_was_told(tmp_path: Path) -> None:
     assert (busy.unit, busy.direction) == ("ratio", "higher")
 
 
-def test_too_many_series_are_no_kpis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_many_series_yield_no_kpis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     many = answer(tmp_path / "wait_seconds.json", *(({"pod": str(pod)}, [1.0, 2.0]) for pod in range(51)))
     assert imported(tmp_path / "run", many) == 0
     result = analyse_run(tmp_path / "run", tmp_path / "tables")
@@ -164,7 +164,7 @@ def test_too_many_series_are_no_kpis(tmp_path: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
 
 
-def test_two_imports_are_compared_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_imports_can_be_compared_and_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, factor in (("first", 1.0), ("second", 2.0)):
         (tmp_path / name).mkdir()
         series = [({"pod": pod}, [factor, 2 * factor, 3 * factor]) for pod in ("a", "b")]

@@ -56,7 +56,7 @@ def _old(tmp_path: Path) -> Path:
     return write(tmp_path / "logs", SENT, SEEN)
 
 
-def test_the_old_layout_is_the_old_tools_by_the_byte(old: Path) -> None:
+def test_old_layout_equals_the_old_tool_byte_by_byte(old: Path) -> None:
     made = times_csv(read_working_directory(old).columns, "scale-test")
     assert made.text.encode() == OLD_BYTES
     assert made.left_out == {
@@ -78,7 +78,7 @@ RECORDED = {
 
 
 @pytest.mark.parametrize(("seed", "workloads"), list(RECORDED))
-def test_the_old_layout_is_what_the_old_tool_wrote_of_the_same_files(tmp_path: Path, seed: int, workloads: int) -> None:
+def test_old_layout_matches_files_of_the_old_tool(tmp_path: Path, seed: int, workloads: int) -> None:
     """The 0 of a difference that is a little negative is written without a fraction there, for example."""
     made = times_csv(read_working_directory(make(tmp_path / "logs", workloads, seed)).columns, "scale-test")
     digest, average = RECORDED[seed, workloads]
@@ -87,7 +87,7 @@ def test_the_old_layout_is_what_the_old_tool_wrote_of_the_same_files(tmp_path: P
     assert sum(totals) / len(totals) == pytest.approx(average, abs=1e-9)
 
 
-def test_the_old_layout_leaves_out_a_pod_group_one_second_too_old_and_keeps_a_submission_one_second_late(
+def test_old_layout_keeps_the_time_limits_of_the_old_tool(
     tmp_path: Path,
 ) -> None:
     """It looked at the pod group before it took small negative differences for 0, at the total after that."""
@@ -97,7 +97,7 @@ def test_the_old_layout_leaves_out_a_pod_group_one_second_too_old_and_keeps_a_su
     assert made.text.splitlines()[1].endswith("10:00:01,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0,0")
 
 
-def test_the_corrected_layout_names_every_column_and_keeps_fractions_zones_and_every_workload(old: Path) -> None:
+def test_corrected_layout_names_columns_and_keeps_precision(old: Path) -> None:
     rows = list(csv.DictReader(times_csv(read_working_directory(old).columns, "corrected").text.splitlines()))
     assert [row["Job Name"] for row in rows] == ["j-00000a", "j-00000b", "j-00000c", "j-00000d", "j-0000ff"]
     first, second = rows[0], rows[1]
@@ -110,7 +110,7 @@ def test_the_corrected_layout_names_every_column_and_keeps_fractions_zones_and_e
     assert set(list(rows[3].values())[3:13]) == {""}
 
 
-def test_both_layouts_are_read_back(old: Path, tmp_path: Path) -> None:
+def test_both_layouts_round_trip(old: Path, tmp_path: Path) -> None:
     workloads = read_working_directory(old).columns
     for layout in ("scale-test", "corrected"):
         path = tmp_path / f"{layout}.csv"
@@ -122,7 +122,7 @@ def test_both_layouts_are_read_back(old: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("workloads", [40, 400])
-def test_a_run_gives_the_same_file_as_the_working_directory(tmp_path: Path, seed: int, workloads: int) -> None:
+def test_run_yields_the_same_file_as_its_working_folder(tmp_path: Path, seed: int, workloads: int) -> None:
     directory = make(tmp_path / "logs", workloads, seed)
     assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
     direct = times_csv(read_working_directory(directory).columns, "scale-test")
@@ -131,7 +131,7 @@ def test_a_run_gives_the_same_file_as_the_working_directory(tmp_path: Path, seed
     assert (tmp_path / "run" / "report" / "times.csv").read_text() == direct.text
 
 
-def test_an_import_is_accounted_for_and_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_is_accounted_for_and_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = make(tmp_path / "logs", 50, 4, orphans=3, lost=2, old=0.0)
     assert run(["import", "scale-test-tool", str(directory), "--output", str(tmp_path / "run")]) == 0
     assert "50 submitted, 48 of them sampled, 2 lost (never sampled:" in capsys.readouterr().out
@@ -151,7 +151,7 @@ def test_an_import_is_accounted_for_and_analysed(tmp_path: Path, capsys: pytest.
     assert set(document["imported"]["files"]) == {"submitted.json", "sampled.json"}
 
 
-def test_every_file_of_an_import_follows_its_schema(old: Path, tmp_path: Path) -> None:
+def test_every_imported_file_follows_its_schema(old: Path, tmp_path: Path) -> None:
     assert run(["import", "scale-test-tool", str(old), "--output", str(tmp_path / "run")]) == 0
     artifacts = tmp_path / "run" / PLACE / "artifacts"
     for kind in ("recording", "accounting", "nodes"):
@@ -174,7 +174,7 @@ def test_every_file_of_an_import_follows_its_schema(old: Path, tmp_path: Path) -
         1772445604.25,
     ],
 )
-def test_every_spelling_of_a_time_is_the_same_instant(tmp_path: Path, stamp: object) -> None:
+def test_all_spellings_of_a_time_are_equal(tmp_path: Path, stamp: object) -> None:
     seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
     samples = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).samples
     assert samples.time("scheduled").tolist() == [1772445604.25]
@@ -182,7 +182,7 @@ def test_every_spelling_of_a_time_is_the_same_instant(tmp_path: Path, stamp: obj
 
 
 @pytest.mark.parametrize("stamp", [True, [], {}, "", "noon", 1e12, -1, float("nan")])
-def test_what_is_no_time_is_refused_by_record_and_key(tmp_path: Path, stamp: object) -> None:
+def test_invalid_time_is_refused_with_record_and_key(tmp_path: Path, stamp: object) -> None:
     seen = [SEEN[0], sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
     with pytest.raises(DataQualityError, match=r"record 2 \(j-00000a\): podSchedulingDecisionTimestamp: "):
         read_working_directory(write(tmp_path / "logs", SENT, seen))
@@ -203,7 +203,7 @@ def test_what_is_no_time_is_refused_by_record_and_key(tmp_path: Path, stamp: obj
         ),
     ],
 )
-def test_what_is_missing_is_said(
+def test_missing_data_is_reported(
     tmp_path: Path,
     sent: list[dict[str, Any]] | None,
     seen: list[dict[str, Any]] | None,
@@ -219,7 +219,7 @@ def test_what_is_missing_is_said(
         assert any(one == severity and text in words for one, words in told)
 
 
-def test_times_csv_stands_in_for_a_missing_sample(old: Path) -> None:
+def test_times_csv_replaces_a_missing_sample(old: Path) -> None:
     (old / "times.csv").write_bytes(OLD_BYTES)
     (old / "sampled.json").unlink()
     found = read_working_directory(old)
@@ -249,7 +249,7 @@ def test_times_csv_stands_in_for_a_missing_sample(old: Path) -> None:
         ),
     ],
 )
-def test_damage_is_named_by_file_and_record(
+def test_damage_is_reported_with_file_and_record(
     old: Path, name: str, content: str, error: type[Exception], message: str
 ) -> None:
     (old / name).write_text(content)
@@ -265,15 +265,13 @@ def test_damage_is_named_by_file_and_record(
         (",".join(OLD_HEADER) + "\n" + ",".join(["x"] * 26) + "\n", DataQualityError, "times.csv:2: workload created"),
     ],
 )
-def test_a_times_csv_that_is_none_is_refused(
-    tmp_path: Path, content: str, error: type[Exception], message: str
-) -> None:
+def test_invalid_times_csv_is_refused(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:
     (tmp_path / "times.csv").write_text(content)
     with pytest.raises(error, match=message):
         read_times_csv(tmp_path / "times.csv")
 
 
-def test_an_empty_directory_and_an_existing_run_are_refused(
+def test_empty_folder_and_existing_run_are_refused(
     old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -285,7 +283,7 @@ def test_an_empty_directory_and_an_existing_run_are_refused(
     assert not (tmp_path / "run").exists()
 
 
-def test_times_of_a_run_of_ours(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_of_a_native_run(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["times-csv", str(small_run)]) == 0
     rows = list(csv.DictReader((small_run / "report" / "times.csv").read_text().splitlines()))
     assert len(rows) == 60
@@ -296,7 +294,7 @@ def test_times_of_a_run_of_ours(small_run: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
 
 
-def test_times_of_a_run_with_the_whole_chain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_of_a_run_with_the_full_chain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Pod groups, the object between, and volumes that we watched ourselves have their columns."""
     shape = Shape(workloads=60, nodes=8, rate=10.0, duration=2.0, kind="TrainingWorkload", everything=True)
     recorded = write_run(tmp_path, [shape])

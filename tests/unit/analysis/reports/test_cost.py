@@ -33,7 +33,7 @@ print(*[name for name in ("matplotlib", "plotly") if name in sys.modules])
     return done.stdout.splitlines()[-1]
 
 
-def test_numbers_of_a_run_are_had_without_its_plots(tmp_path: Path) -> None:
+def test_kpis_are_computed_without_plots(tmp_path: Path) -> None:
     scale_test = write_run(tmp_path / "a", [Shape(workloads=20, nodes=2, duration=1.0)])
     tuning = write_tuning_run(tmp_path / "b", [Training(gpus=1), Training(gpus=2)])
     commands = [["import", "kube-burner", str(two_jobs(tmp_path / "c")), "--into", str(tmp_path / "d")]]
@@ -44,13 +44,13 @@ def test_numbers_of_a_run_are_had_without_its_plots(tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-def test_a_comparison_draws_itself_and_not_the_runs(tmp_path: Path) -> None:
+def test_comparison_draws_no_figures_of_its_runs(tmp_path: Path) -> None:
     runs = [str(write_run(tmp_path / name, [Shape(workloads=20, nodes=2, duration=1.0)])) for name in ("a", "b")]
     assert ran([["compare", *runs]]) == ""
     assert ran([["compare", *runs, "--png"]]) == "matplotlib"
 
 
-def test_sections_are_made_once(small_run: Path, tmp_path: Path) -> None:
+def test_sections_are_built_once(small_run: Path, tmp_path: Path) -> None:
     [analysis] = analyse_run(small_run, tmp_path).analyses
     assert analysis.sections is analysis.sections
     assert [section.name for section in analysis.sections][:2] == ["latency", "percentiles"]

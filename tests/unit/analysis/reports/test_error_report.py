@@ -37,7 +37,7 @@ def add_failure(run: Path, **changed: object) -> None:
         stream.write(json.dumps({**json.loads(first), **changed}) + "\n")
 
 
-def test_the_first_failure_with_all_it_left(failed_run: Path) -> None:
+def test_first_failure_is_shown_with_its_files(failed_run: Path) -> None:
     [failure] = failures(failed_run)
     assert (failure.title, failure.word) == ("scale_test_submit", "failed first")
     assert failure.what == "scale_test_submit: Watch the workloads"
@@ -55,7 +55,7 @@ def test_the_first_failure_with_all_it_left(failed_run: Path) -> None:
     assert section_of(failed_run).text == "The run is failed. 1 of 4 commands failed."
 
 
-def test_it_stands_before_the_results_with_the_timeline(failed_run: Path) -> None:
+def test_failure_comes_before_results_with_the_timeline(failed_run: Path) -> None:
     text = make_report(failed_run).index.read_text()
     places = [text.index(part) for part in ('id="errors"', "Watch the workloads", "OOMKilled (exit", 'id="headlines"')]
     assert places == sorted(places)
@@ -63,7 +63,7 @@ def test_it_stands_before_the_results_with_the_timeline(failed_run: Path) -> Non
     assert f'href="../{SUBMIT}/artifacts/recorder.log"' in text
 
 
-def test_every_link_leads_to_a_file_wherever_the_run_is_moved(failed_run: Path, tmp_path: Path) -> None:
+def test_links_lead_to_files_in_a_moved_run(failed_run: Path, tmp_path: Path) -> None:
     make_report(failed_run)
     moved = failed_run.rename(tmp_path / "elsewhere")
     here = moved / "report"
@@ -73,7 +73,7 @@ def test_every_link_leads_to_a_file_wherever_the_run_is_moved(failed_run: Path, 
     assert [link for link in files if not (here / link).exists()] == []
 
 
-def test_later_failures_follow_and_those_of_other_attempts_are_left_out(failed_run: Path) -> None:
+def test_later_failures_follow_but_not_of_other_attempts(failed_run: Path) -> None:
     add_failure(failed_run, what="cleanup: Delete", directory="090__scale_test__cleanup", finalizing=True)
     add_failure(failed_run, what="earlier", attempt=0)
     add_failure(failed_run, what="stop", kind="Interrupted", directory="001__nfd__wait_gpu_nodes")
@@ -86,7 +86,7 @@ def test_later_failures_follow_and_those_of_other_attempts_are_left_out(failed_r
     assert "The first failure comes first" in section_of(failed_run).text
 
 
-def test_recorded_absolute_directories_are_found_in_a_copy(failed_run: Path) -> None:
+def test_recorded_absolute_folders_are_found_in_a_copy(failed_run: Path) -> None:
     (failed_run / "failures.jsonl").unlink()
     document = json.loads((failed_run / "run.json").read_text())
     document["reason"]["directory"] = f"/gone/{failed_run.name}/{SUBMIT}"
@@ -96,7 +96,7 @@ def test_recorded_absolute_directories_are_found_in_a_copy(failed_run: Path) -> 
     assert first.directory.path == SUBMIT
 
 
-def test_a_task_recorded_with_its_whole_path_is_not_told_again_by_its_command(failed_run: Path) -> None:
+def test_task_recorded_with_full_path_is_listed_once(failed_run: Path) -> None:
     record = json.loads((failed_run / "failures.jsonl").read_text())
     whole = {**record, "directory": f"/there/{failed_run.name}/{SUBMIT}"}
     (failed_run / "failures.jsonl").write_text(json.dumps(whole) + "\n")
@@ -104,7 +104,7 @@ def test_a_task_recorded_with_its_whole_path_is_not_told_again_by_its_command(fa
     assert failure.what == "scale_test_submit: Watch the workloads"
 
 
-def test_without_records_the_command_tells(failed_run: Path) -> None:
+def test_command_without_records_reports_its_failure(failed_run: Path) -> None:
     (failed_run / "failures.jsonl").unlink()
     document = json.loads((failed_run / "run.json").read_text())
     write_json(failed_run / "run.json", {**document, "reason": None})
@@ -114,13 +114,13 @@ def test_without_records_the_command_tells(failed_run: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{", "5", "null", '{"attempt": "x", "what": 5, "directory": ["a"]}', "\x00"])
-def test_damaged_records_do_not_hide_the_others(failed_run: Path, line: str) -> None:
+def test_damaged_record_does_not_hide_others(failed_run: Path, line: str) -> None:
     with (failed_run / "failures.jsonl").open("a") as stream:
         stream.write(line + "\n")
     assert failures(failed_run)[0].what == "scale_test_submit: Watch the workloads"
 
 
-def test_what_ansible_said_of_a_task_outside_of_commands(failed_run: Path) -> None:
+def test_ansible_output_outside_commands_is_shown(failed_run: Path) -> None:
     (failed_run / "failures.jsonl").write_text("")
     add = {"attempt": 1, "what": "Watch the workloads", "where": "flow.yml:3", "why": "no", "directory": None}
     (failed_run / "failures.jsonl").write_text(json.dumps(add) + "\n")
@@ -129,24 +129,24 @@ def test_what_ansible_said_of_a_task_outside_of_commands(failed_run: Path) -> No
     assert log.lines[0] == "TASK [Watch the workloads] ****"
 
 
-def test_a_killed_run_without_a_failure_says_so(killed_run: Path) -> None:
+def test_killed_run_without_a_failure_is_reported(killed_run: Path) -> None:
     [failure] = failures(killed_run)
     assert failure.word == "interrupted"
     assert "the run was killed" in failure.why
 
 
-def test_a_run_that_went_well_has_none(small_run: Path) -> None:
+def test_successful_run_has_no_error_report(small_run: Path) -> None:
     assert error_section(discover(small_run, ("recording.json",)), None) is None
     assert 'id="errors"' not in make_report(small_run).index.read_text()
 
 
-def test_the_last_task_that_says_how_the_run_went_is_no_further_failure(failed_run: Path) -> None:
+def test_final_verdict_task_is_not_another_failure(failed_run: Path) -> None:
     why = "scale_test_submit: Watch the workloads: 12 of 300 workloads failed"
     add_failure(failed_run, what="Conclude the run and report its first error", why=why, directory=None, role=None)
     assert [failure.what for failure in failures(failed_run)] == ["scale_test_submit: Watch the workloads"]
 
 
-def test_paths_are_those_in_the_run(failed_run: Path) -> None:
+def test_paths_are_relative_to_the_run(failed_run: Path) -> None:
     [line] = (failed_run / "failures.jsonl").read_text().splitlines()
     why = f"see (/gone/{failed_run.name}/{SUBMIT}/artifacts) and /etc/hosts"
     (failed_run / "failures.jsonl").write_text(json.dumps({**json.loads(line), "why": why}))

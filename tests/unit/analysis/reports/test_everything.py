@@ -35,7 +35,7 @@ def test_every_step_and_kpi_has_a_value(everything: RunAnalysis) -> None:
     }
 
 
-def test_the_accounts_agree_with_what_was_churned(everything: RunAnalysis) -> None:
+def test_accounting_includes_churned_workloads(everything: RunAnalysis) -> None:
     assert [finding.text for finding in everything.findings if finding.severity == "error"] == []
     rounds = everything.analyses[0].frames["rounds"]
     churned = next(value for value in everything.analyses[0].kpis if value.name == "workloads_churned")

@@ -38,7 +38,7 @@ def axes(figures: list[Figure]) -> Iterator[tuple[str, Axis]]:
             yield from ((f"{figure.name}: {chart.title}", axis) for axis in (chart.x, chart.y))
 
 
-def test_axes_have_units_and_counts_say_what_is_counted(figures: list[Figure]) -> None:
+def test_axes_have_units_and_counts_name_the_counted_things(figures: list[Figure]) -> None:
     numbers = [(name, axis) for name, axis in axes(figures) if not axis.categories]
     assert len(numbers) > 5
     assert [(name, axis.label) for name, axis in numbers if not axis.unit and not axis.label] == []
@@ -52,7 +52,7 @@ NUMBERS = {"loss", "learning rate", "times that of one GPU", "norm of the gradie
 """Numbers that have no unit."""
 
 
-def test_every_figure_says_what_was_simulated(figures: list[Figure]) -> None:
+def test_every_figure_marks_simulated_data(figures: list[Figure]) -> None:
     assert {figure.name for figure in figures if not any("synthetic data" in mark for mark in figure.marks)} == set()
 
 

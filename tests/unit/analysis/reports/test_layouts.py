@@ -45,7 +45,7 @@ def headings(page: Path) -> list[str]:
     return [re.sub(r"<a.*?</a>", "", text).strip() for text in found]
 
 
-def test_sections_and_plots_stand_in_the_order_that_is_asked_for(small_run: Path) -> None:
+def test_sections_and_plots_follow_the_requested_order(small_run: Path) -> None:
     paths = reported(small_run, "{id: index, generate: [settings, gpus, general, latency_per_step]}")
     assert headings(paths.index) == ["Settings", "GPU occupation", "Latency", "Percentiles"]
     assert figures_in(paths.index) == ["gpus", "general"]
@@ -53,7 +53,7 @@ def test_sections_and_plots_stand_in_the_order_that_is_asked_for(small_run: Path
     assert "Client&#39;s clock beside" not in paths.index.read_text()
 
 
-def test_a_pattern_and_the_rest(small_run: Path) -> None:
+def test_pattern_selects_plots_and_rest_the_others(small_run: Path) -> None:
     paths = reported(small_run, '{id: index, generate: ["g*", "*", kpis]}')
     found = headings(paths.index)
     assert found[0] == "GPU occupation"
@@ -62,7 +62,7 @@ def test_a_pattern_and_the_rest(small_run: Path) -> None:
     assert {"Latency", "Settings", "Versions", "Throughput"} <= set(found)
 
 
-def test_a_heading_of_the_team(small_run: Path) -> None:
+def test_custom_heading_is_used(small_run: Path) -> None:
     part = '{section: At a glance, text: "For the weekly meeting.", generate: [general, concurrency]}'
     page = reported(small_run, f"{{id: weekly, title: Weekly, generate: [{part}]}}").index
     assert page.name == "weekly.html"
@@ -74,7 +74,7 @@ def test_a_heading_of_the_team(small_run: Path) -> None:
     assert (page.parent / "weekly.md").read_text().startswith("# Weekly\n")
 
 
-def test_one_file_gives_several_reports(matrix_run: Path) -> None:
+def test_one_file_defines_several_reports(matrix_run: Path) -> None:
     first = "{id: index, generate: [comparison]}"
     second = "{id: jobs, where: {workload_kind: Job}, generate: [general, kpis]}"
     paths = reported(matrix_run, first, second)
@@ -102,7 +102,7 @@ def test_recordings_are_filtered(matrix_run: Path, where: str, cells: list[str])
     assert figures_in(page) == [f"{cell}.gpus" for cell in cells]
 
 
-def test_figures_of_several_recordings_are_of_those_asked_for(tmp_path: Path) -> None:
+def test_figures_show_only_the_filtered_recordings(tmp_path: Path) -> None:
     jobs = [Training(model, gpus) for model in ("tiny-1b", "small-3b") for gpus in (1, 2)]
     directory = write_tuning_run(tmp_path, jobs)
     paths = reported(directory, '{id: tiny, where: {model: "tiny-*"}, generate: [losses, results_of_every_cell, kpis]}')
@@ -112,14 +112,14 @@ def test_figures_of_several_recordings_are_of_those_asked_for(tmp_path: Path) ->
     assert figures_in(paths.index) == ["tiny.compared.losses"]
 
 
-def test_a_filter_that_nothing_meets_is_said(matrix_run: Path) -> None:
+def test_filter_without_match_is_reported(matrix_run: Path) -> None:
     paths = reported(matrix_run, "{id: index, where: {workload_kind: MPIJob}, generate: [general]}")
     texts = [finding.text for finding in paths.findings]
     assert "no recording has workload_kind: MPIJob" in texts
     assert "Nothing of what was asked for is in this run." in paths.index.read_text()
 
 
-def test_what_did_not_occur_is_a_note(small_run: Path) -> None:
+def test_absent_data_is_a_note(small_run: Path) -> None:
     paths = reported(small_run, "{id: index, generate: [errors, queues, scaling, general]}")
     assert [finding.text for finding in paths.findings] == [
         "this run has no queues to show",
@@ -142,7 +142,7 @@ def test_what_did_not_occur_is_a_note(small_run: Path) -> None:
         (["{id: index, generate: gpus}"], 3, "must be a list"),
     ],
 )
-def test_mistakes_are_named_with_their_line(small_run: Path, pages: list[str], line: int, words: str) -> None:
+def test_mistakes_are_reported_with_their_line(small_run: Path, pages: list[str], line: int, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         reported(small_run, *pages)
     assert f"report.yml:{line}: " in str(caught.value)
@@ -151,7 +151,7 @@ def test_mistakes_are_named_with_their_line(small_run: Path, pages: list[str], l
 
 
 @pytest.mark.parametrize("text", ["", "- a", "schema: psap.perf/report/2\nvisualize: []", "{", "\x00", "a: *b"])
-def test_files_of_other_kinds_are_refused(small_run: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_other_formats_are_refused(small_run: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = small_run.parent / "report.yml"
     path.write_text(text)
     assert run(["report", str(small_run), "--layout", str(path)]) == 2
@@ -167,7 +167,7 @@ def test_plots_are_listed(small_run: Path, capsys: pytest.CaptureFixture[str]) -
     assert not (small_run / "report" / "index.html").exists()
 
 
-def test_the_shipped_layout_shows_everything(tmp_path: Path) -> None:
+def test_shipped_layout_shows_everything(tmp_path: Path) -> None:
     directory = write_run(tmp_path, [Shape(workloads=60, nodes=4, pods=2, duration=3.0, everything=True)])
     content = content_of(analyse_run(directory, directory / "report"), directory / "report")
     everything = [section.title for section in (*content.sections, *content.groups[0].sections)]
@@ -182,7 +182,7 @@ def names_of(content: Content) -> set[tuple[str, str]]:
     return {(section.name, block.name) for section, block in blocks if not isinstance(block, Note)}
 
 
-def test_the_known_names_are_those_that_occur(tmp_path: Path) -> None:
+def test_known_names_equal_those_in_reports(tmp_path: Path) -> None:
     """Whatever a run can show is known to a layout of a run that has it not."""
     shape = Shape(workloads=80, nodes=4, pods=2, duration=3.0, failing=0.1, everything=True)
     scale = write_run(tmp_path, [shape, shape], status="failed")
@@ -194,7 +194,7 @@ def test_the_known_names_are_those_that_occur(tmp_path: Path) -> None:
     assert "general" in known_names()
 
 
-def test_the_schema_is_that_of_the_types() -> None:
+def test_schema_matches_the_types() -> None:
     made = json_schema(Layout, SCHEMA)
     assert json.loads(SCHEMA_FILE.read_text()) == made
     shipped = {"id": "index", "generate": ["a", {"generate": ["b"], "where": {"cell": [1, 2]}}]}
@@ -203,7 +203,7 @@ def test_the_schema_is_that_of_the_types() -> None:
         jsonschema.validate(yaml.safe_load("{schema: psap.perf/report/1, visualize: [{id: a, filters: b}]}"), made)
 
 
-def test_the_example_of_the_document_is_a_layout(tmp_path: Path) -> None:
+def test_example_of_the_page_is_valid(tmp_path: Path) -> None:
     text = (SCHEMA_FILE.parents[1] / "reports.md").read_text()
     example = tmp_path / "report.yml"
     example.write_text(text.split("```yaml\n")[1].split("```")[0])

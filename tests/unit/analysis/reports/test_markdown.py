@@ -57,11 +57,11 @@ def read_back(text: str) -> str:
         ("completed_ratio __main__ _x y_ 1__2", r"completed_ratio \_\_main\_\_ \_x y\_ 1__2"),
     ],
 )
-def test_a_text_stays_a_text(text: str, written: str) -> None:
+def test_text_is_escaped(text: str, written: str) -> None:
     assert plain(text) == written
 
 
-def test_a_table_without_the_columns_that_only_draw_bars() -> None:
+def test_table_omits_columns_that_only_draw_bars() -> None:
     fields = (Field("a|b"), Field("length", "span"), Field("wait", "number", "s"))
     rows = [(Cell("x"), Cell("bar"), Cell("1"))]
     assert list(table_lines(fields, rows, lambda cell: plain(cell.text))) == [
@@ -71,7 +71,7 @@ def test_a_table_without_the_columns_that_only_draw_bars() -> None:
     ]
 
 
-def test_a_compared_setting_stays_a_text() -> None:
+def test_compared_setting_is_escaped() -> None:
     """A backtick in one cell and one in the next would make code of what stands between them."""
     row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="this run does not say"))
     table = Table("What *else* differs", tuple(Field(name) for name in "_ABC"), (row,), note="[x](y)")
@@ -92,7 +92,7 @@ def failed(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("quick_plots")
-def test_it_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> None:
+def test_markdown_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> None:
     paths = make_report(failed, wanted=Wanted(formats=("png",)))
     [(page, twin)] = paths.pages
     text, cells = twin.read_text(), Cells(page.read_text()).found
@@ -117,7 +117,7 @@ def test_links_lead_to_files(failed: Path) -> None:
     assert [link for link in links if not (twin.parent / unquote(link)).exists()] == []
 
 
-def test_every_row_of_a_table_has_its_columns(failed: Path) -> None:
+def test_every_row_has_all_columns(failed: Path) -> None:
     lines = make_report(failed).pages[0][1].read_text().splitlines()
     for place, line in enumerate(lines):
         if re.fullmatch(r"\|( -+:? \|)+", line):
@@ -129,7 +129,7 @@ def test_every_row_of_a_table_has_its_columns(failed: Path) -> None:
                 assert len(re.findall(r"(?<!\\)\|", row)) == columns, row
 
 
-def test_text_of_a_run_stays_text(failed: Path) -> None:
+def test_text_of_a_run_is_escaped(failed: Path) -> None:
     attack = "a | b\n# heading <script>x</script> [link](http://example.org) `code`"
     path = failed / "settings.yml"
     document = yaml.safe_load(path.read_text())
@@ -139,7 +139,7 @@ def test_text_of_a_run_stays_text(failed: Path) -> None:
     assert r"a \| b \# heading \<script\>x\</script\> \[link\](http://example.org) \`code\`" in text
 
 
-def test_a_fence_in_a_log_does_not_end_it(failed: Path) -> None:
+def test_fence_in_a_log_does_not_end_the_block(failed: Path) -> None:
     log = failed / "002__scale_test__submit" / "artifacts" / "recorder.log"
     log.write_text("```\nstill the log\n")
     text = make_report(failed).pages[0][1].read_text()

@@ -51,7 +51,7 @@ def page_of(run: Path) -> Page:
     return Page((run / "report" / "index.html").read_text())
 
 
-def test_the_page_is_whole_and_loads_nothing(small_run: Path) -> None:
+def test_page_is_self_contained(small_run: Path) -> None:
     paths = make_report(small_run)
     page = page_of(small_run)
     assert [load for load in page.loads if not load.startswith("data:")] == []
@@ -64,7 +64,7 @@ def test_the_page_is_whole_and_loads_nothing(small_run: Path) -> None:
         assert part in page.text
 
 
-def test_a_second_report_uses_the_stored_tables(small_run: Path) -> None:
+def test_second_report_uses_the_stored_tables(small_run: Path) -> None:
     first = make_report(small_run).index.read_bytes()
     before = (small_run / "report" / "tables" / "002__scale_test__submit" / "transitions.parquet").stat().st_mtime_ns
     assert make_report(small_run).index.read_bytes() == first
@@ -72,7 +72,7 @@ def test_a_second_report_uses_the_stored_tables(small_run: Path) -> None:
     assert before == after
 
 
-def test_a_killed_run_says_what_is_missing(killed_run: Path) -> None:
+def test_killed_run_lists_missing_data(killed_run: Path) -> None:
     paths = make_report(killed_run)
     texts = [finding.text for finding in paths.findings]
     assert sum("torn" in text for text in texts) == 3
@@ -85,7 +85,7 @@ def test_a_killed_run_says_what_is_missing(killed_run: Path) -> None:
     assert "workloads had not ended" in values["makespan"]["reason"]
 
 
-def test_a_failed_run_shows_why(tmp_path: Path) -> None:
+def test_failed_run_shows_the_reason(tmp_path: Path) -> None:
     shape = Shape(workloads=60, nodes=4, duration=2.0, failing=0.2, refused=0.1, lost=0.1)
     run = write_run(tmp_path, [shape], status="failed")
     paths = make_report(run)
@@ -107,14 +107,14 @@ def test_cells_are_compared(matrix_run: Path) -> None:
     assert {label["scale_test_workload_kind"] for label in labels} == {"Job", "PyTorchJob"}
 
 
-def test_cells_that_recorded_nothing_are_named(matrix_run: Path) -> None:
+def test_cells_without_recordings_are_listed(matrix_run: Path) -> None:
     document = {"schema": "psap.perf/cell/1", "index": 7, "values": {"scale_test_workloads": 5}, "status": "failed"}
     write_json(matrix_run / "008__cell__7" / "cell.json", document)
     make_report(matrix_run)
     assert "cell 7 failed, no recording" in page_of(matrix_run).text
 
 
-def test_a_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
+def test_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
     attempts = [
         {"started": f"2026-01-01T{hour}:00:00Z", "ended": f"2026-01-01T{hour}:00:20Z", "status": "refused"}
         for hour in (10, 14)
@@ -130,7 +130,7 @@ def test_a_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
         assert part in page.text
 
 
-def test_a_recording_of_nothing_has_a_report(small_run: Path) -> None:
+def test_empty_recording_has_a_report(small_run: Path) -> None:
     for name in ("submissions.jsonl", "transitions.jsonl", "events.jsonl", "nodes.json", "accounting.json"):
         (small_run / "002__scale_test__submit" / "artifacts" / name).unlink()
     paths = make_report(small_run)
@@ -140,7 +140,7 @@ def test_a_recording_of_nothing_has_a_report(small_run: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [5, "text", [], {}, [None], None], ids=repr)
-def test_documents_with_parts_of_other_types_have_a_report(small_run: Path, odd: object) -> None:
+def test_documents_with_wrong_types_have_a_report(small_run: Path, odd: object) -> None:
     for name in ("run.json", "002__scale_test__submit/status.json", "002__scale_test__submit/artifacts/recording.json"):
         path = small_run / name
         document = json.loads(path.read_text())
@@ -156,7 +156,7 @@ def test_nodes_of_other_types_are_counted(small_run: Path) -> None:
     assert finding.text == "2 entries of nodes are not of the declared types and were left out"
 
 
-def test_text_of_a_run_stays_text(small_run: Path) -> None:
+def test_text_of_a_run_is_escaped(small_run: Path) -> None:
     attack = "</script><script>document.title='taken'</script><img src=http://example.org/x>"
     path = small_run / "settings.yml"
     document = yaml.safe_load(path.read_text())
@@ -172,14 +172,14 @@ def test_text_of_a_run_stays_text(small_run: Path) -> None:
     assert "document.title='taken'" in page.text
 
 
-def test_the_recorded_run_of_major_1_is_read(recorded_run: Path, tmp_path: Path) -> None:
+def test_recorded_run_of_major_version_1_is_read(recorded_run: Path, tmp_path: Path) -> None:
     paths = make_report(recorded_run, tmp_path / "report")
     assert paths.index.is_file()
     assert {"general", "gpus"} <= set(figures_in(paths.index))
     assert all(finding.severity == "note" for finding in paths.findings)
 
 
-def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a directory"):
         make_report(tmp_path / "nowhere")
     with pytest.raises(UsageError, match=r"neither run\.json nor a recording"):

@@ -38,7 +38,7 @@ def _report(run: Path, output: Path, hash_seed: str, *options: str) -> dict[str,
     ],
     ids=["everything", "image files"],
 )
-def test_two_reports_of_one_run_are_the_same_bytes(
+def test_two_reports_of_one_run_are_identical(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, everything: bool, options: tuple[str, ...], kinds: set[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

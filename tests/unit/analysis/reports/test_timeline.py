@@ -35,7 +35,7 @@ def _rows(run: Run) -> dict[str, list[tuple[str, float, float, str]]]:
     return {name: sorted(members, key=lambda one: one[1]) for name, members in rows.items()}
 
 
-def test_lanes_that_overlap_have_rows_of_their_own() -> None:
+def test_overlapping_lanes_have_separate_rows() -> None:
     run = _run(
         [
             _command("001__prepare/lane__gpus/001__gpu_operator__deploy", 100, 160, "gpus"),
@@ -56,7 +56,7 @@ def test_lanes_that_overlap_have_rows_of_their_own() -> None:
     }
 
 
-def test_cells_side_by_side_need_further_rows_and_what_has_no_end_reaches_to_the_last_moment_known() -> None:
+def test_concurrent_cells_have_rows_and_open_ends_are_extended() -> None:
     cells = tuple(Cell(f"00{place}__cell__{place}", place, {}, "ok") for place in range(2))
     run = _run(
         [
@@ -74,11 +74,11 @@ def test_cells_side_by_side_need_further_rows_and_what_has_no_end_reaches_to_the
     }
 
 
-def test_a_run_in_which_nothing_began_has_none() -> None:
+def test_run_without_steps_has_no_timeline() -> None:
     assert timeline_figure(_run([])) is None
 
 
-def test_it_says_what_was_simulated_and_is_drawn_with_its_names() -> None:
+def test_timeline_marks_simulation_and_uses_names() -> None:
     figure = timeline_figure(_run([_command("001__server__deploy", 0, 5)]))
     assert figure is not None
     assert figure.marks == ("simulated: nodes",)
@@ -90,7 +90,7 @@ def test_it_says_what_was_simulated_and_is_drawn_with_its_names() -> None:
 
 
 @pytest.mark.parametrize("count", [41, 60])
-def test_a_run_of_many_lanes_shows_the_first(count: int) -> None:
+def test_run_of_many_lanes_shows_the_first(count: int) -> None:
     run = _run(
         [_command(f"{place:03}__x/lane__{place}/001__a", place, place + 100, f"l{place}") for place in range(count)]
     )

@@ -28,7 +28,7 @@ def history(folder: Path, *words: str) -> str:
     return done.output
 
 
-def test_a_run_is_added_once(tmp_path: Path) -> None:
+def test_run_is_added_once(tmp_path: Path) -> None:
     folder = tmp_path / "history"
     assert history(folder, "add", str(RUN), "--into", str(folder)).startswith(f"added: {RUN.name} as ")
     assert history(folder, "add", str(RUN), "--into", str(folder)).startswith(f"already there: {RUN.name} as ")
@@ -44,7 +44,7 @@ def test_a_run_is_added_once(tmp_path: Path) -> None:
     assert json.loads(history(folder, "show", str(folder), "scale_test-2026")) == added
 
 
-def test_the_same_document_has_the_same_name_whatever_its_order(tmp_path: Path) -> None:
+def test_document_name_ignores_key_order(tmp_path: Path) -> None:
     one = document(1, [kpi("a", 1.0)])
     assert add(tmp_path, one)[1] is True
     path, new = add(tmp_path, dict(reversed(one.items())))
@@ -52,7 +52,7 @@ def test_the_same_document_has_the_same_name_whatever_its_order(tmp_path: Path) 
     assert json.loads(path.read_text()) == one
 
 
-def test_runs_are_read_oldest_first_and_merging_adds_what_is_missing(tmp_path: Path) -> None:
+def test_runs_are_read_oldest_first_and_merge_adds_missing_ones(tmp_path: Path) -> None:
     for day in (3, 1):
         add(tmp_path / "a", document(day, [kpi("a", 1.0)]))
     for day in (2, 3):
@@ -62,7 +62,7 @@ def test_runs_are_read_oldest_first_and_merging_adds_what_is_missing(tmp_path: P
     assert [each["run"] for each in load(tmp_path / "a").documents] == ["run-001", "run-002", "run-003"]
 
 
-def test_the_newest_analysis_of_a_run_counts(tmp_path: Path) -> None:
+def test_newest_analysis_of_a_run_counts(tmp_path: Path) -> None:
     for version in ("1.9.0", "1.10.0", "1.2.0"):
         add(tmp_path, document(1, [kpi("a", 1.0)], analysis=version))
     found = load(tmp_path)
@@ -70,7 +70,7 @@ def test_the_newest_analysis_of_a_run_counts(tmp_path: Path) -> None:
     assert [finding.severity for finding in found.findings] == ["note", "note"]
 
 
-def test_a_file_that_was_changed_cut_or_put_there_is_left_out_and_named(tmp_path: Path) -> None:
+def test_modified_truncated_or_foreign_file_is_skipped_and_reported(tmp_path: Path) -> None:
     changed, _ = add(tmp_path, document(1, [kpi("a", 1.0)]))
     changed.write_text(changed.read_text().replace('"value": 1.0', '"value": 0.5'))
     cut, _ = add(tmp_path, document(2, [kpi("a", 1.0)]))
@@ -85,7 +85,7 @@ def test_a_file_that_was_changed_cut_or_put_there_is_left_out_and_named(tmp_path
     assert "it is a run document where a history document belongs" in told[f"{'0' * 32}.json"]
 
 
-def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
+def test_folder_that_is_no_history_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no folder of a history"):
         load(tmp_path / "nowhere")
     done = CliRunner().invoke(cli, ["history", "show", str(tmp_path), "x"])
@@ -94,27 +94,25 @@ def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
     assert "holds no run of a history" in CliRunner().invoke(cli, ["history", "list", str(tmp_path)]).stderr
 
 
-def test_versions_are_ordered_by_their_numbers() -> None:
+def test_versions_sort_numerically() -> None:
     ordered = [None, "2.1.0-rc.2", "2.1.0-rc.10", "2.1.0", "4.9-rc1", "4.9", "v4.9.1", "4.10", "9.0", "10.0"]
     shuffled = [*ordered[5:], *ordered[:5]]
     assert sorted(shuffled, key=version_key) == ordered
 
 
-def test_a_copy_of_the_folder_is_the_history(tmp_path: Path) -> None:
+def test_copied_folder_is_a_history(tmp_path: Path) -> None:
     add(tmp_path / "a", document(1, [kpi("a", 1.0)]))
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert load(tmp_path / "b") == load(tmp_path / "a")
 
 
-def test_numbers_that_no_double_holds_are_left_out() -> None:
+def test_numbers_beyond_a_double_are_left_out() -> None:
     given = [kpi("a", 10**400), kpi("b", float("nan")), kpi("c", 2.0), {**kpi("d", 1.0), "labels": {"tenant": "x"}}]
     (entry,) = entries_of(document(1, given))
     assert {name: point.number for name, point in entry.kpis.items()} == {"c": 2.0, 'd{tenant="x"}': 1.0}
 
 
-def test_a_run_whose_data_is_incomplete_is_added_with_a_word(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_incomplete_run_is_added_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torn = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0, lost=0.3)], run="torn")
     assert run(["history", "add", str(torn), "--into", str(tmp_path / "h")]) == 0
     told = capsys.readouterr()

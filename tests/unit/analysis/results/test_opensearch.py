@@ -36,18 +36,18 @@ SECRET = "correct-horse"
         ({"url": "https://search.example.com", "prefix": "*"}, "is no prefix of an index"),
     ],
 )
-def test_an_address_is_refused(given: dict[str, Any], why: str) -> None:
+def test_invalid_address_is_refused(given: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why) as refused:
         Server(**given)
     assert SECRET not in str(refused.value)
 
 
-def test_a_server_does_not_show_its_password() -> None:
+def test_server_hides_its_password() -> None:
     server = Server("http://127.0.0.1:9200", credentials=("me", SECRET))
     assert SECRET not in f"{server!r} {server}"
 
 
-def test_credentials_come_from_the_environment_or_a_file_of_the_owner(tmp_path: Path) -> None:
+def test_credentials_come_from_the_environment_or_a_private_file(tmp_path: Path) -> None:
     assert read_credentials(None, {}) is None
     assert read_credentials(None, {USER: "me", PASSWORD: SECRET}) == ("me", SECRET)
     kept = tmp_path / "credentials.yml"
@@ -59,7 +59,7 @@ def test_credentials_come_from_the_environment_or_a_file_of_the_owner(tmp_path: 
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o660, 0o644])
-def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+def test_file_readable_by_others_is_refused(tmp_path: Path, mode: int) -> None:
     kept = tmp_path / "credentials.yml"
     kept.write_text(f"user: you\npassword: {SECRET}\n")
     kept.chmod(mode)
@@ -77,7 +77,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> No
         (f"user: me\npassword: {SECRET}: {SECRET}", "is no YAML with user and password"),
     ],
 )
-def test_a_file_of_credentials_is_refused_without_showing_it(tmp_path: Path, content: str, why: str) -> None:
+def test_credentials_file_is_refused_without_its_content(tmp_path: Path, content: str, why: str) -> None:
     kept = tmp_path / "credentials.yml"
     kept.write_text(content)
     kept.chmod(0o600)
@@ -87,7 +87,7 @@ def test_a_file_of_credentials_is_refused_without_showing_it(tmp_path: Path, con
     assert refused.value.__cause__ is None
 
 
-def test_half_of_the_credentials_is_refused(tmp_path: Path) -> None:
+def test_incomplete_credentials_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"{USER} is set and {PASSWORD} is not"):
         read_credentials(None, {USER: "me"})
     with pytest.raises(UsageError, match=f"{PASSWORD} is set and {USER} is not") as refused:
@@ -98,7 +98,7 @@ def test_half_of_the_credentials_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_file_without_certificates_is_refused(tmp_path: Path, content: str | None) -> None:
+def test_file_without_certificates_is_refused(tmp_path: Path, content: str | None) -> None:
     authority = tmp_path / "ca.pem"
     if content is not None:
         authority.write_text(content)
@@ -114,7 +114,7 @@ def test_a_file_without_certificates_is_refused(tmp_path: Path, content: str | N
         (None, "is no OpenSearch; OpenSearch 2.7 or newer is needed"),
     ],
 )
-def test_what_is_no_opensearch_of_today_is_refused(
+def test_unsupported_server_is_refused(
     monkeypatch: pytest.MonkeyPatch, version: dict[str, str] | None, why: str
 ) -> None:
     monkeypatch.setattr("opensearchpy.OpenSearch.info", lambda _: {"version": version})
@@ -131,7 +131,7 @@ def test_what_is_no_opensearch_of_today_is_refused(
         (503, "answered 503: x"),
     ],
 )
-def test_a_status_becomes_a_sentence(status: int, why: str) -> None:
+def test_status_becomes_an_error_message(status: int, why: str) -> None:
     from opensearchpy import exceptions
 
     with pytest.raises(ServerError, match=why) as refused, client_errors("https://here"):
@@ -139,7 +139,7 @@ def test_a_status_becomes_a_sentence(status: int, why: str) -> None:
     assert str(refused.value).startswith("https://here ")
 
 
-def test_a_run_is_found_by_what_its_document_says() -> None:
+def test_run_is_found_by_fields_of_its_document() -> None:
     server = Server("http://127.0.0.1:9200", "perf")
     given = document(
         3, [{**kpi("a", 1.5), "labels": {"tenant": "blue"}}], facts={"setting.a": "x", "version.b": "y" * 9000}
@@ -156,12 +156,12 @@ def test_a_run_is_found_by_what_its_document_says() -> None:
     assert next(of_kpis(document(3, [kpi("a", 1.6)]), server)).identity != value.identity
 
 
-def test_what_is_no_time_is_not_given_as_one() -> None:
+def test_invalid_time_is_not_exported() -> None:
     assert of_run(document(3, [], started="yesterday"), Server("http://127.0.0.1:9200")).source["started"] is None
     assert searchable([{"a": ["b" * 9000, 1, None]}]) == [{"a": ["b" * LONGEST_TEXT, 1, None]}]
 
 
-def test_many_failures_are_told_by_the_first() -> None:
+def test_many_failures_are_reported_by_the_first() -> None:
     from collections import Counter
 
     failures = tuple(Failure(f"r{number}", "run", "no room") for number in range(12))

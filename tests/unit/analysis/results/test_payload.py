@@ -46,33 +46,33 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return payload(folder, RUN)
 
 
-def test_the_schema_is_the_one_of_the_documents() -> None:
+def test_schema_equals_the_published_one() -> None:
     done = CliRunner().invoke(cli, ["schema", "payload"], catch_exceptions=False)
     assert done.output == (FOLDER / "payload-1.json").read_text(encoding="utf-8")
     jsonschema.Draft202012Validator.check_schema(payload_schema())
 
 
-def test_every_real_payload_follows_it_and_comes_back_as_it_was(real: Payload) -> None:
+def test_real_payloads_follow_the_schema_and_round_trip(real: Payload) -> None:
     text = json.dumps(to_json(real), allow_nan=False)
     assert check(json.loads(text)) == "psap.perf/payload/1"
     assert from_json(json.loads(text)) == real
     assert repr(from_json(json.loads(text))) == repr(real)
 
 
-def test_its_history_follows_the_schema_of_a_history(real: Payload) -> None:
+def test_history_follows_its_schema(real: Payload) -> None:
     document = of_payload(real)
     assert check(document) == "psap.perf/history/1"
     kept = sum(len(each["kpis"]) for each in document["recordings"])
     assert kept == sum(kpi.number is not None for kpi in real.kpis)
 
 
-def test_a_missing_value_has_a_reason(real: Payload) -> None:
+def test_missing_value_has_a_reason(real: Payload) -> None:
     assert all(kpi.reason for kpi in real.kpis if kpi.number is None)
     statistics = [each for result in real.results for of in result.distributions for each in of.statistics]
     assert all(each.reason for each in statistics if each.number is None)
 
 
-def test_what_a_payload_says_of_a_run(tmp_path: Path) -> None:
+def test_payload_describes_its_run(tmp_path: Path) -> None:
     given = json.loads((RUN / "run.json").read_text())
     done = CliRunner().invoke(cli, ["payload", str(RUN), "--output", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
@@ -131,7 +131,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def test_whole_numbers_of_another_writer_are_numbers_and_unknown_keys_are_left_out() -> None:
+def test_integers_become_floats_and_unknown_keys_are_ignored() -> None:
     found = from_json({**DOCUMENT, "more": 1})
     assert (found.kpis[0].number, type(found.kpis[0].number)) == (3.0, float)
 
@@ -155,18 +155,18 @@ def test_whole_numbers_of_another_writer_are_numbers_and_unknown_keys_are_left_o
         (spoilt(["kpis"], [None]), r"Expected `object`, got `null` - at `[$].kpis\[0\]`"),
     ],
 )
-def test_anything_else_is_refused_by_its_place(document: object, told: str) -> None:
+def test_invalid_value_is_refused_with_its_path(document: object, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         from_json(document)
 
 
-def test_the_schema_refuses_a_null_without_a_reason() -> None:
+def test_schema_refuses_null_without_a_reason() -> None:
     jsonschema.validate(DOCUMENT, payload_schema())
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(spoilt(["kpis", 0, "value"], None), payload_schema())
 
 
-def test_values_of_yaml_become_values_of_json() -> None:
+def test_yaml_values_become_json_values() -> None:
     import datetime
 
     given = {1: datetime.date(2026, 3, 1), "a": (float("nan"), 1.5, None), "b": {"c"}}

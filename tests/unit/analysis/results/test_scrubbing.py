@@ -34,7 +34,7 @@ def text(given: str) -> str:
     return str(scrubbed)
 
 
-def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) -> None:
+def test_machine_names_addresses_and_secrets_are_removed(tmp_path: Path) -> None:
     folder, target = tmp_path / "history", tmp_path / "given-away"
     add(folder, document(1, [kpi("a", 1.0)], facts=FACTS))
     done = CliRunner().invoke(cli, ["history", "export", str(folder), "--to", str(target)], catch_exceptions=False)
@@ -69,7 +69,7 @@ def test_names_of_machines_addresses_and_secrets_do_not_leave(tmp_path: Path) ->
         "vault:ci/registry",
     ],
 )
-def test_it_does_not_leave(secret: str) -> None:
+def test_sensitive_text_is_removed(secret: str) -> None:
     left = text(f"it said: {secret} (and more)")
     assert REPLACED in left
     telling = [word for word in re.split(r"[\s/=@]+|://", secret) if len(word) > 4 and word.lower() not in LABELS]
@@ -93,11 +93,11 @@ LABELS = {"https:", "https", "bearer", "/home", "hf_token", "--password", "vault
         "12:30:45",
     ],
 )
-def test_what_tells_of_no_machine_stays(harmless: str) -> None:
+def test_harmless_text_is_kept(harmless: str) -> None:
     assert text(harmless) == harmless
 
 
-def test_what_a_dropped_fact_told_goes_from_every_other_text() -> None:
+def test_value_of_a_dropped_fact_is_removed_everywhere() -> None:
     given = document(
         1,
         [],
@@ -114,7 +114,7 @@ def test_what_a_dropped_fact_told_goes_from_every_other_text() -> None:
     assert scrubbed["facts"] == {"setting.a": "bench-70"}
 
 
-def test_what_was_scrubbed_stays_as_it_is() -> None:
+def test_scrubbing_is_idempotent() -> None:
     once = scrub(document(1, [kpi("a", 1.0)], facts=FACTS), STANDARD)
     assert scrub(once, STANDARD) == once
     assert json.dumps(once, sort_keys=True) == json.dumps(
@@ -122,7 +122,7 @@ def test_what_was_scrubbed_stays_as_it_is() -> None:
     )
 
 
-def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
+def test_custom_rules_are_added(tmp_path: Path) -> None:
     rules = tmp_path / "rules.yml"
     rules.write_text('drop: ["setting.project"]\nreplace: ["rack-[0-9]+"]\n')
     own = read_rules(rules)
@@ -141,14 +141,14 @@ def test_a_team_adds_rules_of_its_own(tmp_path: Path) -> None:
         ("{", "no YAML"),
     ],
 )
-def test_wrong_rules_are_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_invalid_rules_are_refused(tmp_path: Path, content: str, told: str) -> None:
     rules = tmp_path / "rules.yml"
     rules.write_text(content)
     with pytest.raises(UsageError, match=told):
         read_rules(rules)
 
 
-def test_the_documents_name_every_rule() -> None:
+def test_page_lists_every_rule() -> None:
     words = " ".join(DOCUMENTS.read_text().split())
     assert [why for why in REPLACEMENTS if why not in words] == []
     assert [name for name in DROPPED if f"`{name}`" not in words] == []

@@ -18,13 +18,13 @@ from perfanalysis.verdicts.regression.methods import (
 )
 
 
-def test_the_t_distribution_is_that_of_the_usual_tables() -> None:
+def test_t_distribution_matches_published_tables() -> None:
     assert [t_95(freedom) for freedom in (1, 4, 10)] == pytest.approx([12.706, 2.776, 2.228], abs=6e-4)
     assert two_sided(2.763, 28) == pytest.approx(0.01, rel=2e-3)
     assert (two_sided(0.0, 5), two_sided(math.inf, 5)) == (1.0, 0.0)
 
 
-def test_the_best_split_is_the_largest_t() -> None:
+def test_best_split_has_the_largest_t() -> None:
     # means 2 and 8, squares 2 + 2, pooled variance 4/6, t = 6 / sqrt(4/6 * (1/4 + 1/4)) = 10.39
     values = np.array([1.0, 2.0, 3.0, 2.0, 7.0, 8.0, 9.0, 8.0])
     split = best_split(values)
@@ -35,12 +35,12 @@ def test_the_best_split_is_the_largest_t() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0, 1.0, 2.0]])
-def test_a_short_series_has_no_split(values: list[float]) -> None:
+def test_short_series_has_no_split(values: list[float]) -> None:
     assert best_split(np.array(values)) is None
     assert change_points(np.array(values)) == ()
 
 
-def test_a_series_that_never_varies_has_no_change_and_one_that_then_steps_has() -> None:
+def test_constant_series_has_no_change_and_a_step_in_it_has_one() -> None:
     flat = np.full(12, 0.1 + 0.2)
     assert change_points(flat) == ()
     stepped = np.concatenate([flat, np.full(1, 0.4)])
@@ -55,12 +55,12 @@ def test_two_steps_are_two_changes() -> None:
     assert [split.at for split in change_points(values)] == [10, 20]
 
 
-def test_noise_that_is_a_share_is_compared_by_logarithms() -> None:
+def test_proportional_noise_is_compared_on_a_log_scale() -> None:
     assert scaled(np.array([1.0, math.e])).tolist() == [0.0, 1.0]
     assert scaled(np.array([0.0, 2.0])).tolist() == [0.0, 2.0]
 
 
-def test_an_effect_by_hand() -> None:
+def test_effect_matches_hand_computation() -> None:
     # values with a zero: differences, not logarithms. Means 2 and 5, squares 8 + 2, freedom 4, spread sqrt(2.5)
     told = effect(np.array([0.0, 2.0, 4.0]), np.array([4.0, 5.0, 6.0]))
     assert (told.before, told.after, told.change) == (2.0, 5.0, 1.5)
@@ -71,7 +71,7 @@ def test_an_effect_by_hand() -> None:
     assert told.g == pytest.approx(3 / math.sqrt(2.5) * 0.8)
 
 
-def test_an_effect_of_values_above_zero_is_a_ratio() -> None:
+def test_effect_of_positive_values_is_a_ratio() -> None:
     told = effect(np.array([1.0, 1.0, 4.0, 4.0]), np.array([4.0, 4.0, 16.0, 16.0]))
     assert told.low is not None
     assert told.high is not None
@@ -79,12 +79,12 @@ def test_an_effect_of_values_above_zero_is_a_ratio() -> None:
     assert math.sqrt((1 + told.low) * (1 + told.high)) == pytest.approx(4.0)
 
 
-def test_an_effect_between_single_values_has_no_interval() -> None:
+def test_effect_between_single_values_has_no_interval() -> None:
     told = effect(np.array([1.0]), np.array([2.0]))
     assert (told.change, told.low, told.high, told.g) == (1.0, None, None, None)
 
 
-def test_a_score_by_hand() -> None:
+def test_score_matches_hand_computation() -> None:
     before = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     # mean 3, deviation sqrt(2.5), t = 3 / (sqrt(2.5) * sqrt(1.2)) = sqrt(3)
     assert by_score(before, 6.0) == pytest.approx(two_sided(math.sqrt(3), 4))
@@ -93,7 +93,7 @@ def test_a_score_by_hand() -> None:
     assert by_score(np.full(5, 7.0), 7.1) == 0.0
 
 
-def test_a_rank_by_hand() -> None:
+def test_rank_matches_hand_computation() -> None:
     before = np.arange(39.0)
     assert by_rank(before, 100.0) == pytest.approx(2 / 40)
     assert by_rank(before, -1.0) == pytest.approx(2 / 40)
@@ -102,7 +102,7 @@ def test_a_rank_by_hand() -> None:
     assert by_rank(before[:38], 100.0) is None
 
 
-def test_flat_series_are_seldom_flagged_and_steps_are_found() -> None:
+def test_flat_series_are_rarely_flagged_and_steps_are_found() -> None:
     """A small part of what tests/bench/regressions.py tells, far from its limits."""
     seeds = range(100)
     series = [np.random.default_rng(seed).normal(100, 3, 30) for seed in seeds]

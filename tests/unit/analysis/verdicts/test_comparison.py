@@ -59,9 +59,7 @@ def _runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return first, _run(root, "b", slow, {"scale_test_rate": 40})
 
 
-def test_a_slower_scheduler_is_worse(
-    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_slower_scheduler_is_worse(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", *map(str, runs), "--output", str(tmp_path)]
     assert run([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -83,7 +81,7 @@ def test_a_slower_scheduler_is_worse(
     assert "comparison.changes_0" in figures_in(tmp_path / "comparison.html")
 
 
-def test_a_run_is_the_same_as_itself(runs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_run_equals_itself(runs: tuple[Path, Path], tmp_path: Path) -> None:
     words = ["compare", str(runs[0]), str(runs[0]), "--margin", "60%", "--fail-on-worse"]
     assert run([*words, "--output", str(tmp_path / "one")]) == 0
     document = json.loads((tmp_path / "one" / "comparison.json").read_text())
@@ -95,7 +93,7 @@ def test_a_run_is_the_same_as_itself(runs: tuple[Path, Path], tmp_path: Path) ->
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_other_settings_are_refused_unless_forced(
+def test_different_settings_are_refused_unless_forced(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shapes = [Shape(workloads=30, nodes=10, duration=1.0)]
@@ -111,7 +109,7 @@ def test_other_settings_are_refused_unless_forced(
     assert document["pairs"][0]["differing"] == {"scale_test_rate": [40, 20]}
 
 
-def test_a_key_that_one_run_knows_is_a_different_one_unless_it_is_ignored(
+def test_key_of_only_one_run_differs_unless_ignored(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The rule of `regress`: what one of them was set to and the other does not know may have caused any change."""
@@ -140,7 +138,7 @@ def test_a_key_that_one_run_knows_is_a_different_one_unless_it_is_ignored(
     )
 
 
-def test_incomplete_data_ends_with_its_own_code_and_everything_is_written(
+def test_incomplete_data_has_its_exit_code_and_all_output(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As `report` and `judge` do: bad data before a verdict, which would be about those that were not lost."""
@@ -162,7 +160,7 @@ def test_incomplete_data_ends_with_its_own_code_and_everything_is_written(
     assert document["data_errors"][0] in (tmp_path / "report" / "comparison.md").read_text()
 
 
-def test_changes_of_many_times_are_drawn_with_all_of_their_intervals(runs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_many_changes_are_drawn_with_their_intervals(runs: tuple[Path, Path], tmp_path: Path) -> None:
     comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in runs])
     figure = change_figure(comparison, comparison.groups[0], 0)
     assert figure is not None
@@ -179,7 +177,7 @@ def test_changes_of_many_times_are_drawn_with_all_of_their_intervals(runs: tuple
     assert chart.x.low > 0.1
 
 
-def test_differences_of_shares_are_points() -> None:
+def test_differences_of_shares_are_percentage_points() -> None:
     assert [signed(value, "ratio") for value in (0.195, -0.195, 0.0)] == [
         "+19.5\u202fpoints",
         "\u221219.5\u202fpoints",
@@ -188,7 +186,7 @@ def test_differences_of_shares_are_points() -> None:
     assert signed(-1.5, "seconds") == "\u22121.50\u202fs"
 
 
-def test_cells_are_paired_by_their_values_and_the_rest_is_named(matrix_run: Path, tmp_path: Path) -> None:
+def test_cells_are_paired_by_values_and_the_rest_is_listed(matrix_run: Path, tmp_path: Path) -> None:
     shapes = [Shape(workloads=20, nodes=2, pods=2, kind="PyTorchJob"), Shape(workloads=12, nodes=2)]
     other = write_run(tmp_path / "other", shapes, run="other")
     assert run(["compare", str(matrix_run), str(other), "--output", str(tmp_path)]) == 0
@@ -201,11 +199,11 @@ def test_cells_are_paired_by_their_values_and_the_rest_is_named(matrix_run: Path
 
 
 @pytest.mark.parametrize("margin", ["few", "-1%", "99"])
-def test_margins_that_are_none_are_refused(runs: tuple[Path, Path], margin: str) -> None:
+def test_invalid_margins_are_refused(runs: tuple[Path, Path], margin: str) -> None:
     assert run(["compare", *map(str, runs), "--margin", margin]) == 2
 
 
-def test_a_run_without_a_recording_is_refused(
+def test_run_without_a_recording_is_refused(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = _run(tmp_path, "d", [Shape(workloads=3, nodes=1)], {})
@@ -249,7 +247,7 @@ def test_several_runs_are_compared_with_the_first(
     assert names == ["comparison.changes_0", "comparison.distributions_0"]
 
 
-def test_the_counts_are_those_of_the_table(runs: tuple[Path, Path], third: Path, tmp_path: Path) -> None:
+def test_counts_match_the_table(runs: tuple[Path, Path], third: Path, tmp_path: Path) -> None:
     """The sentence of the page, the rows of the tables and the document say the same."""
     comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in (*runs, third)])
     (group,) = comparison.groups
@@ -267,7 +265,7 @@ def test_the_counts_are_those_of_the_table(runs: tuple[Path, Path], third: Path,
     assert f"{words['worse']} worse" in summary(comparison)
 
 
-def test_a_cell_of_the_overview_knows_its_verdict(
+def test_overview_cell_has_its_verdict(
     runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Rows that changed stand first, and are all that the terminal shows, whatever the cells' small print is."""
@@ -286,7 +284,7 @@ def test_a_cell_of_the_overview_knows_its_verdict(
     assert f"{changed.count(False)} rows without a sure change" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_narrow_terminal_breaks_no_measure(
+def test_narrow_terminal_does_not_break_values(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in runs])
@@ -298,7 +296,7 @@ def test_a_narrow_terminal_breaks_no_measure(
     assert all(f"{row[0].text} " in printed for row in latencies.rows)
 
 
-def test_runs_of_histories_are_compared_like_directories(
+def test_runs_of_histories_compare_like_folders(
     runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for each, folder in zip((*runs, third), ("one", "two", "one"), strict=True):
@@ -319,7 +317,7 @@ def test_runs_of_histories_are_compared_like_directories(
     assert "say with --output where to write" in capsys.readouterr().err
 
 
-def test_recordings_of_other_kinds_are_refused_though_forced(
+def test_recordings_of_other_kinds_are_refused_even_if_forced(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = document(1, [kpi("wait", 1.0)], keys={"scale_test_count": 1})
@@ -333,7 +331,7 @@ def test_recordings_of_other_kinds_are_refused_though_forced(
         )
 
 
-def test_the_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = [(count, pods) for count in (20, 30) for pods in (1, 2)]
     shapes = [
         Shape(workloads=count, nodes=4, pods=pods, kind="Job" if pods == 1 else "PyTorchJob") for count, pods in cells
@@ -372,7 +370,7 @@ def test_the_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys:
         (["{a}", "--cells"], "a has no recordings of cells"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_contradictory_options_are_refused(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
     given = [word.format(a=runs[0], b=runs[1]) for word in words]

@@ -21,11 +21,11 @@ from perfanalysis.workloads.percentiles import bootstrap_draws
         ([1, 2], [1, 2, 3], (3 - 1) / 6),
     ],
 )
-def test_cliffs_delta_by_hand(first: list[float], second: list[float], delta: float) -> None:
+def test_cliffs_delta_matches_hand_computation(first: list[float], second: list[float], delta: float) -> None:
     assert cliffs_delta(np.array(first, float), np.array(second, float)) == pytest.approx(delta)
 
 
-def test_cliffs_delta_is_what_all_pairs_give() -> None:
+def test_cliffs_delta_equals_the_count_of_all_pairs() -> None:
     random = np.random.default_rng(5)
     first, second = random.integers(0, 20, 60).astype(float), random.integers(5, 25, 45).astype(float)
     pairs = [np.sign(b - a) for a, b in product(first, second)]
@@ -48,13 +48,13 @@ def test_cliffs_delta_is_what_all_pairs_give() -> None:
         (3.0, -0.1, 6.0, "lower", "too little data"),
     ],
 )
-def test_words_with_a_margin_of_one(
+def test_verdicts_with_a_margin_of_one(
     difference: float, low: float, high: float, direction: Direction, word: str
 ) -> None:
     assert word_of(difference, low, high, 1.0, direction) == word
 
 
-def test_a_shift_of_every_value_is_found_exactly() -> None:
+def test_shift_of_every_value_is_found_exactly() -> None:
     first = np.linspace(1.0, 2.0, 401)
     found = difference_of(first, first + 0.5, "p50", "lower", 0.05)
     assert (found.first, found.second, found.difference) == (1.5, 2.0, 0.5)
@@ -68,7 +68,7 @@ def test_a_shift_of_every_value_is_found_exactly() -> None:
     assert found.word == "worse"
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+def test_interval_covers_the_truth_at_its_level() -> None:
     random = np.random.default_rng(11)
     hits = 0
     for _ in range(200):
@@ -79,7 +79,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.90 <= hits / 200 <= 1.0
 
 
-def test_draws_are_those_of_real_resamples() -> None:
+def test_draws_equal_real_resamples() -> None:
     sample = np.sort(np.random.default_rng(2).exponential(size=50))
     drawn = bootstrap_draws(sample, 0.5, np.random.default_rng(3))
     random = np.random.default_rng(4)
@@ -89,7 +89,7 @@ def test_draws_are_those_of_real_resamples() -> None:
 
 
 @pytest.mark.parametrize(("statistic", "count"), [("p50", 5), ("p99", 367)])
-def test_too_few_values_are_said(statistic: str, count: int) -> None:
+def test_too_few_values_are_reported(statistic: str, count: int) -> None:
     few, many = np.arange(float(count)), np.arange(1000.0)
     found = difference_of(few, many, statistic, "lower", 0.05)
     assert (found.word, found.low, found.high) == ("too little data", None, None)
@@ -98,13 +98,13 @@ def test_too_few_values_are_said(statistic: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(("statistic", "count"), [("p50", 1), ("p99", 99)])
-def test_a_percentile_of_too_few_values_is_none(statistic: str, count: int) -> None:
+def test_percentile_of_too_few_values_is_missing(statistic: str, count: int) -> None:
     found = difference_of(np.arange(float(count)), np.arange(1000.0), statistic, "lower", 0.05)
     assert (found.word, found.first, found.difference) == ("too little data", None, None)
     assert f"needs {count + 1} values of each" in (found.reason or "")
 
 
-def test_the_interval_of_a_difference_from_two_intervals_by_hand() -> None:
+def test_interval_of_a_difference_matches_hand_computation() -> None:
     """d = 5; down: √(3² + 4²) = 5, up: √(12² + 5²) = 13."""
     found = difference_of_intervals((10.0, 5.0, 14.0), (15.0, 12.0, 27.0), "lower", 0.05, "widgets")
     assert (found.difference, found.low, found.high) == (5.0, 0.0, 18.0)
@@ -114,7 +114,7 @@ def test_the_interval_of_a_difference_from_two_intervals_by_hand() -> None:
     )
 
 
-def test_that_interval_covers_the_truth_as_often_as_it_says() -> None:
+def test_interval_of_a_difference_covers_the_truth_at_its_level() -> None:
     random = np.random.default_rng(3)
     hits = 0
     for _ in range(1000):

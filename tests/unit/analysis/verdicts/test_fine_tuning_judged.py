@@ -43,7 +43,7 @@ def test_kpis_can_be_judged() -> None:
         (["network_bitrate=9"], 6, "the log has no summary of iperf"),
     ],
 )
-def test_runs_are_judged(
+def test_fine_tuning_runs_are_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
 ) -> None:
     directory = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=4)])
@@ -52,7 +52,7 @@ def test_runs_are_judged(
     assert told in capsys.readouterr().err
 
 
-def test_a_threshold_is_judged_on_what_its_kind_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_threshold_is_judged_on_measures_of_its_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = write_tuning_run(tmp_path, [Training()])
     shape = Shape(workloads=20, nodes=2, duration=1.0)
     write_recording(directory / "001__scale_test__submit" / "artifacts", shape, "run")
@@ -66,7 +66,7 @@ def test_a_threshold_is_judged_on_what_its_kind_has(tmp_path: Path, capsys: pyte
     assert "Scale test: results" in text
 
 
-def test_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fine_tuning_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slow = Training(model="medium-8b", gpus=2)
     first = write_tuning_run(tmp_path / "a", [slow, Training(model="tiny-1b")])
     second = write_tuning_run(tmp_path / "b", [slow, Training(model="tiny-1b")])
@@ -81,7 +81,7 @@ def test_runs_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "step time p50" in page
 
 
-def test_another_model_is_no_counterpart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_model_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = write_tuning_run(tmp_path / "a", [Training(model="tiny-1b")])
     second = write_tuning_run(tmp_path / "b", [Training(model="small-3b")])
     assert run(["compare", str(first), str(second)]) == 2

@@ -63,17 +63,17 @@ def word(regression: Regression) -> str:
         (1.01, "lower", "same"),
     ],
 )
-def test_the_direction_decides_what_a_change_is(method: Any, last: float, direction: str, expected: str) -> None:
+def test_direction_determines_the_verdict(method: Any, last: float, direction: str, expected: str) -> None:
     assert word(judged((*CALM, last), direction, method=method)) == expected
 
 
-def test_a_change_smaller_than_the_margin_does_not_matter() -> None:
+def test_change_below_the_margin_is_ignored() -> None:
     steady = (1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.03)
     assert word(judged(steady)) == "same"
     assert word(judged(steady, margin=0.02)) == "worse"
 
 
-def test_a_change_is_told_with_its_first_run_and_an_old_one_is_history() -> None:
+def test_change_names_its_first_run_and_an_old_one_is_history() -> None:
     regression = judged((*CALM, 1.4, 1.41, 1.39))
     change = regression.recordings[0].kpis[0].change
     assert change is not None
@@ -85,7 +85,7 @@ def test_a_change_is_told_with_its_first_run_and_an_old_one_is_history() -> None
     assert old.error is None
 
 
-def test_an_effect_is_of_the_levels_beside_the_change_only() -> None:
+def test_effect_uses_only_levels_next_to_the_change() -> None:
     regression = judged((*(value * 3 for value in CALM), *CALM, 1.4, 1.41))
     verdict = regression.recordings[0].kpis[0]
     assert verdict.change is not None
@@ -94,7 +94,7 @@ def test_an_effect_is_of_the_levels_beside_the_change_only() -> None:
     assert verdict.change.effect.change == pytest.approx(0.405)
 
 
-def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
+def test_too_little_history_is_reported_and_an_error_if_general() -> None:
     regression = judged((1.0, 1.0, 1.0, 9.0))
     assert word(regression) == "too little history"
     assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, has 3"
@@ -102,7 +102,7 @@ def test_too_little_history_is_said_and_is_an_error_when_it_is_all() -> None:
     assert "3 of 3 other recordings in the history may be compared with it" in markdown_text(regression)
 
 
-def test_too_little_history_says_why_the_other_runs_do_not_count() -> None:
+def test_too_little_history_lists_why_runs_do_not_count() -> None:
     found = entries((1.0,) * 6)
     others = [
         replace(found[0], status="failed"),
@@ -120,7 +120,7 @@ def test_too_little_history_says_why_the_other_runs_do_not_count() -> None:
     assert note == "001__scale_test__submit: the history holds no other run"
 
 
-def test_many_kpis_at_once_need_surer_changes() -> None:
+def test_more_kpis_require_more_certain_changes() -> None:
     """The same p-value that tells a change of one KPI tells none among forty that did not change."""
     last = 1.056
     assert word(judged((*CALM, last), method="z-score")) == "worse"
@@ -135,7 +135,7 @@ def test_many_kpis_at_once_need_surer_changes() -> None:
     assert word(regression) == "same"
 
 
-def test_only_runs_alike_are_compared() -> None:
+def test_only_equal_setups_are_compared() -> None:
     current = entries_of(document(9, [kpi("wait", 1.0)]))[0]
     history = [
         *entries_of(document(1, [], keys={"scale_test_count": 200})),
@@ -152,7 +152,7 @@ def test_only_runs_alike_are_compared() -> None:
     assert [entry.run for entry in alike(current, history, free)] == ["run-001", "run-005", "run-006"]
 
 
-def test_runs_are_ordered_as_versions_when_asked() -> None:
+def test_runs_can_be_ordered_by_version() -> None:
     found = [*entries_of(document(9, [])), *entries_of(document(10, [])), *entries_of(document(2, []))]
     current = entries_of(document(1, [], run="current", facts={"cluster.version": "4.11"}))[0]
     by_version = alike(current, found, Selection(sorted_by=("cluster.version",)))
@@ -161,7 +161,7 @@ def test_runs_are_ordered_as_versions_when_asked() -> None:
     assert alike(current, found, Selection()) == ()
 
 
-def test_an_acknowledged_change_is_none_until_its_day(tmp_path: Path) -> None:
+def test_acknowledged_change_is_ignored_until_its_expiry(tmp_path: Path) -> None:
     path = tmp_path / "acknowledged.yml"
     path.write_text(
         "- {kpi: wait, run: run-010, expires: 2026-06-30, reason: TLS is on now}\n"
@@ -188,14 +188,14 @@ def test_an_acknowledged_change_is_none_until_its_day(tmp_path: Path) -> None:
         ("[", "no YAML"),
     ],
 )
-def test_wrong_acknowledgements_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_acknowledgements_are_refused(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "acknowledged.yml"
     path.write_text(text)
     with pytest.raises(UsageError, match=told):
         read_acknowledged(path, datetime.date(2026, 1, 1))
 
 
-def test_a_verdict_says_how_much_how_surely_and_since_when() -> None:
+def test_verdict_states_size_certainty_and_begin() -> None:
     regression = judged((*CALM, 1.4, 1.41))
     text = sentence(regression.recordings[0].kpis[0])
     assert text.startswith("from 1.00\u202fs to 1.40\u202fs (+40.5%, 95 % interval +3")
@@ -209,7 +209,7 @@ def test_a_verdict_says_how_much_how_surely_and_since_when() -> None:
     assert told["exit_code"] == 4
 
 
-def test_what_runs_are_called_is_no_markup() -> None:
+def test_run_names_are_escaped() -> None:
     named = [replace(entry, recording="a *cell* [1] | `x`") for entry in entries((*CALM, 1.4, 1.41))]
     regression = regress(named[-1:], named, Options(notes=("<b> & more",)), Acknowledged())
     text = markdown_text(regression)
@@ -228,7 +228,7 @@ def with_history(folder: Path, values: dict[str, float]) -> None:
         add(folder / "history", earlier)
 
 
-def test_a_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
+def test_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
     with_history(tmp_path, {"completed_ratio": 1.2})
     words = ["regress", str(RUN), "--history", str(tmp_path / "history"), "--output", str(tmp_path)]
     done = CliRunner().invoke(cli, words)
@@ -252,7 +252,7 @@ def test_a_run_is_judged_from_the_command_line(tmp_path: Path) -> None:
     assert "regression.0_completed_ratio" in figures_in(tmp_path / "regression.html")
 
 
-def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:
+def test_run_without_history_has_its_exit_code(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
     words = ["regress", str(RUN), "--history", str(tmp_path / "history"), "--output", str(tmp_path), "--json"]
     done = CliRunner().invoke(cli, words)
@@ -263,7 +263,7 @@ def test_a_run_without_history_ends_with_its_own_code(tmp_path: Path) -> None:
     assert json.loads(done.output)["exit_code"] == 6
 
 
-def test_a_run_whose_data_is_incomplete_says_so_before_any_verdict(tmp_path: Path) -> None:
+def test_incomplete_run_is_reported_before_any_verdict(tmp_path: Path) -> None:
     run = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0, lost=0.3)], run="torn")
     (tmp_path / "history").mkdir()
     words = ["regress", str(run), "--history", str(tmp_path / "history"), "--output", str(tmp_path), "--json"]
@@ -275,7 +275,7 @@ def test_a_run_whose_data_is_incomplete_says_so_before_any_verdict(tmp_path: Pat
     assert json.loads((tmp_path / "verdict.json").read_text())["exit_code"] == 5
 
 
-def test_a_run_without_a_recording_cannot_be_judged(tmp_path: Path) -> None:
+def test_run_without_a_recording_cannot_be_judged(tmp_path: Path) -> None:
     copy = tmp_path / RUN.name
     copy.mkdir()
     shutil.copy(RUN / "run.json", copy)

@@ -60,7 +60,7 @@ def written(history: Path, *words: str, code: int) -> Path:
     return output
 
 
-def test_every_file_says_the_same(history: Path) -> None:
+def test_every_output_file_agrees(history: Path) -> None:
     output = written(history, code=4)
     told = json.loads((output / "regression.json").read_text())
     assert check(told) == "psap.perf/regression/1"
@@ -78,7 +78,7 @@ def test_every_file_says_the_same(history: Path) -> None:
     assert (cases.get("tests"), cases.get("failures"), cases.get("skipped")) == ("6", "1", "1")
 
 
-def test_the_verdict_file_keeps_what_thresholds_said(history: Path) -> None:
+def test_verdict_file_keeps_the_threshold_results(history: Path) -> None:
     output = history.parent / "out"
     output.mkdir()
     thresholds = {"exit_code": 5, "reason": "2 were lost"}
@@ -105,7 +105,7 @@ def test_the_verdict_file_keeps_what_thresholds_said(history: Path) -> None:
     assert "thresholds" not in json.loads((output / "verdict.json").read_text())
 
 
-def test_levels_and_their_intervals_by_hand() -> None:
+def test_levels_and_intervals_match_hand_computation() -> None:
     """Two levels of logarithms ±0.1 and 1 ± 0.1: s² = 4 · 0.01 / 2, mean ± t s / √2."""
     values = np.exp([-0.1, 0.1, 0.9, 1.1])
     first, second = levels_of(values.tolist(), (2,))
@@ -117,7 +117,7 @@ def test_levels_and_their_intervals_by_hand() -> None:
     assert (alone.value, alone.low, alone.high) == (-2.0, None, None)
 
 
-def test_a_trend_marks_changes_this_run_and_the_levels(history: Path) -> None:
+def test_trend_marks_changes_this_run_and_levels(history: Path) -> None:
     entries = [entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.5 if day > 9 else 1)))]
     regression = regress(entries[-1:], entries, Options(), Acknowledged())
     verdict = next(each for each in regression.kpis() if each.kpi.name == "wait")
@@ -130,7 +130,7 @@ def test_a_trend_marks_changes_this_run_and_the_levels(history: Path) -> None:
     assert axis_labels(entries, (), ()) == ("cluster.version", tuple(f"4.{day}" for day in range(12)))
 
 
-def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, tmp_path: Path) -> None:
+def test_history_page_has_a_section_per_test_kind(history: Path, tmp_path: Path) -> None:
     others = [document(day, [kpi("wait", 1.0)], run=f"other-{day}", keys={"scale_test_count": 7}) for day in range(3)]
     entries = [
         *(entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.0)))),
@@ -150,7 +150,7 @@ def test_the_page_of_a_history_has_a_part_for_each_kind_of_test(history: Path, t
     assert "nightly.unchanged_1" in figures_in(page)
 
 
-def test_the_page_of_a_history_is_written_from_the_command_line(
+def test_history_page_is_written_from_the_command_line(
     history: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["history", "show", str(history)]
@@ -178,7 +178,7 @@ def entries_with(values: tuple[float, ...], **facts: Any) -> list[Entry]:
     return found
 
 
-def test_facts_can_be_made_keys_and_runs_left_out() -> None:
+def test_facts_can_become_keys_and_runs_be_excluded() -> None:
     found = entries_with((*CALM, 1.0), **{"cluster.version": lambda day: "4.9" if day % 2 else "4.10", "site": "a"})
     same = regress(found[-1:], found, Options(selection=Selection(same=frozenset(["cluster.version"]))), Acknowledged())
     assert [entry.run for entry in same.recordings[0].earlier] == [f"run-{day:03d}" for day in range(0, 10, 2)]
@@ -197,13 +197,13 @@ def test_facts_can_be_made_keys_and_runs_left_out() -> None:
         Selection(skipped=(("scale_test_cout", "1"),)),
     ],
 )
-def test_a_key_that_nobody_has_is_refused(selection: Selection) -> None:
+def test_unknown_key_is_refused(selection: Selection) -> None:
     found = entries_with(CALM)
     with pytest.raises(UsageError, match="no run of the history has a key or fact scale_test_cout; did you mean"):
         regress(found[-1:], found, Options(selection=selection), Acknowledged())
 
 
-def test_several_sorting_keys_count_one_after_the_other() -> None:
+def test_sort_keys_apply_in_order() -> None:
     versions = ["5.0.0-rc.1", "4.10", "4.9", "4.10", "5.0.0", "4.9"]
     builds = [1, 2, 9, 10, 1, 10]
     found = entries_with(
@@ -229,7 +229,7 @@ def watched(*watches: Watch) -> dict[str, str]:
     return {each.kpi.name: each.word for each in regression.kpis()}
 
 
-def test_chosen_kpis_are_judged_in_their_own_way() -> None:
+def test_selected_kpis_are_judged_by_their_rules() -> None:
     assert watched(Watch("wait"), Watch("calm")) == {"wait": "worse", "calm": "same"}
     assert watched(Watch("wait", direction="higher")) == {"wait": "better"}
     assert watched(Watch("load", direction="either")) == {"load": "worse"}
@@ -274,7 +274,7 @@ def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.Capture
         ("[", "no YAML"),
     ],
 )
-def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_watches_are_refused(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "watched.yml").write_text(text)
     with pytest.raises(UsageError, match=told):
         read_watched(tmp_path / "watched.yml")
@@ -288,13 +288,13 @@ def test_wrong_watches_are_refused(tmp_path: Path, text: str, told: str) -> None
         (["run-011", "--skip", "site"], "--skip site: write NAME=VALUE"),
     ],
 )
-def test_wrong_words_are_refused(
+def test_invalid_options_are_refused(
     history: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
     assert run(["regress", *words, "--history", str(history), "--output", str(history.parent)]) == 2
     assert told in capsys.readouterr().err
 
 
-def test_a_run_of_the_history_needs_a_place_to_write(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_of_a_history_requires_an_output_folder(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["regress", "run-011", "--history", str(history)]) == 2
     assert "say with --output where to write" in capsys.readouterr().err

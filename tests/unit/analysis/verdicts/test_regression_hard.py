@@ -66,7 +66,7 @@ def word(values: Sequence[float | None], direction: str = "lower", **options: An
         ([1e300] * 10 + [2e300], "worse"),
     ],
 )
-def test_series_that_never_varied(method: str, values: list[float], expected: str) -> None:
+def test_constant_series_have_no_change(method: str, values: list[float], expected: str) -> None:
     assert word(values, method=method) == expected
 
 
@@ -74,7 +74,7 @@ def test_series_that_never_varied(method: str, values: list[float], expected: st
 @pytest.mark.parametrize(
     ("direction", "expected"), [("lower", "better"), ("higher", "worse"), ("neither", "different")]
 )
-def test_negative_values_have_a_direction_too(method: str, direction: str, expected: str) -> None:
+def test_negative_values_have_a_direction(method: str, direction: str, expected: str) -> None:
     """From -1 to -2 is down."""
     values = [-1.0, -1.02, -0.98, -1.01, -0.99, -1.0, -1.02, -0.98, -2.0]
     assert word(values, direction, method=method) == expected
@@ -90,7 +90,7 @@ def test_values_on_both_sides_of_zero() -> None:
     assert change.effect.change is None or math.isfinite(change.effect.change)
 
 
-def test_ties_are_no_changes() -> None:
+def test_ties_are_not_changes() -> None:
     """Whole numbers that repeat: two values in turn are noise, and so is one more of them."""
     for last in (3.0, 4.0):
         assert word([3.0, 4.0] * 10 + [last]) == "same"
@@ -98,7 +98,7 @@ def test_ties_are_no_changes() -> None:
     assert word([3.0, 4.0] * 20 + [9.0], method="percentile") == "worse"
 
 
-def test_improvements_never_fail_whatever_their_size() -> None:
+def test_improvements_of_any_size_pass() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     for method in METHODS:
         for factor in (0.001, 0.5, 0.9):
@@ -108,14 +108,14 @@ def test_improvements_never_fail_whatever_their_size() -> None:
         assert regression.error is None
 
 
-def test_a_regression_that_was_taken_back_is_history() -> None:
+def test_reverted_regression_is_history() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     regression = judged({"wait": [*calm, *(2 * value for value in calm), *calm]})
     verdict = regression.recordings[0].kpis[0]
     assert (verdict.word, verdict.older) == ("same", ("run-008", "run-016"))
 
 
-def test_a_trouble_that_was_mended_does_not_hide_a_new_one() -> None:
+def test_repaired_regression_does_not_hide_a_new_one() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     mended = [*calm, 2.0, 2.01, 2.02, 1.99, 2.0, *calm]
     assert word(mended) == "same"
@@ -124,7 +124,7 @@ def test_a_trouble_that_was_mended_does_not_hide_a_new_one() -> None:
     assert (verdict.word, verdict.older) == ("worse", ("run-008", "run-013"))
 
 
-def test_missing_values_in_the_middle_are_left_out_and_counted() -> None:
+def test_missing_values_are_left_out_and_counted() -> None:
     calm = [1.0, 1.01, None, 1.02, 0.98, None, None, 0.99, 1.0, 1.02]
     regression = judged({"wait": [*calm, 1.4], "other": [1.0, 1.01] * 5 + [1.0]})
     (recording,) = regression.recordings
@@ -138,7 +138,7 @@ def test_too_many_gaps_are_too_little_history() -> None:
     assert word([1.0, None, None, 1.0, None, 1.0, None, 5.0]) == "too little history"
 
 
-def test_numbers_that_are_none_are_left_out() -> None:
+def test_non_finite_numbers_are_left_out() -> None:
     values = [1.0, 1.01, math.nan, 0.99, math.inf, 1.02, 0.98, 1.0, 1.4]
     regression = judged({"wait": values})
     assert (regression.recordings[0].kpis[0].word, regression.recordings[0].kpis[0].count) == ("worse", 6)
@@ -151,7 +151,7 @@ def judged_kpis(values: Sequence[float]) -> int:
     return len(regress(found[-1:], found, Options(), Acknowledged()).kpis())
 
 
-def test_a_value_in_another_unit_is_another_kpi() -> None:
+def test_value_in_another_unit_is_another_kpi() -> None:
     found = [entry for day in range(6) for entry in entries_of(document(day, [kpi("wait", 1000.0, unit="1")]))]
     found += [entry for day in range(6, 12) for entry in entries_of(document(day, [kpi("wait", 1.0)]))]
     regression = regress(found[-1:], found, Options(), Acknowledged())
@@ -159,7 +159,7 @@ def test_a_value_in_another_unit_is_another_kpi() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_of_a_thousand_flat_kpis_few_are_told_and_real_changes_are_found(method: str) -> None:
+def test_few_of_a_thousand_flat_kpis_are_flagged(method: str) -> None:
     """q at most 5 %: of what is told no more than about one in twenty is wrong; the seed is fixed."""
     noise = np.random.default_rng(7).normal(100, 3, (1000, 30))
     noise[:50, 25:] *= 1.3
@@ -175,7 +175,7 @@ def test_of_a_thousand_flat_kpis_few_are_told_and_real_changes_are_found(method:
     assert sum(regression.counts().values()) == 1000
 
 
-def test_corrections_are_those_of_the_definition() -> None:
+def test_corrections_match_their_definition() -> None:
     """q of the i-th smallest p is the least of p_j m / j over j ≥ i, over all KPIs; a flat one counts as p = 1."""
     noise = np.random.default_rng(7).normal(100, 3, (40, 30))
     noise[:20, 25:] *= np.linspace(1.02, 1.3, 20)[:, None]
@@ -203,7 +203,7 @@ def test_corrections_are_those_of_the_definition() -> None:
         ("v5.0.1", ["4.9", "4.10", "5.0-rc.1", "5.0-rc.2", "5.0-rc.10", "5.0"]),
     ],
 )
-def test_versions_are_ordered_as_versions(version: str, earlier: list[str]) -> None:
+def test_versions_sort_as_versions(version: str, earlier: list[str]) -> None:
     """The runs came in another order, and by text 4.10 would come before 4.9."""
     versions = ["5.0", "4.10", "5.0-rc.10", "v5.0.1", "4.9", "5.0-rc.2", "5.0-rc.1"]
     found = [
@@ -234,14 +234,16 @@ def acknowledged(folder: Path, expires: str, today: datetime.date) -> Acknowledg
         ("2024-02-29", datetime.date(2024, 3, 1), "worse"),
     ],
 )
-def test_acknowledgements_end_with_their_day(tmp_path: Path, expires: str, today: datetime.date, expected: str) -> None:
+def test_acknowledgements_end_after_their_day(
+    tmp_path: Path, expires: str, today: datetime.date, expected: str
+) -> None:
     found = history_of({"wait": [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.4, 1.41]})
     regression = regress(found[-1:], found, Options(), acknowledged(tmp_path, expires, today))
     assert regression.recordings[0].kpis[0].word == expected
     assert bool(regression.notes) == (expected == "worse")
 
 
-def test_an_acknowledgement_does_not_cover_the_next_change(tmp_path: Path) -> None:
+def test_acknowledgement_does_not_cover_the_next_change(tmp_path: Path) -> None:
     """1.4 was accepted; 2.1, five runs later, was not."""
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     accepted = acknowledged(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
@@ -251,7 +253,7 @@ def test_an_acknowledgement_does_not_cover_the_next_change(tmp_path: Path) -> No
     assert (verdict.word, verdict.older) == ("worse", ("run-008",))
 
 
-def test_an_acknowledgement_does_not_hide_another_kpi_or_an_improvement_back(tmp_path: Path) -> None:
+def test_acknowledgement_covers_only_its_kpi_and_direction(tmp_path: Path) -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     accepted = acknowledged(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
     found = history_of({"wait": [*calm, 1.4, 1.41], "other": [*calm, 1.4, 1.41]})
@@ -260,7 +262,7 @@ def test_an_acknowledgement_does_not_hide_another_kpi_or_an_improvement_back(tmp
     assert regression.error is not None
 
 
-def test_counts_are_those_of_the_tables_for_any_mixture() -> None:
+def test_counts_match_the_tables_for_any_mixture() -> None:
     random = np.random.default_rng(4)
     calm = 1 + 0.01 * random.standard_normal((60, 20))
     calm[:10, 17:] *= 1.5

@@ -73,12 +73,12 @@ def test_limits(name: str, limit: object, sign: str, number: float) -> None:
         ("lost", "1e999", "is too large"),
     ],
 )
-def test_wrong_thresholds_say_what_is_right(name: str, limit: object, message: str) -> None:
+def test_invalid_threshold_lists_valid_ones(name: str, limit: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_threshold(name, limit, KNOWN)
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_mistakes_are_reported_together() -> None:
     with pytest.raises(UsageError, match=r"(?s)losst.*did you mean lost.*pod_ready_p99"):
         parse_thresholds({"losst": 0, "pod_ready_p99": "x", "failed": 0}, KNOWN)
 
@@ -94,7 +94,7 @@ def test_percentile_of_too_few_workloads_is_refused_before_the_test() -> None:
     assert len(check_thresholds(given, workloads=100)) == len(check_thresholds(given)) == 5
 
 
-def test_words_of_a_command_line() -> None:
+def test_thresholds_of_a_command_line() -> None:
     words = ["lost=0", "pod_ready_p99 = 5s", "submission_rate>=20/s", "a<b"]
     assert parse_words(words) == {"lost": "0", "pod_ready_p99": "5s", "submission_rate": ">= 20/s", "a": "< b"}
     for wrong in (["lost"], ["=3"], ["lost="], ["lost=0", "lost<=3"]):
@@ -141,7 +141,7 @@ def test_too_few_values_can_be_allowed(small_run: Path, capsys: pytest.CaptureFi
     assert "not judged: time_to_running_p99" in capsys.readouterr().out
 
 
-def test_lost_workloads_are_exit_code_5_unless_a_threshold_allows_them(tmp_path: Path) -> None:
+def test_lost_workloads_exit_with_5_unless_a_threshold_allows_them(tmp_path: Path) -> None:
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     lost = json.loads(next(directory.rglob("accounting.json")).read_text())["lost"]
     assert lost > 0
@@ -150,7 +150,7 @@ def test_lost_workloads_are_exit_code_5_unless_a_threshold_allows_them(tmp_path:
     assert run(["judge", str(directory), "--threshold", f"lost={lost}"]) == 0
 
 
-def test_a_threshold_on_losses_allows_them_however_they_are_worded(tmp_path: Path) -> None:
+def test_threshold_on_losses_allows_them_in_any_spelling(tmp_path: Path) -> None:
     directory = write_run(tmp_path / "run", [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     result = analyse_run(directory, tmp_path / "tables")
     (lost,) = (finding for finding in result.findings if finding.severity == "error")
@@ -161,16 +161,16 @@ def test_a_threshold_on_losses_allows_them_however_they_are_worded(tmp_path: Pat
     assert judge(told, parse_thresholds({"failed": 0}, KNOWN)).data_errors == ("elsewhere: some never came back",)
 
 
-def test_a_killed_recorder_cannot_be_judged_on_its_accounts(killed_run: Path) -> None:
+def test_accounting_of_a_killed_recorder_is_not_judged(killed_run: Path) -> None:
     assert run(["judge", str(killed_run), "--threshold", "lost=0"]) == 6
 
 
-def test_a_run_without_a_recording_is_not_judged(small_run: Path) -> None:
+def test_run_without_a_recording_is_not_judged(small_run: Path) -> None:
     next(small_run.rglob("recording.json")).unlink()
     assert run(["judge", str(small_run), "--threshold", "lost=0"]) == 6
 
 
-def test_thresholds_of_the_run_itself(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_thresholds_of_the_run_are_used(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = small_run / "settings.yml"
     settings = yaml.safe_load(path.read_text())
     settings["all"]["scale_test_thresholds"]["value"] = {"lost": 0, "time_to_running_p50": "1ms"}
@@ -183,7 +183,7 @@ def test_thresholds_of_the_run_itself(small_run: Path, capsys: pytest.CaptureFix
     assert "holds no thresholds" in capsys.readouterr().err
 
 
-def test_the_documents_of_a_matrix(matrix_run: Path, tmp_path: Path) -> None:
+def test_documents_of_a_matrix(matrix_run: Path, tmp_path: Path) -> None:
     thresholds = {"lost": 0, "time_to_running_p50": "1us", "time_to_running_p99": "1h"}
     made = judge_run(matrix_run, thresholds, tmp_path / "out")
     document = json.loads(made.json.read_text())
@@ -200,7 +200,7 @@ def test_the_documents_of_a_matrix(matrix_run: Path, tmp_path: Path) -> None:
     assert (root.get("errors"), root.get("skipped")) == ("0", "2")
 
 
-def test_a_cell_is_judged_as_a_part_of_its_run(matrix_run: Path, tmp_path: Path) -> None:
+def test_cell_is_judged_as_part_of_its_run(matrix_run: Path, tmp_path: Path) -> None:
     (cell,) = matrix_run.glob("*__cell__1")
     document = judge_run(cell, {"lost": 0}, tmp_path / "out").document
     jsonschema.validate(document, SCHEMA)
@@ -209,13 +209,13 @@ def test_a_cell_is_judged_as_a_part_of_its_run(matrix_run: Path, tmp_path: Path)
     assert [recording["labels"]["cell"] for recording in document["recordings"]] == ["1"]
 
 
-def test_the_same_run_gives_the_same_bytes(small_run: Path, tmp_path: Path) -> None:
+def test_same_run_yields_identical_output(small_run: Path, tmp_path: Path) -> None:
     first, second = (judge_run(small_run, {"lost": 0}, tmp_path / name) for name in ("a", "b"))
     assert first.json.read_bytes() == second.json.read_bytes()
     assert first.junit.read_bytes() == second.junit.read_bytes()
 
 
-def test_the_report_shows_the_verdicts_of_flow_and_command_line(small_run: Path) -> None:
+def test_report_shows_verdicts_of_flow_and_command_line(small_run: Path) -> None:
     for cell in (3, 4):
         judge_run(small_run, {"lost": 0}, small_run / f"00{cell}__scale_test__judge" / "artifacts")
     assert run(["judge", str(small_run), "--threshold", "time_to_running_p50=1ms"]) == 4
@@ -229,7 +229,7 @@ def test_the_report_shows_the_verdicts_of_flow_and_command_line(small_run: Path)
     assert "Exit code 4: 1 threshold missed" in page
 
 
-def test_the_report_of_a_run_that_was_not_judged_has_no_such_part(small_run: Path) -> None:
+def test_report_of_an_unjudged_run_has_no_verdicts(small_run: Path) -> None:
     assert 'id="verdicts"' not in make_report(small_run).index.read_text()
 
 
@@ -239,7 +239,7 @@ def test_measures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert {line.split()[0] for line in lines} == set(KNOWN)
 
 
-def test_a_recording_of_a_single_moment_is_judged(tmp_path: Path) -> None:
+def test_recording_of_a_single_moment_is_judged(tmp_path: Path) -> None:
     directory = write_run(tmp_path, [Shape(workloads=1, nodes=1)])
     artifacts = next(directory.rglob("recording.json")).parent
     (artifacts / "submissions.jsonl").unlink()

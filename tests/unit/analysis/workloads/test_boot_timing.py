@@ -25,7 +25,7 @@ def analysed(folder: Path, document: Mapping[str, Any]) -> RunAnalysis:
     return analyse_run(folder, folder / "out")
 
 
-def test_the_kpis_of_a_boot(tmp_path: Path) -> None:
+def test_kpis_of_a_boot(tmp_path: Path) -> None:
     (analysis,) = analysed(tmp_path, boot_timing()).analyses
     assert {value.name: value.number for value in analysis.kpis} == {
         "boot_total": 106.0,
@@ -45,7 +45,7 @@ def test_the_kpis_of_a_boot(tmp_path: Path) -> None:
     assert dict(analysis.facts) == {"target": "crc-custom.target"}
 
 
-def test_what_was_seen_from_outside_counts_from_the_start_of_the_machine(tmp_path: Path) -> None:
+def test_outside_measurements_count_from_the_machine_start(tmp_path: Path) -> None:
     (analysis,) = analysed(tmp_path, {**boot_timing(), "outside": outside()}).analyses
     kpis = {value.name: value.number for value in analysis.kpis}
     assert (kpis["ping_answered"], kpis["ssh_answered"], kpis["kernel_started"]) == (12.5, 21.25, 2.0)
@@ -60,7 +60,7 @@ def test_what_was_seen_from_outside_counts_from_the_start_of_the_machine(tmp_pat
     }
 
 
-def test_a_machine_that_ran_before_it_was_started_has_no_times_from_outside(tmp_path: Path) -> None:
+def test_machine_already_running_has_no_outside_times(tmp_path: Path) -> None:
     seen = outside() | {"kernel": 1.7e9 - 1.0}
     run = analysed(tmp_path, {**boot_timing(), "outside": seen})
     (analysis,) = run.analyses
@@ -68,7 +68,7 @@ def test_a_machine_that_ran_before_it_was_started_has_no_times_from_outside(tmp_
     assert any("the program did not boot it" in finding.text for finding in run.findings)
 
 
-def test_a_slower_boot_is_found_against_former_ones_of_its_target_and_no_other(
+def test_slower_boot_is_compared_with_its_target_only(
     tmp_path: Path,
 ) -> None:
     history = tmp_path / "history"
@@ -112,14 +112,14 @@ def test_a_slower_boot_is_found_against_former_ones_of_its_target_and_no_other(
     assert set(verdicts.values()) == {"same"}
 
 
-def test_a_chain_is_in_the_order_in_which_units_waited() -> None:
+def test_chain_follows_the_waiting_order_of_units() -> None:
     links = list(systemd.chain(boot_timing()["critical_chain"]))
     assert [link.depth for link in links] == [0, 1, 2, 3, 4, 5, 6]
     assert links[0] == systemd.Link(0, "crc-custom.target", 100.25, None)
     assert links[5] == systemd.Link(5, "NetworkManager-wait-online.service", 13.5, 0.75)
 
 
-def test_units_that_were_active_at_once_are_of_one_depth() -> None:
+def test_units_active_concurrently_have_one_depth() -> None:
     text = "a.target @2s\n├─b.service @1s +1s\n│ └─c.service @10ms +990ms\n└─d.service @1s +500ms\n"
     assert [(link.unit, link.depth) for link in systemd.chain(text)] == [
         ("a.target", 0),
@@ -130,12 +130,12 @@ def test_units_that_were_active_at_once_are_of_one_depth() -> None:
 
 
 @pytest.mark.parametrize("last", ["└─", "`-"])
-def test_the_root_is_a_unit_whose_name_begins_as_the_tree_does(last: str) -> None:
+def test_root_unit_has_the_prefix_of_the_tree(last: str) -> None:
     links = list(systemd.chain(f"a.target @2s\n{last}-.mount @1s\n  {last}-.slice\n"))
     assert links[1:] == [systemd.Link(1, "-.mount", 1.0, None), systemd.Link(2, "-.slice", None, None)]
 
 
-def test_a_unit_that_was_never_activated_has_no_time() -> None:
+def test_unit_never_activated_has_no_time() -> None:
     found = dict(systemd.activated(boot_timing()["checkpoints"] + "\nId=cut.service\nActiveEnter"))
     assert list(found) == [
         "NetworkManager.service",
@@ -155,12 +155,12 @@ def test_durations_have_several_parts_and_units() -> None:
         systemd.duration("soon")
 
 
-def test_a_boot_without_initrd_has_no_time_of_it() -> None:
+def test_boot_without_initrd_has_no_initrd_time() -> None:
     said = "Startup finished in 3.415s (kernel) + 6.712s (userspace) = 10.127s"
     assert systemd.phases(said) == {"kernel": 3.415, "userspace": 6.712, "total": 10.127}
 
 
-def test_a_text_without_times_is_an_error_and_no_number(tmp_path: Path) -> None:
+def test_text_without_times_is_an_error(tmp_path: Path) -> None:
     run = analysed(tmp_path, boot_timing() | {"time": "Bootup is not yet finished"})
     (analysis,) = run.analyses
     (value,) = (value for value in analysis.kpis if value.name == "boot_total")

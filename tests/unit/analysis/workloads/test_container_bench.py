@@ -13,7 +13,7 @@ from tests.schemas import check
 PLACE = "001__cell__0/001__container_bench__iperf_net_host_benchmark/artifacts"
 
 
-def test_a_run_that_failed_is_no_time_and_rates_are_in_bytes(tmp_path: Path) -> None:
+def test_failed_run_has_no_time_and_rates_are_in_bytes(tmp_path: Path) -> None:
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     document = container_benchmark(3)

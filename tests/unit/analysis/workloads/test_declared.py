@@ -55,7 +55,7 @@ def rows_of(recorded: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
 
 
-def test_kpis_are_those_of_the_rows(recorded: Path) -> None:
+def test_kpis_are_computed_from_the_rows(recorded: Path) -> None:
     """Computed again from the files."""
     rows = rows_of(recorded)
     kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
@@ -69,7 +69,7 @@ def test_kpis_are_those_of_the_rows(recorded: Path) -> None:
     assert kpis["transfer_p50"].headline == "Transfer, P50"
 
 
-def test_what_a_kpi_is_a_statistic_of_is_declared_and_not_told_by_its_name(recorded: Path, tmp_path: Path) -> None:
+def test_statistic_is_declared_and_not_derived_from_the_name(recorded: Path, tmp_path: Path) -> None:
     folder = tmp_path / "renamed"
     shutil.copytree(DOWNLOADS, folder)
     path = folder / "workload.yml"
@@ -86,7 +86,7 @@ def test_what_a_kpi_is_a_statistic_of_is_declared_and_not_told_by_its_name(recor
     assert measured.number == pytest.approx(np.mean(took), abs=1e-9)
 
 
-def test_a_statistic_without_values_is_not_judged_by_another(recorded: Path) -> None:
+def test_statistic_without_values_is_not_judged(recorded: Path) -> None:
     shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
     analysis = only(recorded, DOWNLOADS)
     known = declared_measures(shipped().with_folders((DOWNLOADS,)))
@@ -94,14 +94,14 @@ def test_a_statistic_without_values_is_not_judged_by_another(recorded: Path) -> 
     assert (measured.number, measured.reason) == (None, "no row has transfers.took_s")
 
 
-def test_a_percentile_of_too_few_values_is_refused(recorded: Path) -> None:
+def test_percentile_of_too_few_values_is_refused(recorded: Path) -> None:
     for path in (recorded / "000__download" / "artifacts" / "clients").iterdir():
         path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:2]))
     kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
     assert (kpis["transfer_p99"].number, kpis["transfer_p99"].reason) == (None, "needs 100 values, has 6")
 
 
-def test_what_is_missing_has_its_reason(recorded: Path) -> None:
+def test_missing_value_has_its_reason(recorded: Path) -> None:
     shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
     analysis = only(recorded, DOWNLOADS)
     kpis = {value.name: value for value in analysis.kpis}
@@ -141,7 +141,7 @@ def test_facts_period_and_samples(recorded: Path) -> None:
     assert [(sample.name, sample.of) for sample in analysis.samples] == [("transfer", "transfers")]
 
 
-def test_everything_after_the_parser_works_on_it(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_commands_work_with_the_parser(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Report, KPIs, tables, thresholds and comparison know a kind by its folder alone."""
     option = ["--workload", str(DOWNLOADS)]
     for command in (["report"], ["kpi"], ["tables"], ["parse"], ["judge", "--threshold", "transfer_p90=100"]):
@@ -154,17 +154,17 @@ def test_everything_after_the_parser_works_on_it(recorded: Path, capsys: pytest.
     assert run(["report", str(recorded)]) == 2
 
 
-def test_the_option_can_come_from_the_environment(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_is_read_from_the_environment(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERFANALYSIS_WORKLOADS", str(DOWNLOADS))
     assert run(["kpi", str(recorded)]) == 0
 
 
-def test_a_given_kind_is_known_within_its_command_only() -> None:
+def test_kind_passed_to_a_command_is_known_there_only() -> None:
     assert "downloads.json" in shipped().with_folders([DOWNLOADS]).markers
     assert "downloads.json" not in shipped().markers
 
 
-def test_two_kinds_in_one_directory_are_two_recordings(recorded: Path, kind: Path) -> None:
+def test_two_kinds_in_one_folder_are_two_recordings(recorded: Path, kind: Path) -> None:
     for file, old, new in (
         ("workload.yml", "name: downloads", "name: others"),
         ("workload.yml", "marker: downloads.json", "marker: other.json"),
@@ -187,12 +187,12 @@ def test_records_of_other_types_are_counted(recorded: Path) -> None:
     ]
 
 
-def test_selections_say_what_they_cannot_do(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unsupported_selection_is_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(recorded), "--first", "3", "--workload", str(DOWNLOADS)]) == 0
     assert "a downloads has no order of submission: all of it is shown, not the first 3" in capsys.readouterr().err
 
 
-def test_several_statistics_make_a_kpi_each(recorded: Path, kind: Path) -> None:
+def test_several_statistics_yield_one_kpi_each(recorded: Path, kind: Path) -> None:
     path = kind / "workload.yml"
     path.write_text(
         path.read_text().replace(
@@ -210,7 +210,7 @@ def test_several_statistics_make_a_kpi_each(recorded: Path, kind: Path) -> None:
     ]
 
 
-def test_simulated_recordings_say_so_on_every_figure(recorded: Path) -> None:
+def test_simulated_recording_is_marked_on_every_figure(recorded: Path) -> None:
     path = recorded / "000__download" / "artifacts" / "downloads.json"
     path.write_text(json.dumps({"servers": [], "lab": {"simulated": ["servers"]}}))
     result = analysed(recorded, DOWNLOADS)
@@ -261,7 +261,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "text"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_a_mistake_is_told_with_its_line(kind: Path, recorded: Path, old: str, new: str, line: int, text: str,
+def test_mistake_is_reported_with_its_line(kind: Path, recorded: Path, old: str, new: str, line: int, text: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     path = kind / "workload.yml"
     assert old in path.read_text()
@@ -281,14 +281,14 @@ PARSERS = [
 
 
 @pytest.mark.parametrize(("old", "new", "pattern"), PARSERS)
-def test_a_parser_that_does_not_load_is_told(kind: Path, old: str, new: str, pattern: str) -> None:
+def test_parser_that_does_not_load_is_reported(kind: Path, old: str, new: str, pattern: str) -> None:
     path = kind / "parser.py"
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(UsageError, match=pattern):
         load_workload(kind)
 
 
-def test_a_folder_without_a_parser_or_declaration_is_told(kind: Path, tmp_path: Path) -> None:
+def test_folder_without_parser_or_declaration_is_reported(kind: Path, tmp_path: Path) -> None:
     (kind / "parser.py").unlink()
     with pytest.raises(UsageError, match=r"parser\.py does not exist; it needs a function parse"):
         load_workload(kind)
@@ -304,7 +304,7 @@ def test_two_folders_with_one_marker_are_refused(kind: Path) -> None:
         shipped().with_folders([DOWNLOADS, kind])
 
 
-def test_a_parser_that_fails_loses_its_recording_alone(recorded: Path, kind: Path) -> None:
+def test_failing_parser_loses_its_recording_only(recorded: Path, kind: Path) -> None:
     shutil.copytree(recorded / "000__download", recorded / "001__download")
     path = kind / "parser.py"
     path.write_text(
@@ -326,7 +326,7 @@ def test_a_parser_that_fails_loses_its_recording_alone(recorded: Path, kind: Pat
         ("[]", "parse must return a mapping with the tables transfers, servers, not list"),
     ],
 )
-def test_a_parser_that_returns_other_tables_is_told(recorded: Path, kind: Path, returned: str, text: str) -> None:
+def test_parser_that_returns_other_tables_is_reported(recorded: Path, kind: Path, returned: str, text: str) -> None:
     path = kind / "parser.py"
     path.write_text(path.read_text().replace('{"transfers": transfers, "servers": servers}', returned))
     with pytest.raises(UsageError, match=re.escape(text)):
@@ -341,16 +341,14 @@ FUNCTIONS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "reason"), FUNCTIONS)
-def test_a_function_that_gives_no_number_is_null_with_a_reason(
-    recorded: Path, kind: Path, body: str, reason: str
-) -> None:
+def test_function_without_a_number_is_null_with_a_reason(recorded: Path, kind: Path, body: str, reason: str) -> None:
     path = kind / "parser.py"
     path.write_text(path.read_text().replace("    ends, starts =", f"    {body}\n    ends, starts ="))
     kpis = {value.name: value for value in only(recorded, kind).kpis}
     assert (kpis["throughput"].number, kpis["throughput"].reason) == (None, reason)
 
 
-def test_data_frames_are_conformed_too(recorded: Path, kind: Path) -> None:
+def test_data_frames_are_conformed(recorded: Path, kind: Path) -> None:
     path = kind / "parser.py"
     text = path.read_text().replace(
         '{"transfers": transfers, "servers": servers}',
@@ -388,17 +386,17 @@ def test_every_shipped_kind_loads_and_is_small(folder: Path) -> None:
     assert code_lines(folder / "parser.py") <= CODE_LINES
 
 
-def test_every_kind_is_in_the_registry() -> None:
+def test_every_kind_is_registered() -> None:
     assert len(shipped().all) == len(PYTHON_KINDS) + len(list(SHIPPED.glob("*/workload.yml")))
 
 
-def test_the_schema_is_that_of_the_types() -> None:
+def test_schema_matches_the_types() -> None:
     stored = (FOLDER / "workload-1.json").read_text()
     assert stored == schema_text(), "python -m perfanalysis.workloads.declared.model > docs/schema/workload-1.json"
 
 
 @pytest.mark.parametrize("change", [None, "unknown key"])
-def test_the_schema_agrees_with_the_reader(kind: Path, change: str | None) -> None:
+def test_schema_agrees_with_the_reader(kind: Path, change: str | None) -> None:
     import jsonschema
     import yaml
 

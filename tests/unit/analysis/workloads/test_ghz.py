@@ -31,7 +31,7 @@ def findings_of(run: RunAnalysis) -> list[tuple[str, str]]:
     return [(one.severity, one.text) for one in run.findings if one.where.endswith("ghz.json")]
 
 
-def test_kpis_computed_by_hand(tmp_path: Path) -> None:
+def test_kpis_match_hand_computation(tmp_path: Path) -> None:
     calls = [detail(at_s, took_s) for at_s, took_s in ((1.0, 0.5), (1.5, 0.7), (2.0, 0.6))]
     calls += [
         detail(2.1, 20.0, "DeadlineExceeded"),
@@ -57,7 +57,7 @@ def test_kpis_computed_by_hand(tmp_path: Path) -> None:
     assert findings_of(run) == []
 
 
-def test_ours_of_a_real_result_are_those_of_ghz(tmp_path: Path) -> None:
+def test_kpis_of_a_real_result_equal_those_of_ghz(tmp_path: Path) -> None:
     """ghz takes percentiles of answered calls, by the next value above."""
     document = json.loads(REAL.read_text())
     run = analysed(tmp_path, document)
@@ -79,7 +79,7 @@ def test_ours_of_a_real_result_are_those_of_ghz(tmp_path: Path) -> None:
     assert end - begin == pytest.approx(document["total"] / 1e9, rel=0.05)
 
 
-def test_results_without_all_calls_say_so(tmp_path: Path) -> None:
+def test_incomplete_results_are_reported(tmp_path: Path) -> None:
     found = findings_of(analysed(tmp_path / "some", {**ghz([detail(1.0, 0.5)] * 3), "count": 5}))
     assert found == [("warning", "3 of 5 calls are recorded; ghz keeps the first million of them")]
     run = analysed(tmp_path / "none", {**ghz([]), "count": 5})

@@ -26,7 +26,7 @@ def artifacts(tmp_path: Path, command: str) -> Path:
     return folder
 
 
-def test_the_times_of_a_server_are_that_until_it_was_ready_and_those_of_the_first_tokens(tmp_path: Path) -> None:
+def test_server_times_end_at_ready_and_first_tokens(tmp_path: Path) -> None:
     document = inference_server(2.5)
     document["requests"] = [
         {"number": number, "first_token_s": number / 10, "took_s": 1.0, "parts": 16} for number in (1, 2, 3)
@@ -45,7 +45,7 @@ def test_the_times_of_a_server_are_that_until_it_was_ready_and_those_of_the_firs
     }
 
 
-def test_a_sample_that_is_cut_off_costs_no_other(tmp_path: Path) -> None:
+def test_truncated_sample_affects_no_other(tmp_path: Path) -> None:
     samples = [
         {"at_s": 1.7e9 + second, "cpu_share": share, "used_bytes": used, "memory_bytes": 1000}
         for second, share, used in ((1, 0.25, 400), (2, 0.75, 600))
@@ -58,7 +58,7 @@ def test_a_sample_that_is_cut_off_costs_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}\n"])
-def test_without_a_sample_there_are_no_numbers(tmp_path: Path, text: str) -> None:
+def test_run_without_samples_has_no_numbers(tmp_path: Path, text: str) -> None:
     (artifacts(tmp_path, "remote_capture_cpu_ram_usage") / "cpu_ram_usage.jsonl").write_text(text)
     assert set(kpis(tmp_path).values()) == {None}
 
@@ -67,7 +67,7 @@ def power(begin_s: float, *watts: float) -> list[dict[str, float]]:
     return [{"at_s": begin_s + second, "elapsed_s": 1.0, "watts": each} for second, each in enumerate(watts, start=1)]
 
 
-def test_the_energy_of_a_token_is_the_power_of_the_time_by_the_tokens_of_that_time(tmp_path: Path) -> None:
+def test_energy_per_token_is_power_over_time_by_tokens(tmp_path: Path) -> None:
     begin = datetime(2026, 11, 26, 2, 10, 51, tzinfo=UTC).timestamp()
     # two seconds of 10 W for 512 tokens; generation is not sampled to its end
     tests = [
@@ -102,11 +102,11 @@ def test_the_energy_of_a_token_is_the_power_of_the_time_by_the_tokens_of_that_ti
         (0.0, 4.0, None),
     ],
 )
-def test_energy_is_told_where_samples_cover_the_time(begin_s: float, end_s: float, joules: float | None) -> None:
+def test_energy_requires_samples_that_cover_the_time(begin_s: float, end_s: float, joules: float | None) -> None:
     assert energy(begin_s, end_s, power(0.0, 10.0, 20.0, 30.0)) == joules
 
 
-def test_powermetrics_tells_the_power_of_all_parts_or_of_each() -> None:
+def test_powermetrics_reports_total_or_component_power() -> None:
     text = """Machine model: Mac15,3
 
 *** Sampled system activity (Thu Nov 26 11:40:29 2026 +0100) (1003.45ms elapsed) ***

@@ -46,7 +46,7 @@ def test_incomplete_declarations_are_refused(changes: dict[str, str]) -> None:
         declare(lambda _: Value(1.0), **changes)
 
 
-def test_a_declaration_without_unit_or_direction_does_not_load() -> None:
+def test_declaration_without_unit_or_direction_is_refused() -> None:
     for lacking in ("unit", "direction", "help"):
         given = {"name": "speed", "help": "how fast", "unit": "seconds", "direction": "lower"}
         del given[lacking]
@@ -56,18 +56,18 @@ def test_a_declaration_without_unit_or_direction_does_not_load() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 @pytest.mark.parametrize("place", ["number", "low", "high"])
-def test_numbers_that_are_none_are_refused(number: float, place: str) -> None:
+def test_non_finite_numbers_are_refused(number: float, place: str) -> None:
     given: dict[str, float] = {"number": 1.0, place: number}
     with pytest.raises(ValueError, match="missing is None with a reason"):
         evaluated(Value(**given))  # type: ignore[arg-type]  # only numbers are given
 
 
-def test_numbers_of_numpy_become_pythons_own() -> None:
+def test_numpy_numbers_become_python_numbers() -> None:
     value = evaluated(Value(np.int64(3), low=np.float32(2), high=np.float64(4), count=np.int32(7)))  # type: ignore[arg-type]
     assert json.dumps([value.number, value.low, value.high, value.count]) == "[3.0, 2.0, 4.0, 7]"
 
 
-def test_kpis_of_one_name_are_told_apart_by_their_labels() -> None:
+def test_kpis_of_one_name_are_distinguished_by_labels() -> None:
     kpi: Kpi[None] = Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"tenant": 'a"b'})
     (value,) = evaluate([kpi], None)
     assert (value.unit, value.series) == ("seconds", 'waits{tenant="a\\"b"}')
@@ -77,19 +77,19 @@ def test_kpis_of_one_name_are_told_apart_by_their_labels() -> None:
         Kpi("waits", "how long", "s", "lower", lambda _: Value(1.0), labels={"with space": ""})
 
 
-def test_missing_without_a_reason_is_refused() -> None:
+def test_missing_value_without_a_reason_is_refused() -> None:
     with pytest.raises(ValueError, match="neither a number nor a reason"):
         evaluated(Value(None))
 
 
-def test_nothing_recorded_gives_reasons_and_no_sentinels() -> None:
+def test_empty_recording_yields_reasons_and_no_sentinels() -> None:
     values = evaluate(KPIS, measure(tables([], []), {}, {}))
     given = {value.name: value.number for value in values if value.number is not None}
     assert given == {"workloads_submitted": 0.0}
     assert all(value.reason for value in values if value.number is None)
 
 
-def test_values_by_hand() -> None:
+def test_values_match_hand_computation() -> None:
     # Ten workloads sent a second apart on one GPU of two, each running for one second from two seconds after.
     sent = [submission(f"w{place}", float(place)) for place in range(10)]
     seen = []
@@ -117,7 +117,7 @@ def test_values_by_hand() -> None:
     assert numbers["time_to_running_p99"] is None
 
 
-def test_the_document_follows_its_schema() -> None:
+def test_kpi_document_follows_its_schema() -> None:
     values = evaluate(KPIS, measure(tables([submission("a", 1.0)], []), {}, {}))
     facts = {"run": "r", "flow": None, "status": "ok", "lab": {"real": [], "emulated": [], "simulated": ["nodes"]}}
     document = kpis_document(facts, [({"recording": "x", "cell": "0"}, values)])
@@ -125,7 +125,7 @@ def test_the_document_follows_its_schema() -> None:
     assert json.loads(json.dumps(document)) == document
 
 
-def test_the_schema_refuses_a_null_without_a_reason() -> None:
+def test_schema_refuses_null_without_a_reason() -> None:
     document = kpis_document(
         {"run": "r", "flow": None, "status": "ok", "lab": None},
         [({"recording": "x"}, (evaluated(Value(1.0)),))],

@@ -16,7 +16,7 @@ def analysed(tmp_path: Path) -> RunAnalysis:
     return analyse_run(tmp_path, tmp_path / "out")
 
 
-def test_the_users_are_one_recording(analysed: RunAnalysis) -> None:
+def test_users_are_one_recording(analysed: RunAnalysis) -> None:
     (analysis,) = analysed.analyses
     assert analysis.place.relative == CELL
     assert not [finding for finding in analysed.findings if finding.where.startswith(CELL)]
@@ -32,7 +32,7 @@ def test_the_users_are_one_recording(analysed: RunAnalysis) -> None:
     assert found["user_start_delay"] == 0.5
 
 
-def test_each_user_and_model_is_told(analysed: RunAnalysis) -> None:
+def test_each_user_and_model_is_reported(analysed: RunAnalysis) -> None:
     (analysis,) = analysed.analyses
     users = analysis.frames["kserve_scale_users"]
     assert list(zip(users.user, users.outcome, users.models_served, strict=True)) == [
@@ -47,7 +47,7 @@ def test_each_user_and_model_is_told(analysed: RunAnalysis) -> None:
     assert "Models of the users over time" in {getattr(block, "title", "") for block in drawn}
 
 
-def test_without_questions_a_model_that_is_loaded_is_served(tmp_path: Path) -> None:
+def test_loaded_model_without_questions_counts_as_served(tmp_path: Path) -> None:
     cell = tmp_path / CELL
     scale(cell, users=1, models_per_user=1, answers_checked=False)
     asked = {"namespace": "models-u0", "inference_service_name": "phi-2-m0"}

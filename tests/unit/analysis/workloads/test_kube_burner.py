@@ -45,7 +45,7 @@ def as_rows(measured: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"job": "a", **others, "ready_after_s": pod["podReadyLatency"] / 1000} for pod in measured]
 
 
-def test_a_document_computed_by_hand_agrees_with_its_samples() -> None:
+def test_hand_made_document_agrees_with_its_samples() -> None:
     """Ready after 1000, 2000, 4000 and 9000 ms: i = 0.5 · 4 = 2, the second; 3.8 and 3.96, the mean of the last two."""
     measured = [{"podReadyLatency": value} for value in (9000, 1000, 4000, 2000)]
     document = {"quantileName": "Ready", "jobName": "a", "metricName": "podLatencyQuantilesMeasurement"}
@@ -61,7 +61,7 @@ def test_a_document_computed_by_hand_agrees_with_its_samples() -> None:
 
 @pytest.mark.parametrize("percentile", [of_neighbours, interpolated])
 @pytest.mark.parametrize("count", [1, 2, 3, 19, 20, 99, 100, 101, 1000])
-def test_documents_agree_with_their_samples_within_a_millisecond(percentile: Percentile, count: int) -> None:
+def test_documents_agree_with_samples_within_a_millisecond(percentile: Percentile, count: int) -> None:
     measured = pods("a", count, seed=count)
     rows = as_rows(measured)
     found = [one for one in read_quantiles(quantiles("a", measured, percentile), rows) if one.samples is not None]
@@ -69,7 +69,7 @@ def test_documents_agree_with_their_samples_within_a_millisecond(percentile: Per
     assert all(farthest is not None and farthest <= 1 for farthest in (one.farthest for one in found))
 
 
-def test_a_method_is_told_from_the_other_where_they_differ() -> None:
+def test_percentile_method_is_recognized_by_its_values() -> None:
     chance = random.Random(3)
     measured = [{**pod, "podReadyLatency": chance.randrange(10_000)} for pod in pods("a", 33)]
     for percentile, method in ((of_neighbours, "kube-burner"), (interpolated, "linear")):
@@ -78,7 +78,7 @@ def test_a_method_is_told_from_the_other_where_they_differ() -> None:
         assert (found.method, list(disagreements(found))) == (method, [])
 
 
-def test_other_measurements_have_their_units_and_no_samples() -> None:
+def test_other_measurements_have_units_and_no_samples() -> None:
     documents = [
         {"metricName": "pvcLatencyQuantilesMeasurement", "quantileName": "Bound", "P99": 1500},
         {"metricName": "svcLatencyQuantilesMeasurement", "quantileName": "Ready", "P99": 1.5e9, "P50": "?"},
@@ -88,7 +88,7 @@ def test_other_measurements_have_their_units_and_no_samples() -> None:
     assert [one.farthest for one in found] == [None, None]
 
 
-def test_a_folder_is_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None:
+def test_folder_becomes_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None:
     result = imported(node_density(tmp_path / "folder"), tmp_path / "run")
     assert [finding for finding in result.findings if finding.severity != "note"] == []
     kpis = numbers(result)
@@ -118,7 +118,7 @@ def test_a_folder_is_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None
         jsonschema.validate(json.loads((tmp_path / "run" / name).read_text()), schema_of(kind))
 
 
-def test_each_job_is_a_cell_with_its_own_documents(tmp_path: Path) -> None:
+def test_each_job_is_a_cell_with_its_documents(tmp_path: Path) -> None:
     result = imported(two_jobs(tmp_path / "folder"), tmp_path / "run")
     first, second = (cell.values["kube_burner_job"] for cell in result.run.cells)
     assert (first, second) == ("create", "touch")
@@ -130,7 +130,7 @@ def test_each_job_is_a_cell_with_its_own_documents(tmp_path: Path) -> None:
     assert run(["report", str(tmp_path / "run")]) == 0
 
 
-def test_a_run_is_compared_and_kept_as_any_other(tmp_path: Path) -> None:
+def test_run_can_be_compared_and_stored(tmp_path: Path) -> None:
     for name, count in (("a", 250), ("b", 250)):
         imported(node_density(tmp_path / f"folder-{name}", count), tmp_path / name)
     assert run(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
@@ -144,7 +144,7 @@ def test_a_run_is_compared_and_kept_as_any_other(tmp_path: Path) -> None:
     assert entry.kpis["pod_ready_p99"].direction == "lower"
 
 
-def test_a_document_that_its_samples_contradict_is_a_finding_with_both_numbers(tmp_path: Path) -> None:
+def test_document_contradicting_its_samples_is_a_finding(tmp_path: Path) -> None:
     folder = node_density(tmp_path / "folder")
     path = folder / "podLatencyQuantilesMeasurement-node-density.json"
     documents = json.loads(path.read_text())
@@ -156,7 +156,7 @@ def test_a_document_that_its_samples_contradict_is_a_finding_with_both_numbers(t
     assert numbers(result)["quantiles_differing"] == 1
 
 
-def test_files_that_cannot_be_read_are_named_and_the_rest_is_imported(
+def test_unreadable_files_are_reported_and_the_rest_is_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = node_density(tmp_path / "folder")
@@ -182,7 +182,7 @@ def test_files_that_cannot_be_read_are_named_and_the_rest_is_imported(
         ({"jobSummary.json": [summary("a", 3), {}]}, 5, "entry 2 has no jobConfig.name"),
     ],
 )
-def test_a_folder_that_is_none_is_one_sentence(
+def test_foreign_folder_is_one_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, Any], code: int, message: str
 ) -> None:
     folder = write(tmp_path / "folder", files)
@@ -191,7 +191,7 @@ def test_a_folder_that_is_none_is_one_sentence(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_job_of_which_nothing_but_its_summary_is_known(tmp_path: Path) -> None:
+def test_job_with_only_a_summary(tmp_path: Path) -> None:
     folder = write(tmp_path / "folder", {"jobSummary.json": summary("a", 3)})
     result = imported(folder, tmp_path / "run")
     kpis = {kpi.name: (kpi.number, kpi.reason) for kpi in result.analyses[0].kpis}
@@ -200,7 +200,7 @@ def test_a_job_of_which_nothing_but_its_summary_is_known(tmp_path: Path) -> None
     assert kpis["job_length"][0] == 120
 
 
-def test_numbers_that_are_none_are_missing(tmp_path: Path) -> None:
+def test_non_finite_numbers_are_missing(tmp_path: Path) -> None:
     strange = {**summary("a", 3), "elapsedTime": 10**400}
     strange["jobConfig"] |= {"jobIterations": "many"}
     measured = pods("a", 3)
@@ -211,7 +211,7 @@ def test_numbers_that_are_none_are_missing(tmp_path: Path) -> None:
     assert kpis["pod_ready_p50"] is not None
 
 
-def test_a_folder_as_it_is_holds_all_its_jobs_and_zeros_are_counted(tmp_path: Path) -> None:
+def test_unsplit_folder_has_all_jobs_and_counts_zeros(tmp_path: Path) -> None:
     folder = two_jobs(tmp_path / "folder")
     path = folder / "podLatencyMeasurement.json"
     measured = json.loads(path.read_text())
@@ -225,7 +225,7 @@ def test_a_folder_as_it_is_holds_all_its_jobs_and_zeros_are_counted(tmp_path: Pa
     assert any(finding.text == "it holds no job" for finding in findings)
 
 
-def test_settings_that_no_json_has_are_left_out(tmp_path: Path) -> None:
+def test_settings_that_json_cannot_hold_are_left_out(tmp_path: Path) -> None:
     """Found by damaging such folders: `-1e999` is read as an infinity, which no run can state."""
     folder = node_density(tmp_path / "folder", count=8)
     path = folder / "jobSummary.json"

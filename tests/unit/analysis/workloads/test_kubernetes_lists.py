@@ -79,7 +79,7 @@ def test_kpis_of_three_jobs_and_four_pods(tmp_path: Path) -> None:
     assert found["pod_scheduled_p99"] is None  # of four
 
 
-def test_jobs_of_a_queue_and_parts_of_jobs_are_no_jobs_of_their_own(tmp_path: Path) -> None:
+def test_queue_jobs_and_job_parts_are_not_jobs(tmp_path: Path) -> None:
     wrapper = {
         "kind": "AppWrapper",
         "metadata": {"name": "wrap", "namespace": "load", "creationTimestamp": stamp(0)},
@@ -104,7 +104,7 @@ def test_jobs_of_a_queue_and_parts_of_jobs_are_no_jobs_of_their_own(tmp_path: Pa
     assert kpis(result)["jobs"] == 1
 
 
-def test_microseconds_zones_and_the_words_of_old_operators_are_read(tmp_path: Path) -> None:
+def test_microseconds_zones_and_legacy_terms_are_read(tmp_path: Path) -> None:
     given = {
         "kind": "PyTorchJob",
         "metadata": {"name": "a", "namespace": "load", "creationTimestamp": "2026-03-02T11:00:00+02:00"},
@@ -119,7 +119,7 @@ def test_microseconds_zones_and_the_words_of_old_operators_are_read(tmp_path: Pa
     assert (found["job_started_max"], found["job_finished_max"], found["jobs_failed"]) == (3, 7.25, 1)
 
 
-def test_what_the_nodes_offer_is_told(tmp_path: Path) -> None:
+def test_node_capacity_is_reported(tmp_path: Path) -> None:
     offered = {"cpu": "7500m", "memory": "16Gi", "nvidia.com/gpu": "8"}
     labels = {"node.kubernetes.io/instance-type": "big", "nvidia.com/gpu.product": "H100"}
     nodes = [
@@ -132,25 +132,25 @@ def test_what_the_nodes_offer_is_told(tmp_path: Path) -> None:
     assert (row["instance_types"], row["gpu_products"]) == ("big", "H100")
 
 
-def test_entries_that_are_no_objects_are_counted_and_the_others_used() -> None:
+def test_invalid_entries_are_counted_and_the_others_used() -> None:
     wrong = [{"kind": "Pod"}, {**POD, "metadata": {"name": 7}}, "pod", None]
     found = read_list(json.dumps({"items": [POD, *wrong, POD]}).encode())
     assert (len(found.items), found.left_out, found.problem) == (2, 4, None)
 
 
 @pytest.mark.parametrize("content", ["[{}]", "{}", "7", "null", '{"items": {"a": 1}}'])
-def test_a_document_that_is_no_list_is_told(content: str) -> None:
+def test_document_that_is_no_list_is_reported(content: str) -> None:
     found = read_list(content.encode())
     assert found.items == ()
     assert found.left_out or found.problem
 
 
-def test_a_single_object_and_a_bare_list_are_read() -> None:
+def test_single_object_and_bare_list_are_read() -> None:
     assert len(read_list(json.dumps(POD).encode()).items) == 1
     assert len(read_list(json.dumps([POD, POD]).encode()).items) == 2
 
 
-def test_of_a_list_that_was_cut_off_the_whole_objects_are_used(tmp_path: Path) -> None:
+def test_complete_objects_of_a_truncated_list_are_used(tmp_path: Path) -> None:
     run = recorded(tmp_path, pods=[POD, POD, POD])
     path = run / RECORDING / "pods.json"
     path.write_bytes(path.read_bytes()[:-400])
@@ -162,7 +162,7 @@ def test_of_a_list_that_was_cut_off_the_whole_objects_are_used(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 200_000, b'{"items": ' * 50_000, b"{" + b'"a":{' * 9999])
-def test_what_is_no_json_is_told(tmp_path: Path, content: bytes) -> None:
+def test_invalid_json_is_reported(tmp_path: Path, content: bytes) -> None:
     run = recorded(tmp_path, jobs=[job("a", 0, 1, 2)])
     (run / RECORDING / "pods.json").write_bytes(content)
     result = analyse_run(run, tmp_path / "out")
@@ -170,7 +170,7 @@ def test_what_is_no_json_is_told(tmp_path: Path, content: bytes) -> None:
     assert kpis(result)["jobs"] == 1
 
 
-def test_stamps_that_make_no_sense_are_missing_and_counted(tmp_path: Path) -> None:
+def test_implausible_timestamps_are_missing_and_counted(tmp_path: Path) -> None:
     early = pod("a-worker-0", 5, 2, 6, 9)
     late = pod("b-worker-0", 5, 7, 8, 9)
     late["metadata"]["creationTimestamp"] = "yesterday"
@@ -181,13 +181,13 @@ def test_stamps_that_make_no_sense_are_missing_and_counted(tmp_path: Path) -> No
     assert "1 with scheduled_s before created_s" in texts
 
 
-def test_kinds_that_are_not_looked_at_are_named(tmp_path: Path) -> None:
+def test_ignored_kinds_are_listed(tmp_path: Path) -> None:
     event = {"kind": "Event", "metadata": {"name": "e"}}
     result = analyse_run(recorded(tmp_path, pods=[POD], events=[event, event]), tmp_path / "out")
     assert ("note", "objects of kinds that are not looked at: 2 Event") in of_lists(result.findings)
 
 
-def test_no_json_is_read_by_a_yaml_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_is_not_read_by_a_yaml_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = yaml.load
 
     def refuse(stream: Any, Loader: Any) -> Any:  # noqa: N803 - as yaml names it

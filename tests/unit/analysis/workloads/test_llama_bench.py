@@ -18,7 +18,7 @@ from tests.schemas import check
 PLACE = "001__cell__0/001__mac_ai__remote_llama_cpp_run_bench/artifacts"
 
 
-def test_the_rates_are_those_that_llama_bench_computes(tmp_path: Path) -> None:
+def test_rates_equal_those_of_llama_bench(tmp_path: Path) -> None:
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     document = llama_bench()
@@ -32,7 +32,7 @@ def test_the_rates_are_those_that_llama_bench_computes(tmp_path: Path) -> None:
     assert dict(analysis.facts)["backends"] == "CPU"
 
 
-def test_tests_are_named_as_llama_bench_names_them_and_timed_by_the_controllers_clock(tmp_path: Path) -> None:
+def test_tests_have_llama_bench_names_and_controller_times(tmp_path: Path) -> None:
     document = llama_bench()
     document["results"].append({**document["results"][0], "n_gen": 32, "n_depth": 1024})
     (tmp_path / "llama_bench.yml").write_text(json.dumps(document))

@@ -35,7 +35,7 @@ def _written(command: str, run_directory: Path, output: Path, method: str | None
     assert run([*words, *(() if method is None else ("--percentiles", method))]) == 0
 
 
-def test_kpis_are_taken_by_the_method_that_is_asked_for(
+def test_kpis_use_the_requested_percentile_method(
     even: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: dict[str | None, dict[str, Any]] = {}
@@ -58,7 +58,7 @@ def tables_of(run_directory: Path, output: Path) -> Path:
 
 
 @pytest.mark.parametrize(("method", "other"), [("linear", "kube-burner"), ("kube-burner", "linear")])
-def test_every_table_and_plot_of_percentiles_says_how_they_were_taken(
+def test_tables_and_plots_state_the_percentile_method(
     even: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], method: Method, other: Method
 ) -> None:
     for command, files in STATED_IN.items():

@@ -48,7 +48,7 @@ def _spread(count: int) -> NDArray[np.float64]:
         (_spread(100), (484.0, 952.0, 989.0, 999.0)),
     ],
 )
-def test_kube_burners_percentiles_are_those_of_its_library(
+def test_kube_burner_percentiles_equal_those_of_its_library(
     values: list[float] | NDArray[np.float64], expected: tuple[float, ...]
 ) -> None:
     """The expected numbers were printed by a Go program that calls Percentile of montanaflynn/stats v0.7.1."""
@@ -57,27 +57,27 @@ def test_kube_burners_percentiles_are_those_of_its_library(
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 19, 20, 99, 100])
-def test_linear_percentiles_are_numpys(count: int) -> None:
+def test_linear_percentiles_equal_those_of_numpy(count: int) -> None:
     ordered = np.sort(_spread(count))
     assert [percentile(ordered, share) for share in SHARES.values()] == np.quantile(
         ordered, list(SHARES.values())
     ).tolist()
 
 
-def test_percentiles_that_do_not_exist_are_refused() -> None:
+def test_invalid_percentiles_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one value"):
         percentile(np.array([]), 0.5)
     with pytest.raises(ValueError, match="no percentile 10 of 5 values"):
         percentile(np.arange(5.0), 0.1, "kube-burner")
 
 
-def test_estimates_by_kube_burners_method_are_refused_below_the_same_samples() -> None:
+def test_both_methods_refuse_small_samples() -> None:
     found = estimates(_spread(99), "kube-burner")
     assert (found["p50"].number, found["p95"].number) == (498.0, 989.5)
     assert (found["p99"].number, found["p99"].reason) == (None, "needs 100 values, has 99")
 
 
-def test_the_methods_differ() -> None:
+def test_percentile_methods_differ() -> None:
     sample = _spread(100)
     assert estimates(sample, "linear") != estimates(sample, "kube-burner")
 
@@ -95,13 +95,13 @@ def test_small_samples_are_refused_with_the_reason() -> None:
     assert found["p95"].low is not None
 
 
-def test_intervals_are_refused_below_their_sample() -> None:
+def test_intervals_are_refused_below_their_sample_size() -> None:
     p99 = estimates(np.arange(367.0), "linear")["p99"]
     assert p99.number is not None
     assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, has 367")
 
 
-def test_missing_values_do_not_count() -> None:
+def test_missing_values_are_ignored() -> None:
     found = estimates(np.array([np.nan, 1.0, np.nan, 3.0]), "linear")
     assert found["p50"].count == 2
     assert found["p50"].number == 2.0
@@ -119,13 +119,13 @@ def test_interval_equals_that_of_resampling(share: float, method: Method) -> Non
     assert bootstrap_interval(ordered, share, method) == pytest.approx(expected, rel=0.03)
 
 
-def test_intervals_are_the_same_every_time() -> None:
+def test_intervals_are_deterministic() -> None:
     ordered = np.sort(np.random.default_rng(1).random(400))
     assert bootstrap_interval(ordered, 0.99) == bootstrap_interval(ordered, 0.99)
 
 
 @pytest.mark.parametrize("method", ["linear", "kube-burner"])
-def test_samples_of_one_size_have_intervals_of_their_own(method: Method) -> None:
+def test_samples_of_equal_size_have_separate_intervals(method: Method) -> None:
     """Where the draws lie is the same for both; what is drawn is not."""
     random = np.random.default_rng(6)
     samples = [np.sort(random.lognormal(0.0, 1.0, size)) for size in (400, 400, 401)]

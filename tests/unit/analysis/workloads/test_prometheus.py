@@ -53,11 +53,11 @@ def _rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
         [{**SERIES[0], "values": {"12.5": 1, "10": "NaN", "14": "Inf"}}],
     ],
 )
-def test_answers_are_read_whoever_wrote_them(loaded: object) -> None:
+def test_responses_of_any_client_are_read(loaded: object) -> None:
     assert _rows(samples_of(loaded, "q")) == ROWS
 
 
-def test_an_instant_answer_has_one_sample_and_what_is_computed_no_metric(tmp_path: Path) -> None:
+def test_instant_response_has_one_sample_and_computed_ones_no_metric(tmp_path: Path) -> None:
     path = tmp_path / "load.json"
     path.write_text(json.dumps({"data": {"resultType": "vector", "result": [{"metric": {}, "value": [5, "0.5"]}]}}))
     assert _rows(read_answer(path)) == [("load", None, "{}", 5.0, 0.5)]
@@ -73,7 +73,7 @@ def test_an_instant_answer_has_one_sample_and_what_is_computed_no_metric(tmp_pat
         ([{"metric": {}, "values": [5]}], "no pair of time and value"),
     ],
 )
-def test_what_is_no_answer_is_told(loaded: object, says: str) -> None:
+def test_invalid_response_is_reported(loaded: object, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         samples_of(loaded, "q")
 
@@ -87,7 +87,7 @@ def _window(folder: Path, answers: dict[str, list[Series] | None], end_s: float 
     return ranges_of(_place(folder), parse(Source(_place(folder))))
 
 
-def test_answers_that_are_missing_or_damaged_are_findings(tmp_path: Path) -> None:
+def test_missing_or_damaged_responses_are_findings(tmp_path: Path) -> None:
     write_window(tmp_path, (0, 10), {"up": [Series({"job": "a"}, [1, 1], 0)], "broken": None, "torn": []})
     check_file(tmp_path / "prometheus_queries.yml")
     (tmp_path / "torn.json").write_text('{"status": "succ')
@@ -119,7 +119,7 @@ def test_answers_that_are_missing_or_damaged_are_findings(tmp_path: Path) -> Non
         ("anything else", "Anything else", "", 1.0),
     ],
 )
-def test_the_name_tells_title_and_unit(name: str, title: str, unit: str, factor: float) -> None:
+def test_query_name_yields_title_and_unit(name: str, title: str, unit: str, factor: float) -> None:
     found = quantity_of(name)
     assert (found.title, found.unit, found.factor) == (title, unit, factor)
 
@@ -128,7 +128,7 @@ def _charts(ranges: Ranges, **more: Any) -> dict[str, Chart]:
     return {chart.title: chart for figure in range_figures(ranges, **more) for row in figure.rows for chart in row}
 
 
-def test_a_chart_for_each_query_by_group_with_units(tmp_path: Path) -> None:
+def test_each_query_has_a_chart_by_group_with_units(tmp_path: Path) -> None:
     ranges = _window(
         tmp_path,
         {
@@ -150,7 +150,7 @@ def test_a_chart_for_each_query_by_group_with_units(tmp_path: Path) -> None:
     assert (charts["GPU usage"].x.text, charts["GPU usage"].x.high) == ("time since the window's begin (s)", 100.0)
 
 
-def test_lines_are_broken_where_nothing_was_scraped(tmp_path: Path) -> None:
+def test_lines_have_gaps_without_scrapes(tmp_path: Path) -> None:
     [chart] = _charts(_window(tmp_path, {"x_cores": [Series({}, [1, 1, 1, None, None, None, 2, 2], 0)]})).values()
     line = chart.layers[0]
     assert line.x.tolist() == [0, 2, 4, 8, 12, 14]
@@ -158,7 +158,7 @@ def test_lines_are_broken_where_nothing_was_scraped(tmp_path: Path) -> None:
     assert line.label == "all"
 
 
-def test_series_are_named_by_what_tells_them_apart_and_the_largest_come_first(tmp_path: Path) -> None:
+def test_series_have_distinguishing_names_largest_first(tmp_path: Path) -> None:
     series = [Series({"node": f"n{n // 2}", "gpu": str(n % 2), "job": "dcgm"}, [n], 0) for n in range(10)]
     [(title, chart)] = _charts(_window(tmp_path, {"gpu_power_watts": series})).items()
     assert title == "GPU power, the largest 8 of 10 series"
@@ -166,7 +166,7 @@ def test_series_are_named_by_what_tells_them_apart_and_the_largest_come_first(tm
     assert len(chart.layers) == 8
 
 
-def test_the_time_of_the_workload_is_shaded(tmp_path: Path) -> None:
+def test_workload_time_is_shaded(tmp_path: Path) -> None:
     ranges = _window(tmp_path, {"x_cores": [Series({}, [1, 1], 0)]})
     [chart] = _charts(ranges, within=(-5.0, 40.0)).values()
     shaded = chart.layers[0]
@@ -180,7 +180,7 @@ def _asked(run: Path, cell: str, window: tuple[float, float]) -> None:
     write_window(folder, window, {"apiserver_requests_per_second": [Series({"code": "200"}, [1, 2], window[0])]})
 
 
-def test_a_window_is_shown_with_the_recording_that_ran_in_it_else_with_the_run(tmp_path: Path) -> None:
+def test_window_is_shown_with_its_recording_or_the_run(tmp_path: Path) -> None:
     run = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=2)])
     first, second = sorted(json.loads(path.read_text())["started_s"] for path in run.rglob("fine_tuning.json"))
     assert second > first
@@ -199,6 +199,6 @@ def test_a_window_is_shown_with_the_recording_that_ran_in_it_else_with_the_run(t
     assert list(pd.read_parquet(kept).columns) == ["query", "metric", "labels", "at_s", "value"]
 
 
-def test_what_prometheus_knew_is_a_report_of_its_own(tmp_path: Path) -> None:
+def test_prometheus_data_is_a_separate_report(tmp_path: Path) -> None:
     write_window(tmp_path, (0, 10), {"up": [Series({"job": "a"}, [1, 1], 0)]})
     assert "run.metrics_others" in figures_in(make_report(tmp_path).index)

@@ -38,7 +38,7 @@ def without_each_file(run: Path, folder: Path) -> Iterator[tuple[str, dict[str, 
 
 
 @pytest.mark.parametrize("kind", ["scale test", "fine tuning"])
-def test_without_a_file_no_number_stands_in_for_what_it_held(tmp_path: Path, kind: str) -> None:
+def test_missing_file_yields_no_numbers(tmp_path: Path, kind: str) -> None:
     if kind == "scale test":
         shape = Shape(workloads=40, nodes=4, pods=2, kind="TrainingWorkload", everything=True)
         run = write_run(tmp_path / "run", [shape])
@@ -57,7 +57,7 @@ def test_without_a_file_no_number_stands_in_for_what_it_held(tmp_path: Path, kin
     assert tried >= 2
 
 
-def test_a_zero_is_not_told_while_a_file_is_missing() -> None:
+def test_missing_file_is_not_reported_as_zero() -> None:
     zero: Kpi[None] = Kpi("lost", "how many", "pods", "lower", lambda _: Value(0.0))
     one: Kpi[None] = Kpi("seen", "how many", "pods", "lower", lambda _: Value(1.0))
     assert [value.number for value in evaluate((zero, one), None)] == [0.0, 1.0]
@@ -65,7 +65,7 @@ def test_a_zero_is_not_told_while_a_file_is_missing() -> None:
     assert (lost.number, lost.reason, seen.number) == (None, "not seen: a.jsonl is missing", 1.0)
 
 
-def test_no_function_of_a_kpi_gives_a_number_that_is_written_in_it() -> None:
+def test_no_kpi_function_returns_a_literal() -> None:
     found = set()
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -13,7 +13,7 @@ def series(starts: list[float], ends: list[float], weights: list[float] | None =
     return count_between(np.array(starts), np.array(ends), None if weights is None else np.array(weights))
 
 
-def test_counts_at_once() -> None:
+def test_concurrent_counts() -> None:
     # [0, 4), [1, 3), [3, 5): 1 from 0, 2 from 1, 2 from 3 (one ends as one begins), 1 from 4, 0 from 5
     counted = series([0, 1, 3], [4, 3, 5])
     assert counted.times.tolist() == [0, 1, 3, 4, 5]
@@ -22,7 +22,7 @@ def test_counts_at_once() -> None:
     assert counted.at(np.array([-1.0, 0.0, 2.9, 4.5, 9.0])).tolist() == [0, 1, 2, 1, 0]
 
 
-def test_weights_open_ends_and_impossible_intervals() -> None:
+def test_weights_open_ends_and_invalid_intervals() -> None:
     counted = series([0, 2, NAN, 5], [NAN, 3, 4, 1], [8, 2, 1, 100])
     assert counted.times.tolist() == [0, 2, 3]
     assert counted.values.tolist() == [8, 10, 8]

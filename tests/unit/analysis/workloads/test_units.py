@@ -11,7 +11,7 @@ from perfanalysis.workloads.kinds import shipped
 HISTORY = Path(__file__).resolve().parents[4] / "docs" / "history.md"
 
 
-def test_the_unit_of_every_kpi_of_every_kind_is_accepted_by_its_name() -> None:
+def test_units_of_all_kpis_are_accepted() -> None:
     used = {kpi.unit for kind in shipped().all.values() for kpi in kind.kpis}
     assert used == {unit_of(unit).name for unit in used}
     assert {"seconds", "ratio", "tokens/s", "GiB"} <= used
@@ -31,7 +31,7 @@ def test_the_unit_of_every_kpi_of_every_kind_is_accepted_by_its_name() -> None:
         ("{widget}/s", "{widget}/s", "{widget}/s", "widget_per_second"),
     ],
 )
-def test_a_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: str) -> None:
+def test_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: str) -> None:
     unit = unit_of(text)
     assert (unit.name, unit.ucum, unit.metric) == (name, ucum, metric)
 
@@ -51,12 +51,12 @@ def test_a_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric
         ("", "is no base unit"),
     ],
 )
-def test_any_other_is_refused_with_what_belongs_there(text: str, told: str) -> None:
+def test_other_unit_is_refused_with_valid_ones(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         unit_of(text)
 
 
-def test_the_table_of_the_documents_is_the_table() -> None:
+def test_units_table_of_the_page_is_complete() -> None:
     rows = [line.split("|")[1:4] for line in HISTORY.read_text().splitlines() if line.startswith("| `")]
     documented = {tuple(cell.strip().strip("`") for cell in row) for row in rows}
     assert {(unit.name, unit.ucum, unit.reason) for unit in TABLE} <= documented

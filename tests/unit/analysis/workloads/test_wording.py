@@ -34,16 +34,16 @@ from tests.data.synthetic_runs import Shape, write_run
         ([{"name": "x", "count": 2}, {"name": "y"}], "[(name=x, count=2), (name=y)]"),
     ],
 )
-def test_a_value_is_told_without_the_marks_of_a_language(value: Any, text: str) -> None:
+def test_value_is_printed_without_language_marks(value: Any, text: str) -> None:
     assert value_text(value) == text
 
 
-def test_numbers_of_things() -> None:
+def test_counts_have_singular_and_plural() -> None:
     assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
     assert counted(2, "query", "queries") == "2 queries"
 
 
-def test_cells_are_labelled_with_values_that_readers_can_read(tmp_path: Path) -> None:
+def test_cell_labels_have_readable_values(tmp_path: Path) -> None:
     shapes = [Shape(workloads=5, nodes=1, duration=1.0), Shape(workloads=6, nodes=1, duration=1.0)]
     directory = write_run(tmp_path, shapes, run="matrix")
     for number, path in enumerate(sorted(directory.rglob("cell.json")), start=2):

@@ -70,7 +70,7 @@ def test_kpis_of_benchmarks(tmp_path: Path) -> None:
     assert any("the benchmark says FAILED" in finding.text for finding in overhead.findings)
 
 
-def test_a_log_without_its_end_has_no_summary(tmp_path: Path) -> None:
+def test_truncated_log_has_no_summary(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, "fms_torn.log", outcome="failed", reason="OOMKilled", exit_code=137)
     reason = "the log ends before the trainer's summary; the job failed: OOMKilled"
     for name in ("samples_per_second", "tokens_per_second", "steps_per_second", "train_runtime", "mean_loss"):
@@ -83,7 +83,7 @@ def test_a_log_without_its_end_has_no_summary(tmp_path: Path) -> None:
     assert {finding.severity for finding in analysis.findings} == {"warning"}
 
 
-def test_a_loss_that_is_no_number_is_not_a_final_loss(tmp_path: Path) -> None:
+def test_loss_that_is_not_a_number_is_not_final(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, "fms_not_finite.log")
     assert kpis(analysis)["final_loss"].reason == "loss is NaN or infinite, from step 3 on"
     # 1 GiB before, 3 of training, 2 more at the peak
@@ -92,7 +92,7 @@ def test_a_loss_that_is_no_number_is_not_a_final_loss(tmp_path: Path) -> None:
     assert numbers(analysis, "step_time_p50") == [2.0]
 
 
-def test_stamps_that_do_not_move_give_no_rate(tmp_path: Path) -> None:
+def test_constant_timestamps_yield_no_rate(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, "ilab_begun_anew.log")
     assert kpis(analysis)["samples_per_second"].reason == (
         "the stamps of the first and the last step are equal, or out of order"
@@ -102,7 +102,7 @@ def test_stamps_that_do_not_move_give_no_rate(tmp_path: Path) -> None:
     assert notes == ["the training was begun anew; only the steps of its last beginning are used"]
 
 
-def test_a_job_without_a_log_has_reasons(tmp_path: Path) -> None:
+def test_job_without_a_log_has_reasons(tmp_path: Path) -> None:
     for folder, stated, reason in (
         ("a", {}, "no log of the job holds anything a trainer printed"),
         ("b", {"outcome": "failed", "reason": "ImagePullBackOff"}, "the job failed: ImagePullBackOff"),
@@ -113,7 +113,7 @@ def test_a_job_without_a_log_has_reasons(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gpus", [0, None])
-def test_rates_for_each_gpu_need_gpus(tmp_path: Path, gpus: int | None) -> None:
+def test_rates_per_gpu_require_gpus(tmp_path: Path, gpus: int | None) -> None:
     value = kpis(analysed(tmp_path, "fms_whole.log", gpus_per_pod=gpus))["samples_per_second_per_gpu"]
     assert value.number is None
     assert "GPU" in (value.reason or "")
@@ -135,13 +135,13 @@ def test_monitored_gpus(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [5, "text", [], {}, [None], None, -1e400, True], ids=repr)
-def test_a_document_with_parts_of_other_types_is_analysed(tmp_path: Path, odd: object) -> None:
+def test_document_with_wrong_types_is_analysed(tmp_path: Path, odd: object) -> None:
     names = set(document(Training(), EPOCH)) - {"schema", "logs"}
     analysis = analysed(tmp_path, "fms_whole.log", **dict.fromkeys(names, odd))
     assert kpis(analysis)["train_runtime"].number == 121.5032
 
 
-def test_a_document_that_is_torn_leaves_its_logs(tmp_path: Path) -> None:
+def test_truncated_document_keeps_its_logs(tmp_path: Path) -> None:
     analysed(tmp_path, "fms_whole.log")
     (tmp_path / "fine_tuning.json").write_text('{"schema": "psap.perf/fine-')
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
@@ -155,7 +155,7 @@ def test_every_kpi_has_its_formula_in_the_docs() -> None:
     assert [kpi.name for kpi in WORKLOAD.kpis if f"`{kpi.name}`" not in text] == []
 
 
-def test_hyper_parameters_are_found_where_they_are() -> None:
+def test_hyper_parameters_are_found_at_every_place() -> None:
     job = job_of(
         {
             "hyper_parameters": {"r": 4, "raw_lists": {"target_modules": ["q", "k"]}},
@@ -168,7 +168,7 @@ def test_hyper_parameters_are_found_where_they_are() -> None:
     assert jobs_of(()) == ()
 
 
-def test_quantities_are_written_for_readers() -> None:
+def test_quantities_are_formatted_for_readers() -> None:
     shown = [(8.0, "GPUs"), (40.0, "pods"), (9.2, "Gbit/s"), (2830.4, "tokens/s"), (14.06, "GiB"), (0.861, "ratio")]
     assert [quantity(number, unit) for number, unit in shown] == [
         "8\u202fGPUs",
@@ -180,7 +180,7 @@ def test_quantities_are_written_for_readers() -> None:
     ]
 
 
-def test_small_numbers_are_multiples_of_a_power_of_ten() -> None:
+def test_small_numbers_use_a_power_of_ten() -> None:
     import numpy as np
 
     values, unit = in_powers_of_ten(np.array([2e-5, 1e-6]))

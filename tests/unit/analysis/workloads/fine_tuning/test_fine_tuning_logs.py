@@ -50,7 +50,7 @@ def facts(log: LogRead) -> dict[str, float]:
     return {fact.name: fact.value for fact in log.facts}
 
 
-def test_lines_are_what_a_terminal_shows(tmp_path: Path) -> None:
+def test_lines_are_those_that_a_terminal_shows(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(
         b"\x1b[36m(RayTrainWorker pid=7, ip=10.0.0.1)\x1b[0m hello [repeated 3x across cluster]\n"
@@ -66,7 +66,7 @@ def test_lines_are_what_a_terminal_shows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_whole_log_of_hf_trainer() -> None:
+def test_complete_log_of_hf_trainer() -> None:
     log = read("fms_whole.log")
     assert (log.format, told(log)) == ("hf_trainer", {})
     assert [step.number for step in log.steps] == [4.0 * place for place in range(1, 11)]
@@ -82,7 +82,7 @@ def test_a_whole_log_of_hf_trainer() -> None:
     assert stated["total_tokens"] == 163_840
 
 
-def test_a_torn_log_of_hf_trainer() -> None:
+def test_truncated_log_of_hf_trainer() -> None:
     log = read("fms_torn.log")
     assert told(log) == {"GPU out of memory": 1, "torn records": 3}
     assert [(step.number, step.loss, step.eval_loss) for step in log.steps] == [
@@ -106,7 +106,7 @@ def test_losses_that_are_not_numbers_are_missing_and_named() -> None:
     assert [step.at_s for step in log.steps][1] == (log.steps[0].at_s or 0) + 2
 
 
-def test_a_whole_log_of_instructlab() -> None:
+def test_complete_log_of_instructlab() -> None:
     log = read("ilab_whole.log")
     assert (log.format, told(log)) == ("instructlab", {})
     assert [step.number for step in log.steps] == list(range(1, 13))
@@ -118,19 +118,19 @@ def test_a_whole_log_of_instructlab() -> None:
     assert facts(log)["torchrun_exec_time_s"] == 60
 
 
-def test_a_torn_log_of_instructlab() -> None:
+def test_truncated_log_of_instructlab() -> None:
     log = read("ilab_torn.log")
     assert [step.number for step in log.steps] == [2, 3, 5]
     assert told(log) == {"collective timed out": 1, "torn records": 4}
 
 
-def test_a_training_begun_anew_counts_from_its_last_beginning() -> None:
+def test_restarted_training_counts_from_its_last_start() -> None:
     log = read("ilab_begun_anew.log")
     assert [(step.number, step.loss) for step in log.steps] == [(1, 1.4), (2, None), (3, None)]
     assert told(log) == {"process killed": 1, "begun anew": 1, "loss not finite": 2}
 
 
-def test_a_whole_log_of_ray() -> None:
+def test_complete_log_of_ray() -> None:
     log = read("ray_whole.log")
     assert (log.format, told(log)) == ("ray", {})
     assert [step.number for step in log.steps] == list(range(1, 9)), (
@@ -142,7 +142,7 @@ def test_a_whole_log_of_ray() -> None:
     assert facts(log)["total_running_time_s"] == 84
 
 
-def test_a_torn_log_of_ray() -> None:
+def test_truncated_log_of_ray() -> None:
     log = read("ray_torn.log")
     assert [(step.number, step.loss, step.step_time_s) for step in log.steps] == [
         (0, 1.9, None),
@@ -162,7 +162,7 @@ def test_benchmarks_of_ray() -> None:
     assert told(overhead) == {"benchmark failed": 1}
 
 
-def test_a_ray_job_may_run_another_trainer(tmp_path: Path) -> None:
+def test_ray_job_may_run_another_trainer(tmp_path: Path) -> None:
     path = tmp_path / "log"
     lines = (f"(RayTrainWorker pid=3) {{'loss': {loss}, 'epoch': 0.5}}\n" for loss in (2.0, 1.5))
     path.write_text("".join(lines))
@@ -170,7 +170,7 @@ def test_a_ray_job_may_run_another_trainer(tmp_path: Path) -> None:
     assert (log.format, [step.loss for step in log.steps]) == ("hf_trainer", [2.0, 1.5])
 
 
-def test_what_no_trainer_printed(tmp_path: Path) -> None:
+def test_output_of_no_trainer(tmp_path: Path) -> None:
     assert (read("nothing.log").format, told(read("nothing.log"))) == (None, {})
     (tmp_path / "empty.log").touch()
     logs = read_logs(tmp_path, ["missing.log", "empty.log", "../other.log", "."], "fms", 1.0)
@@ -178,7 +178,7 @@ def test_what_no_trainer_printed(tmp_path: Path) -> None:
     assert trainers_log(logs) is None
 
 
-def test_the_main_pods_log_counts_and_the_others_tell_their_problems(tmp_path: Path) -> None:
+def test_log_of_the_main_pod_counts_and_others_report_problems(tmp_path: Path) -> None:
     (tmp_path / "main.log").write_text("{'loss': 1.0, 'epoch': 1}\n")
     (tmp_path / "worker.log").write_text("{'loss': 9.0, 'epoch': 1}\nOSError: No space left on device\n")
     logs = read_logs(tmp_path, ["main.log", "worker.log"], "fms", 1.0)
@@ -187,7 +187,7 @@ def test_the_main_pods_log_counts_and_the_others_tell_their_problems(tmp_path: P
     assert told(logs[1]) == {"disk full": 1}
 
 
-def test_an_exception_is_named_by_its_last_line(tmp_path: Path) -> None:
+def test_exception_is_named_by_its_last_line(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(
         "ValueError: not raised, only spoken of\n"
@@ -211,7 +211,7 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_no_damage_stops_the_analysis(name: str, tmp_path: Path) -> None:
+def test_damaged_log_does_not_stop_the_analysis(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"{SEED} {name}")
     content = (LOGS / name).read_bytes()
     document = {

@@ -34,7 +34,7 @@ def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
     return [kpis(analysis) for analysis in across(tuple(found)).analyses]
 
 
-def test_speed_up_and_efficiency_against_one_gpu(tmp_path: Path) -> None:
+def test_speed_up_and_efficiency_relative_to_one_gpu(tmp_path: Path) -> None:
     one, four, other, lora = together(
         tmp_path, Training(gpus=1), Training(gpus=4), Training(gpus=4, batch=8), Training(gpus=1, batch=8, rank=4)
     )
@@ -47,7 +47,7 @@ def test_speed_up_and_efficiency_against_one_gpu(tmp_path: Path) -> None:
     assert lora["speed_up"].number == 1
 
 
-def test_jobs_beside_others_are_measured_by_the_same_ones_alone(tmp_path: Path) -> None:
+def test_concurrent_jobs_are_compared_with_the_same_jobs_alone(tmp_path: Path) -> None:
     alone, other, beside, copy, unmatched = together(
         tmp_path,
         Training(phase="reference"),
@@ -65,7 +65,7 @@ def test_jobs_beside_others_are_measured_by_the_same_ones_alone(tmp_path: Path) 
     assert (name, beside[name].headline) == (name, "Of reference")
 
 
-def test_the_phases_are_told_and_drawn_beside_each_other(tmp_path: Path) -> None:
+def test_phases_are_listed_and_drawn_side_by_side(tmp_path: Path) -> None:
     trainings = [
         Training(model, phase=phase) for phase in ("reference", "concurrent") for model in ("tiny-1b", "small-3b")
     ]
@@ -84,7 +84,7 @@ def test_the_phases_are_told_and_drawn_beside_each_other(tmp_path: Path) -> None
     assert one["labels"]["phase"] == "reference"
 
 
-def test_a_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
+def test_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
     one, four = together(tmp_path, Training(gpus=1), Training(gpus=4))
     assert four["throughput_of_reference"].reason == "the run trains in one pass"
     assert one["throughput_of_reference"].headline is None
@@ -101,12 +101,12 @@ def test_jobs_without_throughput_have_no_speed_up(tmp_path: Path) -> None:
     assert (broken["efficiency"].reason or "").startswith("the job has no throughput")
 
 
-def test_several_jobs_on_one_gpu_are_taken_by_their_median(tmp_path: Path) -> None:
+def test_several_jobs_on_one_gpu_use_their_median(tmp_path: Path) -> None:
     *_, four = together(tmp_path, Training(), Training(), Training(), Training(gpus=4))
     assert four["speed_up"].count == 3
 
 
-def test_settings_of_a_cell_that_count_gpus_do_not_tell_setups_apart(tmp_path: Path) -> None:
+def test_gpu_count_settings_do_not_separate_setups(tmp_path: Path) -> None:
     assert leaf("fine_tuning_hyper_parameters.r") == "r"
     directory = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=2)])
     paths = make_report(directory)
@@ -116,7 +116,7 @@ def test_settings_of_a_cell_that_count_gpus_do_not_tell_setups_apart(tmp_path: P
 
 
 @pytest.mark.usefixtures("quick_plots")
-def test_a_matrix_is_a_table_with_figures_that_compare(tmp_path: Path) -> None:
+def test_matrix_yields_a_table_and_comparing_figures(tmp_path: Path) -> None:
     directory = write_tuning_run(tmp_path, matrix())
     paths = make_report(directory, wanted=Wanted(formats=("png",)))
     names = {path.name for path in paths.plots}
@@ -134,7 +134,7 @@ def test_a_matrix_is_a_table_with_figures_that_compare(tmp_path: Path) -> None:
     assert make_report(directory, wanted=Wanted(formats=("png",))).index.read_bytes() == first
 
 
-def test_every_figure_says_what_was_simulated(tmp_path: Path) -> None:
+def test_every_figure_marks_simulated_data(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, "ilab_whole.log")
     figures = [block for section in analysis.sections for block in section.blocks if hasattr(block, "marks")]
     assert len(figures) == 3
@@ -142,7 +142,7 @@ def test_every_figure_says_what_was_simulated(tmp_path: Path) -> None:
         assert figure.marks == ("simulated: nodes, pods, trainer, synthetic data",)
 
 
-def test_one_job_has_tiles_and_no_comparison(tmp_path: Path) -> None:
+def test_single_job_has_tiles_and_no_comparison(tmp_path: Path) -> None:
     directory = write_tuning_run(tmp_path, [Training(gpus=4)])
     make_report(directory)
     text = page_of(directory).text
@@ -154,7 +154,7 @@ def test_one_job_has_tiles_and_no_comparison(tmp_path: Path) -> None:
 NAME = "train_runtime"
 
 
-def test_changed_logs_are_parsed_anew(tmp_path: Path) -> None:
+def test_changed_logs_are_parsed_again(tmp_path: Path) -> None:
     directory = write_tuning_run(tmp_path, [Training()])
     [log] = directory.rglob("job-master-0.log")
 

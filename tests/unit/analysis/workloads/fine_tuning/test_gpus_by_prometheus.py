@@ -44,7 +44,7 @@ def _numbers(found: dict[str, KpiValue]) -> list[float | None]:
     return [found[name].number for name in NAMES]
 
 
-def test_usage_and_memory_of_the_jobs_gpus_while_it_ran(tmp_path: Path) -> None:
+def test_usage_and_memory_of_a_jobs_gpus_during_the_job(tmp_path: Path) -> None:
     # samples at 8, 10, 12, … 18 after the epoch: the first is before the job, the last more than a second after it
     ranges = _ranges(
         tmp_path,
@@ -62,19 +62,19 @@ def test_usage_and_memory_of_the_jobs_gpus_while_it_ran(tmp_path: Path) -> None:
     assert found["gpu_usage_mean"].count == 8
 
 
-def test_labels_that_prometheus_renamed_and_windows_that_overlap(tmp_path: Path) -> None:
+def test_renamed_labels_and_overlapping_windows(tmp_path: Path) -> None:
     exporter = gpu(BUSY, "nvidia-dcgm-exporter-x", 0, [20, 40], BEGAN, namespace="nvidia-gpu-operator")
     series = replace(exporter, labels={**exporter.labels, "exported_pod": POD, "exported_namespace": "fine-tuning"})
     first, second = _ranges(tmp_path, "a", series), _ranges(tmp_path, "b", series)
     assert _numbers(_kpis(tmp_path, first, second))[:2] == pytest.approx([0.3, 0.4])
 
 
-def test_the_share_of_the_engine_where_the_driver_tells_no_usage(tmp_path: Path) -> None:
+def test_engine_share_replaces_missing_driver_usage(tmp_path: Path) -> None:
     ranges = _ranges(tmp_path, "a", gpu("DCGM_FI_PROF_GR_ENGINE_ACTIVE", POD, 0, [0.5, 0.7], BEGAN))
     assert _numbers(_kpis(tmp_path, ranges))[:2] == pytest.approx([0.6, 0.7])
 
 
-def test_pods_are_those_that_begin_with_the_jobs_name_where_no_log_names_them(tmp_path: Path) -> None:
+def test_pods_are_matched_by_job_name_without_a_log(tmp_path: Path) -> None:
     ranges = _ranges(
         tmp_path,
         "a",
@@ -87,13 +87,13 @@ def test_pods_are_those_that_begin_with_the_jobs_name_where_no_log_names_them(tm
 @pytest.mark.parametrize(
     "stated", [{"started_s": None, "ended_s": None}, {"started_s": EPOCH + 600, "ended_s": EPOCH + 700}]
 )
-def test_a_job_that_never_ran_in_a_window_has_no_usage(tmp_path: Path, stated: dict[str, Any]) -> None:
+def test_job_outside_every_window_has_no_usage(tmp_path: Path, stated: dict[str, Any]) -> None:
     found = _kpis(tmp_path, _ranges(tmp_path, "a", gpu(BUSY, POD, 0, [50, 50], BEGAN)), **stated)
     assert found["gpu_usage_mean"].number is None
     assert found["gpu_usage_mean"].reason == found["gpu_memory_mean"].reason == WHY_NOT
 
 
-def test_samples_beside_the_job_win(tmp_path: Path) -> None:
+def test_samples_next_to_the_job_win(tmp_path: Path) -> None:
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / "gpu_samples.jsonl").write_text('{"at_s": 1.0, "gpu": "a", "usage": 0.125}\n')
     ranges = _ranges(tmp_path, "a", gpu(BUSY, POD, 0, [50, 50], BEGAN))

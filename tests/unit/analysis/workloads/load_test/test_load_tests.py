@@ -42,7 +42,7 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(whole))
 
 
-def test_what_guidellm_itself_wrote(tmp_path: Path) -> None:
+def test_output_of_real_guidellm(tmp_path: Path) -> None:
     """Its means are those of our times; its median of 16 requests is the eighth, ours lies between it and the next."""
     results = tmp_path / "000__t" / "artifacts" / "benchmarks.json"
     results.parent.mkdir(parents=True)
@@ -64,7 +64,7 @@ def test_what_guidellm_itself_wrote(tmp_path: Path) -> None:
     assert result.analyses[0].frames["stated_summary"]["agrees"].all()
 
 
-def test_what_llm_load_test_itself_wrote(tmp_path: Path) -> None:
+def test_output_of_real_llm_load_test(tmp_path: Path) -> None:
     results = tmp_path / "000__t" / "artifacts" / "output" / "output.json"
     results.parent.mkdir(parents=True)
     shutil.copy(FOREIGN / "llm-load-test.json", results)
@@ -79,7 +79,7 @@ def test_what_llm_load_test_itself_wrote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.3", "0.4", "0.8"])
-def test_each_version_of_guidellm_gives_the_same_requests(tmp_path: Path, version: str) -> None:
+def test_all_guidellm_versions_yield_the_same_requests(tmp_path: Path, version: str) -> None:
     load = Load(requests=120, failing=40)
     write_guidellm(tmp_path / "000__t" / "artifacts", [load], version)
     result = analysed(tmp_path)
@@ -94,7 +94,7 @@ def test_each_version_of_guidellm_gives_the_same_requests(tmp_path: Path, versio
     assert result.analyses[0].facts == {"model": "tiny", "load": "4 streams"}
 
 
-def test_goodput_and_cost_by_hand(tmp_path: Path) -> None:
+def test_goodput_and_cost_match_hand_computation(tmp_path: Path) -> None:
     load = Load(requests=50, failing=25)
     limits, prices = {"ttft_s": 0.05}, {"gpus": 2, "gpu_product": "H100", "gpu_hour_prices": {"H100": 3.0}}
     write_llm_load_test(tmp_path / "000__t" / "artifacts", load, limits=limits, **prices)
@@ -109,7 +109,7 @@ def test_goodput_and_cost_by_hand(tmp_path: Path) -> None:
     assert found["cost_per_million_output_tokens"] == pytest.approx(6.0 / 3600 * length / tokens * 1e6)
 
 
-def test_what_was_not_stated_is_null_with_the_reason(tmp_path: Path) -> None:
+def test_unstated_value_is_null_with_a_reason(tmp_path: Path) -> None:
     write_llm_load_test(
         tmp_path / "000__t" / "artifacts", Load(requests=9), gpus=1, gpu_product="L4", gpu_hour_prices={"H100": 3.0}
     )
@@ -119,7 +119,7 @@ def test_what_was_not_stated_is_null_with_the_reason(tmp_path: Path) -> None:
     assert found["ttft_p99"] == "needs 100 values, has 9"
 
 
-def test_each_reason_of_failed_requests_is_a_row_with_its_time(tmp_path: Path) -> None:
+def test_failure_reasons_are_rows_with_times(tmp_path: Path) -> None:
     """As llm-load-test states them: objects in memory, an object of the server, and a code alone."""
     load = Load(requests=50, failing=10)
     path = write_llm_load_test(tmp_path / "000__t" / "artifacts", load)
@@ -147,7 +147,7 @@ def test_each_reason_of_failed_requests_is_a_row_with_its_time(tmp_path: Path) -
     assert (refusals["first_s"], refusals["last_s"]) == pytest.approx((sent[1] - first, sent[2] - first))
 
 
-def test_a_summary_that_is_not_of_its_records_is_found(tmp_path: Path) -> None:
+def test_summary_that_contradicts_its_records_is_a_finding(tmp_path: Path) -> None:
     path = write_guidellm(tmp_path / "000__t" / "artifacts", [Load(), Load(8)])
     edited(path, lambda whole: whole["benchmarks"][1]["metrics"]["request_latency"]["successful"].update(mean=9.0))
     (text,) = said(analysed(tmp_path))
@@ -156,7 +156,7 @@ def test_a_summary_that_is_not_of_its_records_is_found(tmp_path: Path) -> None:
     assert "count of successful requests is 200 in its summary, but 199 by its records" in said(analysed(tmp_path))[0]
 
 
-def test_answers_that_are_not_streamed_have_no_first_token(tmp_path: Path) -> None:
+def test_responses_without_streaming_have_no_first_token(tmp_path: Path) -> None:
     path = write_llm_load_test(tmp_path / "000__t" / "artifacts", Load())
     edited(path, lambda whole: [one.update(ttft=0, first_token_time=None) for one in whole["results"]])
     found = numbers(analysed(tmp_path))
@@ -185,7 +185,7 @@ def test_damage_is_one_error(tmp_path: Path, damage: Callable[[Path], object], t
     assert perfanalysis(["kpi", str(tmp_path)]) == 5
 
 
-def test_recordings_beside_each_other_and_their_history(tmp_path: Path) -> None:
+def test_several_recordings_and_their_history(tmp_path: Path) -> None:
     run = tmp_path / "run"
     write_example(run)
     check_file(run / "000__simple" / "artifacts" / "guidellm.json")
@@ -204,7 +204,7 @@ def test_recordings_beside_each_other_and_their_history(tmp_path: Path) -> None:
     assert len(load(tmp_path / "history").entries()) == 2
 
 
-def test_a_load_that_was_repeated_has_its_course_over_time() -> None:
+def test_repeated_load_has_a_course_over_time() -> None:
     rows = pd.DataFrame(
         {
             "load": ["4 users", "8 users", "4 users", "4 users"],
@@ -225,14 +225,14 @@ def test_a_load_that_was_repeated_has_its_course_over_time() -> None:
     assert repeated_figure({"phi-2": rows[:3]}) is None
 
 
-def test_a_recording_has_the_phase_and_round_that_its_document_states(tmp_path: Path) -> None:
+def test_recording_has_the_phase_and_round_of_its_document(tmp_path: Path) -> None:
     write_llm_load_test(tmp_path / "000__load" / "artifacts", Load(), phase="together", round=3, model="phi-2")
     check_file(tmp_path / "000__load" / "artifacts" / "llm_load_test.json")
     facts = analysed(tmp_path).analyses[0].facts
     assert (facts["phase"], facts["round"], facts["model"]) == ("together", "3", "phi-2")
 
 
-def test_a_knee_is_where_throughput_is_farthest_ahead_of_latency() -> None:
+def test_knee_is_where_throughput_leads_latency_most() -> None:
     assert knee(np.array([1.0, 2, 3, 3.1]), np.array([1.0, 1, 1.2, 9])) == 2
     # a straight line bends nowhere, and three points are too few to tell
     assert knee(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 4])) is None

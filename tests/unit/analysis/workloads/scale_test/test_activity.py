@@ -42,7 +42,7 @@ def test_window_and_concurrency(recorded: ScaleTestTables) -> None:
     assert activity.in_system.at(np.array([1.0, 2.0, 13.0])).tolist() == [2, 3, 1]
 
 
-def test_gpu_time_by_hand(recorded: ScaleTestTables) -> None:
+def test_gpu_time_matches_hand_computation(recorded: ScaleTestTables) -> None:
     workloads = workloads_table(recorded)
     activity = activity_of(workloads, pods_table(recorded.transitions, workloads), recorded.nodes)
     assert activity.gpu_capacity == 2.0
@@ -65,7 +65,7 @@ def test_gpus_are_spread_over_the_pods_of_a_workload() -> None:
     assert activity_of(workloads, table, recorded.nodes).gpus_allocated.maximum() == 8.0
 
 
-def test_a_pod_ends_at_the_first_ending_seen() -> None:
+def test_pod_ends_at_the_first_observed_end() -> None:
     rows = [
         transition("Pod", "a-0", "created", 1.0),
         transition("Pod", "a-0", "scheduled", 2.0, node="n1"),
@@ -92,7 +92,7 @@ def test_unknown_capacity_is_not_zero() -> None:
     assert activity.gpus_idle_while_waiting() is None
 
 
-def test_throughput_counts_every_milestone_once(recorded: ScaleTestTables) -> None:
+def test_throughput_counts_each_milestone_once(recorded: ScaleTestTables) -> None:
     table = throughput_table(workloads_table(recorded), Window(1.0, 20.0))
     assert table["width_s"].iloc[0] == 0.5
     assert {name: int(table[name].sum()) for name in ("sent", "scheduled", "running", "completed", "failed")} == {
@@ -113,18 +113,18 @@ def test_concurrency_table_keeps_peaks(recorded: ScaleTestTables) -> None:
     assert (table["in_system"].max(), table["running"].max(), table["gpus_allocated"].max()) == (3, 2, 2)
 
 
-def test_the_window_of_an_unfinished_test_reaches_to_the_last_thing_seen() -> None:
+def test_window_of_an_unfinished_test_ends_at_the_last_observation() -> None:
     workloads = workloads_table(tables([submission("a", 1.0)], life("a", created=2.0)))
     assert window_of(workloads, last_seen=9.0) == Window(1.0, 9.0)
     assert window_of(workloads_table(tables([], [])), last_seen=0.0) is None
 
 
-def test_a_refused_workload_ends_with_its_answer() -> None:
+def test_refused_workload_ends_with_its_response() -> None:
     workloads = workloads_table(tables([submission("a", 1.0, outcome="failed", answered_s=1.5)], []))
     assert window_of(workloads, last_seen=9.0) == Window(1.0, 1.5)
 
 
-def test_sustained_rate_leaves_out_ramp_and_tail() -> None:
+def test_sustained_rate_excludes_ramp_and_tail() -> None:
     # 20 events: two early stragglers, then one each 0.5 s, two late ones
     times = np.array([0.0, 1.0, *np.arange(10.0, 18.0, 0.5), 90.0, 95.0])
     # the 2nd of 20 stands at 1.0, the 18th at 17.5: 16 events in 16.5 s
@@ -133,6 +133,6 @@ def test_sustained_rate_leaves_out_ramp_and_tail() -> None:
     assert reason is None
 
 
-def test_rates_without_enough_events_have_a_reason() -> None:
+def test_rates_of_too_few_events_have_a_reason() -> None:
     assert sustained_rate(np.arange(9.0)) == (None, "needs 10 events, has 9")
     assert sustained_rate(np.full(30, 4.0)) == (None, "all events at one time")

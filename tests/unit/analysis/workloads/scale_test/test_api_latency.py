@@ -26,7 +26,7 @@ SENT = [
 ]
 
 
-def test_answers_by_status_with_retries_and_latencies() -> None:
+def test_responses_by_status_with_retries_and_latencies() -> None:
     table = answers_table(frame(SUBMISSIONS, SENT), "linear")
     assert rows(table, "status", "outcome", "count", "retried", "attempts", "p50_s", "max_s") == [
         [201, "created", 2, 1, 4, (0.25 + 2.0) / 2, 2.0],
@@ -52,7 +52,7 @@ def test_submissions_of_one_unnamed_process() -> None:
     assert len(submitters_table(frame(SUBMISSIONS, []), "linear")) == 0
 
 
-def test_requests_under_way_are_counted_when_one_is_sent() -> None:
+def test_requests_in_flight_are_counted_at_each_send() -> None:
     # b is under way when c is sent, and answered just when d is; d is under way when e is sent
     table = submitters_table(frame(SUBMISSIONS, SENT), "linear")
     assert rows(table, "under_way", "most_under_way") == [[1, 2]]
@@ -61,7 +61,7 @@ def test_requests_under_way_are_counted_when_one_is_sent() -> None:
     assert rows(table, "under_way", "most_under_way") == [[2, 2]]
 
 
-def test_all_requests_as_the_recorder_counted_them() -> None:
+def test_all_requests_as_counted_by_the_recorder() -> None:
     counted = {"answers": {"201": 40, "429": 2}, "retries": {"429": 2, "connection reset": 1}}
     table = requests_table({"client": {"requests": counted}})
     assert rows(table, "what", "cause", "count") == [

@@ -50,7 +50,7 @@ def latencies(recorded: ScaleTestTables) -> dict[str, float]:
     return {step.name: float(row[f"{step.name}_s"]) for step in present_steps(workloads)}
 
 
-def test_every_step_of_the_chain_by_hand(queued: ScaleTestTables) -> None:
+def test_every_step_of_the_chain_matches_hand_computation(queued: ScaleTestTables) -> None:
     found = latencies(queued)
     expected = {
         "queue_wait": 16.0 - 10.5,
@@ -72,7 +72,7 @@ def test_every_step_of_the_chain_by_hand(queued: ScaleTestTables) -> None:
     assert "intermediate" not in found
 
 
-def test_a_binding_told_after_it_was_seen_is_negative_with_its_cause(queued: ScaleTestTables) -> None:
+def test_binding_reported_late_is_negative_with_its_cause(queued: ScaleTestTables) -> None:
     workloads = workloads_table(queued)
     table = anomalies_table(workloads, latencies_table(workloads))
     negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")]
@@ -80,7 +80,7 @@ def test_a_binding_told_after_it_was_seen_is_negative_with_its_cause(queued: Sca
     assert negative[["step", "cause", "count"]].to_numpy().tolist() == [["bind", cause, 1]]
 
 
-def test_a_pod_group_that_was_made_first_says_so() -> None:
+def test_pod_group_created_first_is_marked() -> None:
     seen = [transition("PodGroup", "a", "created", 1.0), transition("Job", "a", "created", 1.5)]
     recorded = tables([submission("a", 1.25)], seen)
     workloads = workloads_table(recorded)
@@ -89,7 +89,7 @@ def test_a_pod_group_that_was_made_first_says_so() -> None:
     assert (row["step"], row["cause"]) == ("podgroup_creation", "the pod group was made before the workload")
 
 
-def test_the_object_between_workload_and_pods() -> None:
+def test_object_between_workload_and_pods() -> None:
     seen = [transition("TrainingWorkload", "a", "created", 1.25), transition("RunaiJob", "a", "created", 1.75)]
     seen += [transition("RunaiJob", "a", "completed", 8.0), transition("TrainingWorkload", "a", "completed", 9.0)]
     recorded = tables([submission("a", 1.0, kind="TrainingWorkload")], seen)
@@ -105,7 +105,7 @@ def test_the_object_between_workload_and_pods() -> None:
     )
 
 
-def test_a_training_job_below_a_distributed_workload_is_not_the_workload() -> None:
+def test_training_job_below_a_distributed_workload_is_not_counted() -> None:
     seen = [transition("PyTorchJob", "a", "created", 1.5), transition("DistributedWorkload", "a", "created", 1.25)]
     row = workloads_table(tables([submission("a", 1.0, kind="DistributedWorkload")], seen)).iloc[0]
     assert (row["created_s"], row["intermediate_created_s"]) == (1.25, 1.5)
@@ -113,7 +113,7 @@ def test_a_training_job_below_a_distributed_workload_is_not_the_workload() -> No
     assert own["created_s"] == 1.5
 
 
-def test_steps_that_do_not_occur_are_left_out_with_a_reason() -> None:
+def test_absent_steps_are_left_out_with_a_reason() -> None:
     workloads = workloads_table(tables([submission("a", 1.0)], life("a", created=2.0)))
     assert {step.name for step in present_steps(workloads)} == {
         *("answer", "creation", "first_pod", "scheduling", "initialization", "start", "readiness", "execution"),
@@ -125,7 +125,7 @@ def test_steps_that_do_not_occur_are_left_out_with_a_reason() -> None:
     assert set(reasons.values()) == {None}
 
 
-def test_a_step_of_one_kind_is_not_missing_from_another() -> None:
+def test_step_of_one_kind_is_not_missing_from_another() -> None:
     seen = [transition("TrainingWorkload", "a", "created", 1.5), transition("RunaiJob", "a", "created", 2.0)]
     seen += [transition("Job", "b", "created", 1.5)]
     recorded = tables([submission("a", 1.0, kind="TrainingWorkload"), submission("b", 1.0)], seen)
@@ -134,14 +134,14 @@ def test_a_step_of_one_kind_is_not_missing_from_another() -> None:
     assert "intermediate" not in set(table["step"])
 
 
-def test_a_job_suspended_later_was_not_held_back() -> None:
+def test_job_suspended_later_was_not_held_back() -> None:
     seen = [transition("Job", "a", "created", 1.0), transition("Job", "a", "started", 1.5)]
     seen += [transition("Job", "a", "suspended", 9.0)]
     row = workloads_table(tables([submission("a", 0.5)], seen)).iloc[0]
     assert pd.isna(row["released_s"])
 
 
-def test_tenants_are_queues_else_namespaces() -> None:
+def test_tenants_are_queues_or_namespaces() -> None:
     sent = [submission("a", 1.0, queue="blue"), submission("b", 2.0), submission("c", 3.0, namespace="other")]
     sent += [submission("d", 4.0, namespace="other", queue="red"), submission("e", 5.0, namespace="x", queue="red")]
     frame = workloads_table(tables(sent, []))

@@ -18,7 +18,7 @@ def deleted(name: str, number: int, outcome: str = "deleted") -> dict[str, Any]:
     return {"round": number, "index": 0, "namespace": "ns", "name": name, "sent_s": 5.0, "outcome": outcome}
 
 
-def test_rounds_by_hand() -> None:
+def test_churn_rounds_match_hand_computation() -> None:
     sent = [submission("a", 1.0, round=0), submission("b", 1.0, round=0)]
     sent += [submission("c", 6.0, round=1, replaces=0), submission("d", 6.0, round=1, replaces=1)]
     seen = [*life("a", scheduled=2.0), *life("b", scheduled=3.0)]
@@ -32,7 +32,7 @@ def test_rounds_by_hand() -> None:
     assert pd.isna(table["time_to_scheduled_p99_s"]).all()
 
 
-def test_without_churn_there_are_no_rounds() -> None:
+def test_run_without_churn_has_no_rounds() -> None:
     recorded = tables([submission("a", 1.0)], [])
     workloads = workloads_table(recorded)
     assert len(rounds_table(recorded, workloads, latencies_table(workloads), "linear")) == 0
@@ -61,10 +61,10 @@ def test_many_lost_nodes_are_counted() -> None:
     assert text == "7 nodes were lost during the test (all of them came back): n0, n1, n2, n3, n4 and 2 more"
 
 
-def test_a_node_without_a_name_cannot_be_told() -> None:
+def test_node_without_a_name_is_not_reported() -> None:
     changes = node_changes_table(tables([], [{**node("n1", "deleted", 1.0), "name": None}]), None)
     assert lost_nodes(changes) == ()
 
 
-def test_no_nodes_no_changes() -> None:
+def test_run_without_nodes_has_no_node_changes() -> None:
     assert lost_nodes(node_changes_table(tables([], []), None)) == ()

@@ -37,14 +37,14 @@ def test_percentiles_of_a_histogram() -> None:
     assert quantile(BOUNDS, counts, 0.99).number == pytest.approx(0.2 + 0.3 * 9 / 10)
 
 
-def test_percentiles_that_are_refused() -> None:
+def test_invalid_percentiles_are_refused() -> None:
     assert quantile(BOUNDS, np.array([50.0, 90.0, 99.0, 99.0]), 0.99).reason == "needs 100 values, has 99"
     beyond = quantile(BOUNDS, np.array([50.0, 90.0, 95.0, 200.0]), 0.99)
     assert beyond == Value(None, "lies above the largest bucket, 0.5 s", count=200)
     assert quantile(np.empty(0), np.empty(0), 0.5).reason == "needs 2 values, has 0"
 
 
-def test_a_restarted_counter_goes_on_from_zero() -> None:
+def test_restarted_counter_continues_from_zero() -> None:
     values = [(0.0, 100.0), (10.0, 130.0), (20.0, 5.0), (30.0, 25.0)]
     samples = [sample(at, "process_cpu_seconds_total", value) for at, value in values]
     frame = with_increases(tables([], [], control_plane=samples).control_plane)
@@ -54,7 +54,7 @@ def test_a_restarted_counter_goes_on_from_zero() -> None:
     assert series[["time_s", "value"]].to_numpy().tolist() == [[5.0, 3.0], [15.0, 0.5], [25.0, 2.0]]
 
 
-def test_a_series_that_came_later_began_at_zero() -> None:
+def test_series_that_appears_later_began_at_zero() -> None:
     samples = [sample(at, "apiserver_request_total", 10.0, verb="GET", code="200") for at in (0.0, 10.0)]
     samples += [sample(10.0, "apiserver_request_total", 2.0, verb="GET", code="503")]
     samples += [sample(10.0, "apiserver_request_total", 6.0, verb="POST", code="429")]
@@ -66,7 +66,7 @@ def test_a_series_that_came_later_began_at_zero() -> None:
     assert found["kube-apiserver", "throttled", None, "ratio"] == 0.75
 
 
-def test_latencies_by_verb_are_those_of_the_test() -> None:
+def test_latencies_by_verb_cover_the_test_only() -> None:
     name = "apiserver_request_duration_seconds_bucket"
     # before the test 1000 slow requests; during it 100 for jobs, half of them below 0.1 s, and 100 for pods, below 0.2
     before = {"0.1": 0.0, "0.2": 0.0, "+Inf": 1000.0}
@@ -104,19 +104,19 @@ def test_peaks_and_growth() -> None:
     assert of_all["value"].tolist() == [0.0, 35.0, 50.0]
 
 
-def test_a_single_scrape_says_what_is_there_and_nothing_of_increase() -> None:
+def test_single_scrape_has_values_but_no_increase() -> None:
     found, _ = made([sample(1.0, "process_cpu_seconds_total", 7.0), sample(1.0, "process_resident_memory_bytes", 1e9)])
     assert found["kube-apiserver", "cpu", None, "total"] == "scraped only once"
     assert found["kube-apiserver", "memory", None, "peak"] == 1e9
 
 
-def test_nothing_scraped_is_two_empty_tables() -> None:
+def test_run_without_scrapes_has_two_empty_tables() -> None:
     found, series = made([])
     assert found == {}
     assert len(series) == 0
 
 
-def test_parts_of_one_cycle_are_not_put_together() -> None:
+def test_parts_of_one_cycle_are_not_summed() -> None:
     name = "scheduler_framework_extension_point_duration_seconds_bucket"
     samples = []
     for point, median in (("Bind", "0.5"), ("Filter", "0.1")):

@@ -67,7 +67,7 @@ def recorded() -> ScaleTestTables:
     return tables(SENT, SEEN, EVENTS)
 
 
-def test_every_eviction_with_its_preemptor(recorded: ScaleTestTables) -> None:
+def test_every_eviction_names_its_preemptor(recorded: ScaleTestTables) -> None:
     table, _ = evictions(recorded)
     rows = table[["evicted_s", "pod", "priority", "preempted", "by_workload", "by_priority"]].astype("object")
     assert rows.where(rows.notna(), None).to_numpy().tolist() == [
@@ -112,14 +112,14 @@ def test_reclaims_are_preemptions_for_another_tenant() -> None:
     ]
 
 
-def test_the_preemptors_tenant_is_that_of_its_workload() -> None:
+def test_tenant_of_a_preemptor_is_that_of_its_workload() -> None:
     sent = [{**one, "queue": "red" if one["name"] == "high" else "blue"} for one in SENT]
     table, _ = evictions(tables(sent, SEEN, EVENTS))
     assert table["by_tenant"].astype("object").where(table["by_tenant"].notna(), None).tolist() == ["red", "blue", None]
     assert reclaimed(table) == 1
 
 
-def test_a_pod_preempted_before_it_was_bound_is_no_eviction() -> None:
+def test_preemption_before_binding_is_not_an_eviction() -> None:
     event = preempted("low-0", "pod uid-high-0", 7.0)
     event["message"] += " (in kube-scheduler memory)."
     table, workloads = evictions(tables(SENT, SEEN[:7], [event]))
@@ -128,7 +128,7 @@ def test_a_pod_preempted_before_it_was_bound_is_no_eviction() -> None:
     assert len(by_priority_table(table)) == 0
 
 
-def test_a_workload_that_kueue_evicts_comes_back_with_all_its_pods() -> None:
+def test_workload_evicted_by_kueue_returns_with_all_pods() -> None:
     seen = [
         transition("Job", "a", "created", 1.0),
         transition("Workload", "a-queue", "evicted", 5.0, reason="Preempted"),
@@ -139,7 +139,7 @@ def test_a_workload_that_kueue_evicts_comes_back_with_all_its_pods() -> None:
     assert (row["kind"], row["preempted"], row["replaced_s"], row["rescheduled_s"]) == ("Workload", True, 6.0, 8.0)
 
 
-def test_kueue_names_the_workload_for_which_it_takes_quota_each_time() -> None:
+def test_kueue_names_the_preempting_workload_each_time() -> None:
     def reclaimed_for(uid: str, moment: float) -> dict[str, Any]:
         message = f"Preempted to accommodate a workload (UID: {uid}) due to reclamation within the cohort"
         return {**preempted("a-queue", "", moment), "kind": "Workload", "message": message}
@@ -156,7 +156,7 @@ def test_kueue_names_the_workload_for_which_it_takes_quota_each_time() -> None:
     assert reclaimed(table) == 2
 
 
-def test_equal_names_in_two_namespaces_are_evicted_apart() -> None:
+def test_equal_names_in_two_namespaces_are_evicted_separately() -> None:
     sent = [submission("a", 1.0), submission("a", 2.0, namespace="other")]
     seen = pod("a-0", 3.0, 4.0)
     seen += [

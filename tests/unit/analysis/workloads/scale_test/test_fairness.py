@@ -40,7 +40,7 @@ SEEN = [
 ]
 
 
-def test_shares_while_both_wait() -> None:
+def test_shares_while_both_tenants_wait() -> None:
     # Both wait from 6 to 14: blue holds 3 GPUs until 12, then none; red holds 1 all along.
     found = by_tenant(fairness_table(tenants(SENT, SEEN)))
     blue, red = found["blue"], found["red"]
@@ -58,7 +58,7 @@ def test_jains_index() -> None:
     assert jain(np.empty(0)) is None
 
 
-def test_a_tenant_alone_competes_with_nobody() -> None:
+def test_single_tenant_has_no_competition() -> None:
     table = fairness_table(tenants(SENT[:2], SEEN))
     # red was only watched: it is the namespace's
     alone = by_tenant(fairness_table(tenants(SENT[:2], [row for row in SEEN if row["workload"] in ("a", "b")])))
@@ -67,13 +67,13 @@ def test_a_tenant_alone_competes_with_nobody() -> None:
     assert set(table["tenant"]) == {"blue", "ns"}
 
 
-def test_waiting_that_has_not_ended_lasts_to_the_end() -> None:
+def test_unfinished_waiting_lasts_to_the_end() -> None:
     sent = [submission("a", 1.0, queue="blue"), submission("b", 1.0, queue="red")]
     found = by_tenant(fairness_table(tenants(sent, life("a", created=5.0) + life("b", created=10.0), end=30.0)))
     assert found["red"]["contended_s"] == found["blue"]["contended_s"] == 20.0
 
 
-def test_pods_are_counted_where_nothing_asks_for_gpus() -> None:
+def test_pods_are_counted_if_no_workload_requests_gpus() -> None:
     sent = [{**row, "gpus": 0.0} for row in SENT]
     found = by_tenant(fairness_table(tenants(sent, SEEN)))
     assert found["blue"]["resource"] == "pods"

@@ -66,14 +66,14 @@ def window(measures: Measures) -> Any:
     return measures.window
 
 
-def test_titles_say_average_and_median() -> None:
+def test_titles_state_average_and_median() -> None:
     measures = measured()
     title = next(charts(general_figure(measures, window(measures)))).title
     # 0.5, 4.5 and 8.5 s from sent to scheduled; P99 needs a hundred values
     assert title == "Sent to scheduled: all pods scheduled \u2212 sent \u00b7 average 4.50\u202fs, median 4.50\u202fs"
 
 
-def test_the_object_between_has_its_row() -> None:
+def test_intermediate_object_has_its_row() -> None:
     between = [transition("RunaiJob", name, "created", 100.25 + place) for place, name in enumerate("abc")]
     measures = measured(*between)
     first = general_figure(measures, window(measures)).rows[0][0]
@@ -81,7 +81,7 @@ def test_the_object_between_has_its_row() -> None:
     assert first.layers[0].y == pytest.approx(250.0)
 
 
-def test_every_point_of_every_row_is_a_real_workload() -> None:
+def test_every_point_belongs_to_a_real_workload() -> None:
     measures = measured()
     figure = detailed_figure(measures, window(measures))
     for chart in (row[0] for row in figure.rows):
@@ -101,7 +101,7 @@ def test_series_and_distribution_share_their_axis() -> None:
         assert distribution.x.text == "workloads"
 
 
-def test_nodes_that_change_are_marked() -> None:
+def test_changing_nodes_are_marked() -> None:
     lost = transition("Node", "node-0", "not_ready", 103.0, workload=None)
     back = transition("Node", "node-0", "ready", 104.5, workload=None)
     measures = measured(lost, back)
@@ -113,11 +113,11 @@ def test_nodes_that_change_are_marked() -> None:
         assert "node lost" in {layer.label for layer in layers(make(measures, window(measures)), "moments")}
 
 
-def test_nodes_that_change_before_the_test_are_not() -> None:
+def test_node_changes_before_the_test_are_not_marked() -> None:
     assert node_moments(measured(transition("Node", "node-0", "deleted", 50.0, workload=None))) == ()
 
 
-def test_the_steady_part_is_a_span() -> None:
+def test_steady_part_is_a_span() -> None:
     measures = measured()
     [span, _] = layers(ramp_figure(measures, window(measures)), "spans")
     assert measures.ramp is not None
@@ -135,18 +135,18 @@ def test_the_steady_part_is_a_span() -> None:
         ({"phases": [[20.0, 0.0, 8.0]]}, [(0.0, 0.0), (10.0, 4.0)]),
     ],
 )
-def test_the_rate_asked_for(client: Document, expected: list[tuple[float, float]]) -> None:
+def test_requested_rate_is_drawn(client: Document, expected: list[tuple[float, float]]) -> None:
     corners = requested_rate({"client": client}, 10.0)
     assert corners is not None
     assert list(zip(*corners, strict=True)) == expected
 
 
 @pytest.mark.parametrize("client", [{}, {"rate": 0}, {"phases": [[1.0]]}, {"rate": "5"}, {"phases": 5}, 5, None])
-def test_no_rate_asked_for(client: object) -> None:
+def test_run_without_a_requested_rate_draws_none(client: object) -> None:
     assert requested_rate({"client": client}, 10.0) is None
 
 
-def test_shares_of_queues_add_up_and_name_their_weight() -> None:
+def test_queue_shares_add_up_and_name_their_weight() -> None:
     measures = measured()
     [shares, *_] = charts(queues_figure(measures, window(measures)))
     gold, silver = (layer for layer in shares.layers if layer.kind == "steps")
@@ -157,7 +157,7 @@ def test_shares_of_queues_add_up_and_name_their_weight() -> None:
     assert "Jain index" in shares.title
 
 
-def test_one_namespace_without_a_queue_has_no_queues() -> None:
+def test_single_namespace_without_a_queue_has_no_queue_figures() -> None:
     one = tables(
         [submission("a", 1.0)], life("a", created=1.1, pod_created=1.2, scheduled=1.5, running=2.0), gpus=[1.0]
     )
@@ -169,7 +169,7 @@ def test_one_namespace_without_a_queue_has_no_queues() -> None:
     assert {"latency", "steps", "nodes", "accounting"} <= names
 
 
-def test_everything_that_occurs_is_shown(tmp_path: Path) -> None:
+def test_all_recorded_data_is_shown(tmp_path: Path) -> None:
     run = write_run(tmp_path, [EVERYTHING])
     paths = make_report(run)
     assert set(figures_in(paths.index)) >= {*EVERY_FIGURE, "control_plane", "failures"}
@@ -190,7 +190,7 @@ def test_everything_that_occurs_is_shown(tmp_path: Path) -> None:
         assert words in page, words
 
 
-def test_an_unfinished_run_has_its_plots(tmp_path: Path) -> None:
+def test_unfinished_run_has_its_plots(tmp_path: Path) -> None:
     """Cut off in mid-submission, with queues, evictions and scrapes that had begun."""
     run = write_run(tmp_path, [replace(EVERYTHING, cut_after=20.0)], status="running")
     paths = make_report(run)
@@ -198,7 +198,7 @@ def test_an_unfinished_run_has_its_plots(tmp_path: Path) -> None:
     assert all(finding.severity != "error" for finding in paths.findings)
 
 
-def test_tables_name_what_is_missing() -> None:
+def test_tables_list_missing_data() -> None:
     measures = measured()
     found = [
         block

@@ -24,7 +24,7 @@ def _measures() -> Measures:
     return measure(tables(sent, seen), {}, dict(STATED))
 
 
-def test_every_measure_of_scheduling_has_a_kpi_and_a_formula(measures: Measures) -> None:
+def test_every_scheduling_measure_has_a_kpi_and_a_formula(measures: Measures) -> None:
     table = formulas_table(evaluate(KPIS, measures))
     assert len(table.rows) == len({one.kpi for one in FORMULAS}) == len(FORMULAS)
     for label, value, formula in table.rows:
@@ -32,7 +32,7 @@ def test_every_measure_of_scheduling_has_a_kpi_and_a_formula(measures: Measures)
         assert bool(value.text) != bool(value.reason), label
 
 
-def test_values_are_shown_with_their_units_and_in_the_words_of_the_trade(measures: Measures) -> None:
+def test_values_are_shown_with_units_and_common_terms(measures: Measures) -> None:
     kpis = [
         *(kpi for kpi in evaluate(KPIS, measures) if kpi.name not in ("steady_scheduling_rate",)),
         *(_valued(kpi.name, 7.5, kpi.unit) for kpi in KPIS if kpi.name == "steady_scheduling_rate"),
@@ -46,7 +46,7 @@ def _valued(name: str, number: float, unit: str) -> KpiValue:
     return KpiValue(number, name=name, help="help", unit=unit, direction="higher")
 
 
-def test_the_table_of_data_quality_has_every_place_and_what_is_missing(measures: Measures) -> None:
+def test_data_quality_table_lists_every_place_and_gap(measures: Measures) -> None:
     rows = measures.data_quality.astype("object")
     found = {row["what"]: row for row in rows.where(rows.notna(), None).to_dict("records")}
     places = ("completed", "failed", "churned", "deleted", "unseen", "unfinished")

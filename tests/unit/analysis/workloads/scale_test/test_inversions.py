@@ -20,18 +20,18 @@ def inverted(workloads: list[tuple[str, float, float, dict[str, Any]]]) -> list[
     return table[columns].astype("object").to_numpy().tolist()
 
 
-def test_two_that_overtake_one() -> None:
+def test_two_overtaking_workloads_are_two_inversions() -> None:
     # a is answered at 1.01, so before b and c are sent; both start before it, b after c
     same: dict[str, Any] = {"priority": 5}
     assert inverted([("a", 1.0, 9.0, same), ("b", 2.0, 8.0, same), ("c", 3.0, 7.0, same)]) == [[5, 3, 3, 2, 2]]
 
 
-def test_requests_on_their_way_at_once_have_no_order() -> None:
+def test_concurrent_requests_have_no_order() -> None:
     slow = {"priority": 5, "answered_s": 2.5}
     assert inverted([("a", 1.0, 9.0, slow), ("b", 2.0, 8.0, {"priority": 5})]) == [[5, 2, 0, 0, 0]]
 
 
-def test_only_workloads_that_are_alike_are_compared() -> None:
+def test_only_equal_workloads_are_compared() -> None:
     found = inverted(
         [
             ("a", 1.0, 9.0, {"priority": 5}),
@@ -43,7 +43,7 @@ def test_only_workloads_that_are_alike_are_compared() -> None:
     assert [row[1:] for row in found] == [[1, 0, 0, 0]] * 4
 
 
-def test_equal_starts_and_workloads_that_never_started_are_no_inversions() -> None:
+def test_equal_starts_and_unstarted_workloads_are_no_inversions() -> None:
     sent = [submission("a", 1.0), submission("b", 2.0), submission("c", 0.5)]
     seen = [transition("Pod", f"{name}-0", "scheduled", 5.0) for name in ("a", "b")]
     table = inversions_table(workloads_table(tables(sent, seen)))
@@ -51,7 +51,7 @@ def test_equal_starts_and_workloads_that_never_started_are_no_inversions() -> No
     assert len(inversions_table(workloads_table(tables(sent, [])))) == 0
 
 
-def test_counts_are_those_of_trying_every_pair() -> None:
+def test_counts_equal_those_of_all_pairs() -> None:
     random = np.random.default_rng(3)
     for count in range(1, 60):
         sent = random.integers(0, 12, count).astype(float)

@@ -89,17 +89,17 @@ def found(measures: Measures) -> dict[str, KpiValue]:
 
 
 @pytest.mark.parametrize(("name", "expected"), [*OF_CONTROL_PLANE.items(), *OF_WORKLOADS.items()])
-def test_a_kpi_is_what_its_name_says(found: dict[str, KpiValue], name: str, expected: float) -> None:
+def test_kpi_computes_what_its_name_states(found: dict[str, KpiValue], name: str, expected: float) -> None:
     assert found[name].number == pytest.approx(expected), found[name].reason
 
 
-def test_no_kpi_of_the_control_plane_is_left_out_and_no_two_are_alike() -> None:
+def test_control_plane_kpis_are_complete_and_distinct() -> None:
     assert {kpi.name for kpi in CONTROL_PLANE_KPIS} == set(OF_CONTROL_PLANE)
     for numbers in (OF_CONTROL_PLANE, OF_WORKLOADS):
         assert len({round(number, 9) for number in numbers.values()}) == len(numbers)
 
 
-def test_etcd_that_waits_for_no_disk_has_no_latency_of_it() -> None:
+def test_etcd_without_disk_sync_has_no_sync_latency() -> None:
     samples = [{**row, "value": 0.0} if "wal_fsync" in row["metric"] else row for row in control_plane()]
     value = evaluate(KPIS, measure(tables([submission("a", 1.0)], [], control_plane=samples), {}, {}))
     reasons = {one.reason for one in value if one.name.startswith("etcd_fsync")}
@@ -132,7 +132,7 @@ COURSES = {
 }
 
 
-def test_the_course_of_the_control_plane(measures: Measures) -> None:
+def test_control_plane_over_time(measures: Measures) -> None:
     courses: dict[tuple[str, str, str | None], list[tuple[float, float]]] = {}
     for row in measures.control_plane_series.to_dict("records"):
         detail = None if pd.isna(row["detail"]) else str(row["detail"])
@@ -143,7 +143,7 @@ def test_the_course_of_the_control_plane(measures: Measures) -> None:
         assert [value for _, value in courses[name]] == pytest.approx([value for _, value in points]), name
 
 
-def test_what_preemption_cost_by_priority() -> None:
+def test_cost_of_preemption_by_priority() -> None:
     pairs = [("a", "x"), ("a", "x"), ("b", "x"), ("c", "y")]
     rows = [
         {"workload": victim, "priority": 10, "preempted": True, "by_workload": by, "by_priority": 100}
@@ -156,7 +156,7 @@ def test_what_preemption_cost_by_priority() -> None:
     assert table[names].where(table.notna(), None).to_numpy().tolist() == [[20, None, 1, 1, 0], [10, 100, 4, 3, 2]]
 
 
-def test_what_tenants_held_and_waited_for_over_time() -> None:
+def test_usage_and_waiting_of_tenants_over_time() -> None:
     sent = [submission("a", 100.0, queue="blue", gpus=3.0), submission("b", 100.0, queue="red", gpus=2.0)]
     seen = life("a", created=105.0, pod_created=106.0, scheduled=110.5, succeeded=150.0, completed=150.0)
     seen += life("b", created=108.0, pod_created=108.0, scheduled=130.0, succeeded=160.0, completed=160.0)

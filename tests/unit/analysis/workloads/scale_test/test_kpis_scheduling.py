@@ -32,7 +32,7 @@ def test_preemption_and_rescheduling() -> None:
     assert found["rescheduling_p99"].reason == "needs 100 values, has 2"
 
 
-def test_jains_indices() -> None:
+def test_jain_indices() -> None:
     found = kpis(tables(test_fairness.SENT, test_fairness.SEEN))
     # equal shares of the demand: both indices are that of 2.25 and 1 GPUs
     index = 3.25**2 / (2 * (2.25**2 + 1))
@@ -53,7 +53,7 @@ def test_order_and_ramp() -> None:
     assert numbers(found, "steady_completion_rate") == [11 / 13]
 
 
-def test_the_api_as_submitters_saw_it() -> None:
+def test_api_latency_seen_by_submitters() -> None:
     sent = [submission("a", 1.0, attempts=4), submission("b", 2.0), submission("c", 3.0, outcome="failed", status=403)]
     found = kpis(tables(sent, []))
     assert numbers(found, "api_error_ratio", "api_retry_ratio") == [1 / 3, 3 / 6]
@@ -61,7 +61,7 @@ def test_the_api_as_submitters_saw_it() -> None:
     assert watched["api_error_ratio"].reason == "no submission was recorded"
 
 
-def test_nodes_lost_are_counted_where_nodes_were_watched() -> None:
+def test_lost_nodes_are_counted_if_nodes_were_watched() -> None:
     lost = transition("Node", "n1", "not_ready", 5.0, workload=None, namespace="", node="n1")
     sent = [submission("a", 1.0)]
     assert kpis(tables(sent, [lost]), WATCHED)["nodes_lost"].number == 1.0
@@ -72,7 +72,7 @@ def test_nodes_lost_are_counted_where_nodes_were_watched() -> None:
     assert told == "objects of kind Node could not be watched: 403 Forbidden"
 
 
-def test_steps_that_do_not_occur_have_a_reason() -> None:
+def test_absent_steps_have_a_reason() -> None:
     found = kpis(tables([submission("a", 1.0)], life("a", created=2.0)))
     reasons = {
         "podgroup_creation_p50": "no pod groups in this recording",

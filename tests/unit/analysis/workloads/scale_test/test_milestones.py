@@ -17,7 +17,7 @@ def by_name(recorded: ScaleTestTables) -> dict[str, dict[str, Any]]:
     return {str(row["workload"]): {str(k): v for k, v in row.items()} for row in frame.to_dict("records")}
 
 
-def test_one_pod_goes_through_every_milestone() -> None:
+def test_pod_passes_every_milestone() -> None:
     times = {"created": 101.0, "pod_created": 101.5, "scheduled": 102.25, "initialized": 103.0, "running": 104.0}
     row = by_name(tables([submission("a", 100.5)], life("a", **times, ready=104.5, completed=110.0)))["a"]
     expected = {"sent_s": 100.5, "answered_s": 100.51, "created_s": 101.0, "first_pod_created_s": 101.5}
@@ -28,34 +28,34 @@ def test_one_pod_goes_through_every_milestone() -> None:
     assert pd.isna(row["failed_s"])
 
 
-def test_a_gang_is_as_far_as_its_last_pod() -> None:
+def test_gang_milestone_is_that_of_its_last_pod() -> None:
     pods = [transition("Pod", f"a-{pod}", "created", 10.0 + pod) for pod in range(3)]
     pods += [transition("Pod", f"a-{pod}", "scheduled", 20.0 - pod) for pod in range(3)]
     row = by_name(tables([submission("a", 9.0, pods=3.0)], pods))["a"]
     assert (row["first_pod_created_s"], row["last_pod_created_s"], row["scheduled_s"]) == (10.0, 12.0, 20.0)
 
 
-def test_an_incomplete_gang_has_not_reached_it() -> None:
+def test_incomplete_gang_has_not_reached_a_milestone() -> None:
     pods = [transition("Pod", f"a-{pod}", "scheduled", 20.0 + pod) for pod in range(2)]
     row = by_name(tables([submission("a", 9.0, pods=3.0)], pods))["a"]
     assert pd.isna(row["scheduled_s"])
 
 
-def test_a_pod_that_replaces_another_moves_nothing() -> None:
+def test_replacement_pod_does_not_move_milestones() -> None:
     pods = [transition("Pod", f"a-{pod}", "scheduled", 20.0 + pod) for pod in range(2)]
     pods += [transition("Pod", "a-9", "scheduled", 99.0)]
     row = by_name(tables([submission("a", 9.0, pods=2.0)], pods))["a"]
     assert row["scheduled_s"] == 21.0
 
 
-def test_a_transition_seen_twice_counts_once() -> None:
+def test_transition_observed_twice_counts_once() -> None:
     pods = [transition("Pod", "a-0", "scheduled", 20.0), transition("Pod", "a-0", "scheduled", 50.0)]
     pods += [transition("Pod", "a-1", "scheduled", 30.0)]
     row = by_name(tables([submission("a", 9.0, pods=2.0)], pods))["a"]
     assert row["scheduled_s"] == 30.0
 
 
-def test_watching_alone_knows_workloads_by_their_transitions() -> None:
+def test_watch_without_submission_finds_workloads_by_transitions() -> None:
     rows = life("b", created=5.0, pod_created=6.0) + life("a", created=3.0, pod_created=4.0)
     frame = workloads_table(tables([], rows))
     assert frame["workload"].tolist() == ["a", "b"]
@@ -64,7 +64,7 @@ def test_watching_alone_knows_workloads_by_their_transitions() -> None:
     assert frame["sent_s"].isna().all()
 
 
-def test_rows_stand_in_the_order_of_submission() -> None:
+def test_rows_follow_the_order_of_submission() -> None:
     frame = workloads_table(tables([submission("b", 2.0), submission("c", 3.0), submission("a", 1.0)], []))
     assert frame["workload"].tolist() == ["a", "b", "c"]
 
@@ -76,7 +76,7 @@ def test_equal_names_in_two_namespaces_are_two_workloads() -> None:
     assert {name: row["created_s"] for name, row in found.items()} == {"ns/a": 5.0, "other/a": 7.0}
 
 
-def test_a_pod_without_a_controller_is_its_own_workload() -> None:
+def test_pod_without_a_controller_is_its_own_workload() -> None:
     words = {"created": 2.0, "scheduled": 3.0, "running": 4.0, "succeeded": 9.0, "deleted": 12.0}
     pods = [transition("Pod", "a", word, when) for word, when in words.items()]
     pods += [transition("Pod", "b-x", "succeeded", 8.0)]
@@ -94,11 +94,11 @@ def test_objects_of_no_workload_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("given", [[], [submission("a", 1.0)]])
-def test_recordings_with_nothing_seen_are_tables_too(given: list[dict[str, Any]]) -> None:
+def test_empty_recording_yields_tables(given: list[dict[str, Any]]) -> None:
     assert len(workloads_table(tables(given, []))) == len(given)
 
 
-def test_rows_without_a_word_a_kind_or_an_object_reach_nothing() -> None:
+def test_incomplete_rows_reach_no_milestone() -> None:
     nameless = {"transition": None}, {"kind": None}, {"workload": None}
     seen = [{**transition("Pod", "a-0", "succeeded", 5.0), **missing} for missing in nameless]
     [row] = by_name(tables([submission("a", 1.0)], [*seen, *life("a", created=2.0, scheduled=3.0)])).values()

@@ -31,7 +31,7 @@ def of(pods: list[dict[str, Any]], gpus: dict[str, float]) -> Occupation:
     return found
 
 
-def test_a_cell_is_the_exact_mean() -> None:
+def test_cell_is_the_exact_mean() -> None:
     found = of([pod("a", 0.25, 2.5, gpus=2), pod("a", 1.0, None)], {"a": 4, "b": 4})
     # 2 of 4 GPUs for three quarters of the first interval; then one more; then 2 for a half of the third
     assert found.values[0, :4] == pytest.approx([37.5, 75.0, 50.0, 25.0])
@@ -41,17 +41,17 @@ def test_a_cell_is_the_exact_mean() -> None:
     assert (found.edges[0], found.edges[1], found.edges[-1]) == (0.0, WIDTH, WIDTH * COLUMNS)
 
 
-def test_a_pod_within_one_interval_counts_its_time() -> None:
+def test_pod_within_one_interval_counts_its_time() -> None:
     found = of([pod("a", 3.1, 3.6)], {"a": 1})
     assert found.values[0, 2:5] == pytest.approx([0.0, 50.0, 0.0])
 
 
-def test_what_began_before_the_window_fills_it() -> None:
+def test_pod_running_before_the_window_fills_it() -> None:
     found = of([pod("a", -5.0, 1.5)], {"a": 1})
     assert found.values[0, :3] == pytest.approx([100.0, 50.0, 0.0])
 
 
-def test_many_nodes_are_rows_of_several() -> None:
+def test_many_nodes_are_grouped_into_rows() -> None:
     names = {f"node-{number}": 2.0 for number in range(MOST_ROWS + 2)}
     found = of([pod("node-2", 0, None, gpus=2), pod("node-10", 0, None)], names)
     assert (found.nodes_per_row, len(found.rows)) == (2, (MOST_ROWS + 2) // 2)
@@ -61,17 +61,17 @@ def test_many_nodes_are_rows_of_several() -> None:
     assert found.values[5] == pytest.approx(25.0)
 
 
-def test_rows_of_unlike_nodes_weigh_by_their_gpus() -> None:
+def test_rows_of_unequal_nodes_are_weighted_by_gpus() -> None:
     names = {f"node-{number:03d}": 1.0 for number in range(MOST_ROWS + 1)} | {"node-001": 3.0}
     assert of([pod("node-001", 0, None, gpus=3)], names).values[0, 0] == pytest.approx(75.0)
 
 
-def test_pods_elsewhere_are_counted() -> None:
+def test_pods_on_other_nodes_are_counted() -> None:
     found = of([pod("a", 0, None), pod("new", 0, None), pod(None, 0, None), pod("cpu", 0, None)], {"a": 1, "cpu": 0})
     assert (found.rows, found.elsewhere) == (("a",), 2)
 
 
-def test_pods_stand_in_where_nobody_asks_for_gpus() -> None:
+def test_pods_are_shown_if_no_workload_requests_gpus() -> None:
     found = of([pod("a", 0, None, gpus=0), pod("a", 0, None, gpus=0)], {"a": 0, "b": 8})
     assert not found.of_gpus
     assert np.all(found.values[0] == pytest.approx(2.0))
@@ -79,6 +79,6 @@ def test_pods_stand_in_where_nobody_asks_for_gpus() -> None:
 
 
 @pytest.mark.parametrize("gpus", [[], [{"name": "a", "gpus": 1.0}]])
-def test_nothing_known_is_nothing_shown(gpus: list[dict[str, Any]]) -> None:
+def test_run_without_nodes_shows_no_occupation(gpus: list[dict[str, Any]]) -> None:
     pods: pd.DataFrame = frame(PODS, [pod("a", 0, None)] if not gpus else [])
     assert occupation(pods, frame(NODES, gpus), WINDOW) is None

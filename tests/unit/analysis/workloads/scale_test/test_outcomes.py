@@ -33,7 +33,7 @@ SEEN = [
 STATED = {"asked": 6, "submitted": 6, "completed": 1, "failed": 2, "lost": 0, "running": 3}
 
 
-def test_every_workload_is_in_exactly_one_place() -> None:
+def test_every_workload_has_exactly_one_outcome() -> None:
     counted = account(workloads_table(tables(SENT, SEEN)), STATED)
     parts = (counted.completed, counted.failed, counted.deleted, counted.unseen, counted.unfinished)
     assert parts == (1, 2, 1, 1, 1)
@@ -49,12 +49,12 @@ def test_every_workload_is_in_exactly_one_place() -> None:
         ({"completed": 2, "running": 2}, "the recorder counted 2 completed, its recording shows 1"),
     ],
 )
-def test_accounting_that_does_not_hold_is_an_error(change: dict[str, int], text: str) -> None:
+def test_inconsistent_accounting_is_an_error(change: dict[str, int], text: str) -> None:
     counted = account(workloads_table(tables(SENT, SEEN)), {**STATED, **change})
     assert [(finding.severity, finding.text) for finding in accounting_findings(counted, "x")] == [("error", text)]
 
 
-def test_accounting_that_is_missing_is_a_warning() -> None:
+def test_missing_accounting_is_a_warning() -> None:
     counted = account(workloads_table(tables(SENT, SEEN)), {})
     assert [finding.severity for finding in accounting_findings(counted, "x")] == ["warning"]
     assert counted.lost is None
@@ -93,7 +93,7 @@ def test_failures_by_stage_and_cause() -> None:
     ]
 
 
-def test_no_failures_is_an_empty_table() -> None:
+def test_run_without_failures_has_an_empty_table() -> None:
     assert len(failures(tables(SENT[:2], life("a", created=1.5)))) == 0
 
 
@@ -107,7 +107,7 @@ def test_refusals_that_differ_only_by_name_are_one_cause() -> None:
     assert table["cause"].tolist() == ["HTTP 422: Job … is invalid: port …"]
 
 
-def test_a_refusal_without_an_answer() -> None:
+def test_refusal_without_a_response() -> None:
     sent = [submission("a", 1.0, outcome="failed", status=None, error="timeout"), submission("b", 1.0, status=201)]
     assert failures(tables(sent, []))["cause"].tolist() == ["no answer: timeout"]
 
@@ -115,7 +115,7 @@ def test_a_refusal_without_an_answer() -> None:
 CHURNED = {"round": 1, "index": 0, "namespace": "ns", "sent_s": 6.9, "answered_s": 7.0, "status": 200}
 
 
-def test_workloads_that_the_test_deleted_are_churned() -> None:
+def test_workloads_deleted_by_the_test_are_churned() -> None:
     deleted = [
         {**CHURNED, "name": "a", "sent_s": 30.0, "outcome": "deleted"},
         {**CHURNED, "name": "f", "outcome": "deleted"},
@@ -129,7 +129,7 @@ def test_workloads_that_the_test_deleted_are_churned() -> None:
     assert accounting_findings(counted, "x") == ()
 
 
-def test_what_a_deletion_makes_fail_is_churned() -> None:
+def test_failures_caused_by_a_deletion_are_churned() -> None:
     seen = [*life("a", scheduled=2.0), transition("Job", "a", "failed", 7.2)]
     recorded = tables([submission("a", 1.0)], seen, churn=[{**CHURNED, "name": "a", "outcome": "deleted"}])
     workloads = workloads_table(recorded)
@@ -137,7 +137,7 @@ def test_what_a_deletion_makes_fail_is_churned() -> None:
     assert (counted.failed, counted.churned) == (0, 1)
 
 
-def test_an_identity_without_what_was_churned_does_not_hold() -> None:
+def test_accounting_without_churned_workloads_is_inconsistent() -> None:
     counted = account(workloads_table(tables(SENT, SEEN)), {**STATED, "churned": 2})
     assert [finding.text for finding in accounting_findings(counted, "x")] == [
         "submitted 6 is not completed + failed + lost + running + churned = 8",
@@ -145,7 +145,7 @@ def test_an_identity_without_what_was_churned_does_not_hold() -> None:
     ]
 
 
-def test_what_fails_after_its_deletion_was_deleted_by_the_test() -> None:
+def test_failure_after_deletion_counts_as_deleted_by_the_test() -> None:
     stopped = "Error (exit code 137)"
     seen = [
         transition("Pod", "a-0", "failed", 6.5, reason=stopped),
@@ -162,7 +162,7 @@ def test_what_fails_after_its_deletion_was_deleted_by_the_test() -> None:
     ]
 
 
-def test_the_report_adds_up_what_was_churned() -> None:
+def test_report_includes_churned_workloads() -> None:
     recorded = tables(SENT, SEEN, churn=[{**CHURNED, "name": "f", "outcome": "deleted"}])
     table = accounting_table(measure(recorded, {}, {**STATED, "running": 2, "churned": 1}))
     shown = {row[0].text: (row[1].text, row[2].text) for row in table.rows}

@@ -14,24 +14,24 @@ from tests.unit.analysis.hand_made import rising, tables
 RUNNING = StepSeries(np.array([10.0, 20.0, 40.0, 60.0, 70.0]), np.array([2.0, 10.0, 9.0, 3.0, 0.0]))
 
 
-def test_the_plateau_and_its_ends() -> None:
+def test_plateau_has_its_ends() -> None:
     # 10 ran for a third of the busy time: the plateau; 9 is nine tenths of it, so the drain begins at 60
     assert ramp_of(RUNNING, Window(0.0, 80.0)) == Ramp(10.0, 20.0, 60.0)
 
 
-def test_a_short_peak_is_no_plateau() -> None:
+def test_short_peak_is_no_plateau() -> None:
     # 50 ran for 1 s of 100
     series = StepSeries(np.array([0.0, 50.0, 51.0, 100.0]), np.array([5.0, 50.0, 5.0, 0.0]))
     assert ramp_of(series, Window(0.0, 100.0)) == Ramp(5.0, 0.0, 100.0)
 
 
-def test_nothing_ran() -> None:
+def test_run_without_pods_has_no_plateau() -> None:
     assert ramp_of(count_between(np.empty(0), np.empty(0)), Window(0.0, 1.0)) is None
     window = Window(0.0, 1.0)
     assert len(phases_table(workloads_table(tables([], [])), RUNNING, None, window)) == 0
 
 
-def test_what_was_reached_in_each_phase() -> None:
+def test_reached_concurrency_of_each_phase() -> None:
     sent, seen = rising()
     workloads = workloads_table(tables(sent, seen))
     running = count_between(

@@ -32,28 +32,28 @@ def names(selection: Selection, submitted: list[dict[str, object]] = SUBMITTED) 
     return sorted(part.submissions["name"].astype("str")), sorted(seen), words
 
 
-def test_the_first_are_the_first_submitted() -> None:
+def test_first_selection_takes_the_first_submitted() -> None:
     assert names(Selection(first=2)) == (["a", "c"], ["a", "c"], "only the first 2 by submission: 2 of 3 workloads")
 
 
-def test_the_last_are_the_last_submitted() -> None:
+def test_last_selection_takes_the_last_submitted() -> None:
     assert names(Selection(last=1)) == (["b"], ["b"], "only the last 1 by submission: 1 of 3 workloads")
 
 
-def test_the_last_are_of_the_first() -> None:
+def test_last_selection_applies_to_the_first_selection() -> None:
     words = "only the last 1 of the first 2 by submission: 1 of 3 workloads"
     assert names(Selection(first=2, last=1)) == (["c"], ["c"], words)
 
 
-def test_more_than_there_are_is_all() -> None:
+def test_selection_larger_than_the_run_is_everything() -> None:
     assert names(Selection(first=9, last=9))[0] == ["a", "b", "c"]
 
 
-def test_those_only_watched_are_in_order_of_being_seen() -> None:
+def test_watched_workloads_are_in_order_of_observation() -> None:
     assert names(Selection(first=2), [])[:2] == ([], ["a", "c"])
 
 
-def test_what_belongs_to_no_workload_stays() -> None:
+def test_data_of_no_workload_is_kept() -> None:
     node = transition("Node", "node-0", "deleted", 5.0, workload=None)
     pod = transition("Pod", "stranger", "created", 5.0, workload=None)
     part, _ = select(tables(SUBMITTED, [*SEEN, node, pod]), Selection(first=1))
@@ -61,13 +61,13 @@ def test_what_belongs_to_no_workload_stays() -> None:
     assert "stranger" not in set(part.transitions["name"])
 
 
-def test_names_in_several_namespaces_are_told_apart() -> None:
+def test_equal_names_in_several_namespaces_are_distinct() -> None:
     submitted = [submission("a", 1.0), submission("a", 2.0, namespace="other")]
     part, _ = select(tables(submitted, []), Selection(last=1))
     assert list(part.submissions["namespace"]) == ["other"]
 
 
-def test_a_part_has_a_report_beside_the_whole_one(small_run: Path) -> None:
+def test_selection_has_a_report_next_to_the_full_one(small_run: Path) -> None:
     whole = make_report(small_run)
     before = whole.kpis.read_bytes()
     assert run(["report", str(small_run), "--first", "20"]) == 0
@@ -84,13 +84,13 @@ def test_a_part_has_a_report_beside_the_whole_one(small_run: Path) -> None:
     pd.testing.assert_series_equal(part["running_s"], all_of_them["running_s"][:20])
 
 
-def test_the_accounting_of_all_is_no_error_of_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_full_accounting_is_no_error_of_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     assert run(["report", str(directory), "--last", "10", "--output", str(tmp_path / "out")]) == 0
     assert "the accounting of all is in the whole report" in capsys.readouterr().err
     assert (tmp_path / "out" / "index.html").is_file()
 
 
-def test_none_is_refused(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_selection_of_zero_is_refused(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(small_run), "--first", "0"]) == 2
     assert "--first" in capsys.readouterr().err

@@ -40,7 +40,7 @@ def anomalies(recorded: ScaleTestTables) -> list[tuple[Any, ...]]:
     return list(table.astype("object").itertuples(index=False, name=None))
 
 
-def test_every_step_by_hand() -> None:
+def test_every_step_matches_hand_computation() -> None:
     row = latencies(tables([submission("a", 100.5)], life("a", **TIMES))).iloc[0]
     expected = {
         "answer": 0.01,
@@ -63,7 +63,7 @@ def test_every_step_by_hand() -> None:
     assert set(expected) == chain
 
 
-def test_server_stamps_carry_the_sum_of_both_resolutions() -> None:
+def test_server_timestamps_have_the_sum_of_both_resolutions() -> None:
     row = latencies(tables([submission("a", 100.5)], life("a", **TIMES))).iloc[0]
     # created 100.75 and scheduled 102.5 are stamped 100 and 102 by the server, sent is the client's own stamp
     assert (row["scheduling_server_s"], row["scheduling_resolution_s"]) == (1.0, 2.0)
@@ -72,7 +72,7 @@ def test_server_stamps_carry_the_sum_of_both_resolutions() -> None:
     assert pd.isna(row["answer_server_s"])
 
 
-def test_the_spread_of_a_gang() -> None:
+def test_spread_of_a_gang() -> None:
     pods = [transition("Pod", f"a-{pod}", "created", 10.0 + 2 * pod) for pod in range(3)]
     assert latencies(tables([submission("a", 9.0, pods=3.0)], pods)).iloc[0]["all_pods_s"] == 4.0
 
@@ -85,14 +85,14 @@ def test_negative_latencies_are_kept_and_counted_by_cause() -> None:
     assert found == [("first_pod", "seen", "negative", "two watches deliver in no common order", 1)]
 
 
-def test_a_server_difference_within_its_resolution_is_no_anomaly() -> None:
+def test_server_difference_within_resolution_is_no_anomaly() -> None:
     # sent 100.5, created stamped 100: -0.5 s, but the stamp is only good to a second
     recorded = tables([submission("a", 100.5)], life("a", created=100.75))
     assert latencies(recorded).iloc[0]["creation_server_s"] == -0.5
     assert [row for row in anomalies(recorded) if row[2] == "negative"] == []
 
 
-def test_a_server_difference_beyond_its_resolution_is_counted() -> None:
+def test_server_difference_beyond_resolution_is_counted() -> None:
     created = transition("Job", "a", "created", 100.75, server_s=90.0)
     found = [row for row in anomalies(tables([submission("a", 100.5)], [created])) if row[2] == "negative"]
     assert found == [("creation", "server", "negative", "clocks of client and server differ", 1)]
@@ -119,7 +119,7 @@ def test_missing_latencies_are_counted_by_cause() -> None:
     }
 
 
-def test_statistics_of_every_step_have_a_value_or_a_reason() -> None:
+def test_step_statistics_have_a_value_or_a_reason() -> None:
     sent = [submission(f"w{number}", float(number)) for number in range(30)]
     seen = [row for number in range(30) for row in life(f"w{number}", created=number + 0.25)]
     frame = latencies(tables(sent, seen))
