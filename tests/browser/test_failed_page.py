@@ -62,7 +62,7 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
-def test_a_failed_run(width: int, tmp_path: Path) -> None:
+def test_failed_run_shows_its_reason_and_files(width: int, tmp_path: Path) -> None:
     shape = Shape(workloads=120, nodes=4, duration=3.0, failing=0.1)
     page = make_report(write_run(tmp_path, [shape], status="failed")).index
     with opened(page, width, tmp_path / "profile") as tab:

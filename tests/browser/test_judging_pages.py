@@ -31,9 +31,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("device", list(WIDTHS))
 @pytest.mark.parametrize(("name", "charts"), [("comparison", 2), ("regression", 2)])
-def test_a_page_is_whole_at_every_width(
-    pages: dict[str, Path], name: str, charts: int, device: str, tmp_path: Path
-) -> None:
+def test_page_fits_at_every_width(pages: dict[str, Path], name: str, charts: int, device: str, tmp_path: Path) -> None:
     with opened(pages[name], WIDTHS[device], tmp_path) as tab:
         found = tab.find("return looked()")
     assert found["plots"] >= charts

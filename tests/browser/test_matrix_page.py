@@ -32,7 +32,7 @@ return { orders, sorts };
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
-def test_the_table_of_a_matrix_is_sorted_by_its_headings(width: int, tmp_path: Path) -> None:
+def test_matrix_table_is_sorted_by_its_headings(width: int, tmp_path: Path) -> None:
     page = make_report(write_tuning_run(tmp_path, TRAININGS)).index
     with opened(page, width, tmp_path / "profile") as tab:
         whole = tab.find("return looked()")
@@ -46,7 +46,7 @@ def test_the_table_of_a_matrix_is_sorted_by_its_headings(width: int, tmp_path: P
     assert found["sorts"] == [["ascending"], ["descending"]]
 
 
-def test_the_results_of_a_small_matrix_are_not_cut_on_a_laptop(tmp_path: Path) -> None:
+def test_small_matrix_results_fit_a_laptop(tmp_path: Path) -> None:
     shapes = [Shape(workloads=200, nodes=8, duration=2.0), Shape(workloads=20, nodes=2, pods=2, kind="PyTorchJob")]
     page = make_report(write_run(tmp_path, shapes)).index
     with opened(page, 1300, tmp_path / "profile") as tab:

@@ -46,13 +46,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
-def test_the_page_fits_and_loads_nothing(page: Path, width: int, tmp_path: Path) -> None:
+def test_page_fits_and_loads_nothing(page: Path, width: int, tmp_path: Path) -> None:
     with opened(page, width, tmp_path) as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": width, "plots": tab.find(CHARTS)}
         assert tab.find(SEARCH) == [9, 1]
 
 
-def test_charts_tell_values_and_zoom(page: Path, tmp_path: Path) -> None:
+def test_charts_show_values_and_zoom(page: Path, tmp_path: Path) -> None:
     with opened(page, WIDTHS["desktop"], tmp_path) as tab:
         tab.find("await drawn()")
         x, y = tab.find(POINT)
@@ -71,21 +71,21 @@ def test_charts_tell_values_and_zoom(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
-def test_a_page_of_everything_fits_and_loads_nothing(width: int, tmp_path: Path) -> None:
+def test_page_of_everything_fits_and_loads_nothing(width: int, tmp_path: Path) -> None:
     shape = Shape(workloads=120, nodes=6, pods=2, rate=20.0, duration=5.0, everything=True)
     page = make_report(write_run(tmp_path, [shape])).index
     with opened(page, width, tmp_path / "profile") as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": width, "plots": tab.find(CHARTS)}
 
 
-def test_a_page_of_cells_fits_a_phone(tmp_path: Path) -> None:
+def test_page_of_cells_fits_a_phone(tmp_path: Path) -> None:
     shapes = [Shape(workloads=40, nodes=2, duration=1.0), Shape(workloads=40, nodes=2, pods=2, kind="PyTorchJob")]
     page = make_report(write_run(tmp_path, shapes)).index
     with opened(page, WIDTHS["phone"], tmp_path / "profile") as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": WIDTHS["phone"], "plots": tab.find(CHARTS)}
 
 
-def test_dark_and_light_differ(page: Path, tmp_path: Path) -> None:
+def test_dark_and_light_schemes_differ(page: Path, tmp_path: Path) -> None:
     colours = []
     for scheme in ("dark", "light"):
         with opened(page, WIDTHS["desktop"], tmp_path / scheme, scheme) as tab:

@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_search_finds_the_command(site: Path, tmp_path: Path) -> None:
+def test_search_finds_the_command(site: Path, tmp_path: Path) -> None:
     with opened(site / "index.html", WIDTHS["desktop"], tmp_path / "profile") as tab:
         tab.leave(
             'const asked = document.querySelector("input[name=q]"); asked.value = "user workload monitoring";'

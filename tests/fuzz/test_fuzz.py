@@ -13,14 +13,14 @@ SEED = 1
 
 
 @pytest.mark.parametrize(("name", "count"), [pytest.param(*one, id=one[0]) for one in shares(THOUSAND)])
-def test_damaged_inputs_are_answered_by_name(name: str, count: int) -> None:
+def test_damaged_input_yields_an_answer_or_a_named_error(name: str, count: int) -> None:
     outcome = fuzz(name, count, SEED)
     assert outcome.failures == []
     assert sum(outcome.codes.values()) == count
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_the_input_is_whole_before_it_is_damaged(name: str, tmp_path: Path) -> None:
+def test_undamaged_input_is_valid(name: str, tmp_path: Path) -> None:
     """Else nothing would be tested but how a wrong argument is told."""
     from tests.fuzz.harness import _words
 

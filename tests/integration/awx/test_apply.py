@@ -82,7 +82,7 @@ def awx(tmp_path: Path) -> Iterator[Awx]:
 
 
 @pytest.mark.deep
-def test_what_is_applied_twice_and_removed(awx: Awx) -> None:
+def test_apply_is_idempotent_and_removable(awx: Awx) -> None:
     assert awx.changed("apply.yml", ONE_FLOW) == 11
     _look_at(awx.api)
 
@@ -144,7 +144,7 @@ def test_awx_refuses_the_password(awx: Awx) -> None:
 
 
 @pytest.mark.deep
-def test_all_flows_applied_and_removed_twice(awx: Awx) -> None:
+def test_all_flows_are_applied_and_removed_twice(awx: Awx) -> None:
     for playbook, changed in (("apply.yml", 10), ("apply.yml", 0), ("remove.yml", 6), ("remove.yml", 0)):
         assert awx.changed(playbook, {}) == changed
 

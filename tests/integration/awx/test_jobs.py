@@ -63,7 +63,7 @@ def answered(**answers: Any) -> dict[str, Any]:
 
 
 @pytest.mark.lab
-def test_a_workflow(bearer: dict[str, str], server: S3Server, tmp_path: Path) -> None:
+def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_path: Path) -> None:
     store = server.bucket("awx")
     store_variables = {"export_to": "s3://awx/runs", "export_endpoint": server.endpoint, "export_region": ""}
     credentials = {**bearer, "AWS_ACCESS_KEY_ID": IDENTITY, "AWS_SECRET_ACCESS_KEY": SECRET}
@@ -142,7 +142,7 @@ def test_cleanup_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab,
     api.close()
 
 
-def test_the_report_names_each_job_that_did_not_go_well(tmp_path: Path) -> None:
+def test_report_names_each_failed_job(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
     ok = {"run": "scale_test-1", "verdict": "ok", "exit_code": 0, "reason": "", "export": "", "report_url": ""}
@@ -169,7 +169,7 @@ def test_the_report_names_each_job_that_did_not_go_well(tmp_path: Path) -> None:
     assert "cleanup (run scale_test-3) failed: Check: in use by run x" in said
 
 
-def test_a_job_that_is_refused_says_why(tmp_path: Path) -> None:
+def test_refused_job_reports_why(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
     # no credential of a cluster at all, and an answer that is no number

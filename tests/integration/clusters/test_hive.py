@@ -97,7 +97,7 @@ def pool(openshift_lab: Lab, hub: Cluster, tmp_path: Path) -> Iterator[Pool]:
         _delete_all(hub, "ClusterDeployment", namespace)
 
 
-def test_two_clusters_are_claimed_at_once_used_and_released(pool: Pool) -> None:
+def test_two_clusters_are_claimed_concurrently_used_and_released(pool: Pool) -> None:
     driver = {
         "clusters_create_driver_method": "hive",
         "clusters_create_driver_arguments": "{time_to_live: 1h, owner: driver}",
@@ -120,7 +120,7 @@ def test_two_clusters_are_claimed_at_once_used_and_released(pool: Pool) -> None:
 
 
 @pytest.mark.deep
-def test_a_run_that_is_killed_while_it_waits_gives_its_cluster_back(pool: Pool) -> None:
+def test_run_killed_while_waiting_returns_its_cluster(pool: Pool) -> None:
     perflab("step", "--name", pool.lab.name, "hive.resume=never")
     run = pool.lab.start(pool.runs, "perfdrv", *pool.words())
     deadline = time.monotonic() + PATIENCE_S
@@ -140,7 +140,7 @@ def test_a_run_that_is_killed_while_it_waits_gives_its_cluster_back(pool: Pool) 
     pool.leave_nothing()
 
 
-def test_a_lease_that_is_over_while_the_cluster_is_awaited_is_told_at_once(pool: Pool) -> None:
+def test_lease_that_ends_during_the_wait_is_reported_immediately(pool: Pool) -> None:
     perflab("step", "--name", pool.lab.name, "hive.resume=never")
     ended = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_time_to_live="2s"))
 
@@ -150,7 +150,7 @@ def test_a_lease_that_is_over_while_the_cluster_is_awaited_is_told_at_once(pool:
 
 
 @pytest.mark.deep
-def test_a_kept_cluster_stays_until_somebody_says_so(pool: Pool) -> None:
+def test_kept_cluster_stays_until_destroyed(pool: Pool) -> None:
     kept = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_keep="true"))
     assert kept.returncode == 0, kept.stdout + kept.stderr
     assert len(pool.claims) == 1

@@ -148,7 +148,7 @@ def _manager(driver: Driver) -> Iterator[Creation]:
 # the first half of the test after it, and what finalizers do then
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
-def test_ctrl_c_destroys_what_was_begun(creation: Creation) -> None:
+def test_ctrl_c_destroys_the_begun_cluster(creation: Creation) -> None:
     run = creation.start_run()
     creation.stop("")
     run.send_signal(signal.SIGINT)
@@ -162,7 +162,7 @@ def test_ctrl_c_destroys_what_was_begun(creation: Creation) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
-def test_what_a_second_ctrl_c_leaves_is_destroyed_by_finalizing_the_run(creation: Creation) -> None:
+def test_finalize_destroys_the_rest_after_a_second_ctrl_c(creation: Creation) -> None:
     run = creation.start_run()
     creation.stop("destroy cluster")
     run.send_signal(signal.SIGINT)
@@ -178,7 +178,7 @@ def test_what_a_second_ctrl_c_leaves_is_destroyed_by_finalizing_the_run(creation
 
 
 @pytest.mark.parametrize("creation", ["ocp", pytest.param("osd", marks=pytest.mark.deep)], indirect=True)
-def test_what_a_kill_leaves_is_destroyed_by_finalizing_the_run(creation: Creation) -> None:
+def test_finalize_destroys_the_rest_after_a_kill(creation: Creation) -> None:
     creation.kill(creation.start_run())
     assert creation.present()
 
@@ -188,7 +188,7 @@ def test_what_a_kill_leaves_is_destroyed_by_finalizing_the_run(creation: Creatio
 
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
-def test_what_a_killed_command_leaves_is_destroyed_by_its_record_once(creation: Creation) -> None:
+def test_record_of_a_killed_command_destroys_its_cluster_once(creation: Creation) -> None:
     creation.kill(creation.start_command())
     creation.stop("")
     words = ("toolbox", "cluster", "destroy", "--record", str(creation.record()))
@@ -200,7 +200,7 @@ def test_what_a_killed_command_leaves_is_destroyed_by_its_record_once(creation: 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
-def test_what_a_killed_command_leaves_is_destroyed_by_finalizing_it(creation: Creation) -> None:
+def test_finalize_destroys_the_cluster_of_a_killed_command(creation: Creation) -> None:
     creation.kill(creation.start_command())
     creation.stop("")
     creation.finalize()

@@ -32,7 +32,7 @@ def document(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_what_a_run_left_is_removed_by_the_next_before_it_prepares(openshift_lab: Lab, tmp_path: Path) -> None:
+def test_leftovers_of_a_run_are_removed_before_the_next_prepares(openshift_lab: Lab, tmp_path: Path) -> None:
     cluster = Cluster(Access(str(openshift_lab.kubeconfig)))
     jobs = Query("batch/v1", "Job", namespace=NAMESPACE)
     leaves = openshift_lab.run(tmp_path / "first", "perfdrv", *WORDS, "-s", "scale_test_clean_after=false")
@@ -54,7 +54,7 @@ def test_what_a_run_left_is_removed_by_the_next_before_it_prepares(openshift_lab
     cluster.close()
 
 
-def test_the_nodes_say_which_preset_is_applied(openshift_lab: Lab, tmp_path: Path) -> None:
+def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     profiles = "clusters_profiles={node-0000: smoke}"
     ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")
 

@@ -45,7 +45,7 @@ def test_wait_works_in_a_plain_play(tmp_path: Path, shared_lab: Lab) -> None:
     assert not [path for name in ("waiting.json", "awaited.yml") for path in run.rglob(name)]
 
 
-def test_a_verb_names_the_lines_that_are_not_there(tmp_path: Path, shared_lab: Lab) -> None:
+def test_verb_names_missing_lines_of_ansible_cfg(tmp_path: Path, shared_lab: Lab) -> None:
     config = lines_of_the_docs().replace("callbacks_enabled", "#")
     done = play(tmp_path, shared_lab, config, WAIT)
     assert done.returncode == 2

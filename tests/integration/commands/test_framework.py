@@ -54,7 +54,7 @@ def _lanes(*names: str) -> dict[str, Any]:
     return {"name": "Lanes", "tasks": [{**include, "vars": {"perf_stage": stage, "perf_checked": {}}}]}
 
 
-def test_nested_commands_groups_and_loops_write_where_they_belong(project: TemporaryProject) -> None:
+def test_nested_commands_groups_and_loops_write_to_their_folders(project: TemporaryProject) -> None:
     project.command("nfd_leaf", [SUCCEED])
     inner = {"name": "Group", "vars": {"perf_group": "inner"}, "block": [_include("nfd_leaf")]}
     project.command("nfd_outer", [_include("nfd_leaf"), inner])
@@ -74,7 +74,7 @@ def test_nested_commands_groups_and_loops_write_where_they_belong(project: Tempo
     assert {outcome.status(directory)["status"] for directory in outcome.tree()} == {"ok"}
 
 
-def test_a_role_that_commands_share_has_their_arguments_and_works_in_their_directory(project: TemporaryProject) -> None:
+def test_shared_role_has_the_arguments_and_folder_of_its_command(project: TemporaryProject) -> None:
     note = {"name": "Note", "psap.perf.note": {"file": "given", "values": "{{ __shared }}"}}
     project.role("shared", {"tasks/main": [note, _fail("no luck")]})
     include = _include("shared", vars={"__shared": "{{ __psap_perf_command.arguments }}"})
@@ -93,7 +93,7 @@ def test_a_role_that_commands_share_has_their_arguments_and_works_in_their_direc
     assert outcome.run["reason"]["directory"] == str(command)
 
 
-def test_a_failed_prepare_lane_never_starts_the_test_and_cleanup_still_runs(project: TemporaryProject) -> None:
+def test_failed_prepare_lane_skips_the_test_but_not_the_cleanup(project: TemporaryProject) -> None:
     project.command("nfd_good", [SUCCEED])
     project.command("nfd_bad", [_fail("no GPU here")])
     project.playbook(
@@ -127,7 +127,7 @@ def test_a_failed_prepare_lane_never_starts_the_test_and_cleanup_still_runs(proj
     assert "lane__bad" in outcome.run["reason"]["directory"]
 
 
-def test_all_lanes_failing_still_reaches_the_cleanup(project: TemporaryProject) -> None:
+def test_failure_of_all_lanes_still_reaches_the_cleanup(project: TemporaryProject) -> None:
     project.command("nfd_good", [SUCCEED])
     project.command("nfd_bad", [_fail("down")])
     lanes = {"hosts": "lanes", "strategy": "ansible.builtin.host_pinned"}
@@ -141,7 +141,7 @@ def test_all_lanes_failing_still_reaches_the_cleanup(project: TemporaryProject) 
     assert any("nfd__good" in directory for directory in project.run().tree())
 
 
-def test_two_failing_finalizers_both_run_and_the_first_error_is_raised(project: TemporaryProject) -> None:
+def test_two_failing_finalizers_both_run_and_the_first_error_counts(project: TemporaryProject) -> None:
     finalizers = ["nfd_first", "nfd_second", "nfd_third"]
     project.command("nfd_first", [_fail("first is broken")])
     project.command("nfd_second", [_fail("second is broken")])
@@ -163,7 +163,7 @@ def test_two_failing_finalizers_both_run_and_the_first_error_is_raised(project: 
     assert "after it failed: nfd_second" in outcome.output
 
 
-def test_lanes_in_parallel_never_collide_and_their_ends_are_their_own(project: TemporaryProject) -> None:
+def test_parallel_lanes_have_separate_folders_and_ends(project: TemporaryProject) -> None:
     done = project.root / "done"
     done.mkdir()
     names = [f"l{number}" for number in range(6)]
@@ -232,7 +232,7 @@ def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: Tem
     assert '"interrupted"' in status.stdout, status.stderr
 
 
-def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(project: TemporaryProject) -> None:
+def test_stop_request_interrupts_the_verb_and_only_finalizers_follow(project: TemporaryProject) -> None:
     project.command("nfd_long", [_act(file="artifacts/began", seconds=600)])
     project.command("nfd_good", [SUCCEED])
     project.playbook(
@@ -259,7 +259,7 @@ def test_the_wish_to_stop_interrupts_the_verb_and_only_finalizers_open_after_it(
     assert opened == ["001__nfd__good", "001__nfd__long"]
 
 
-def test_a_failure_says_what_where_and_why_and_command_txt_runs_it_again(project: TemporaryProject) -> None:
+def test_failure_is_explained_and_command_txt_repeats_it(project: TemporaryProject) -> None:
     project.command("nfd_bad", [_fail("the reason")], {"nfd_bad_x": {"type": "int", "description": "X", "default": 1}})
     project.playbook([{"tasks": [_include("nfd_bad", vars={"nfd_bad_x": 7})]}])
     outcome = project.run()
@@ -273,7 +273,7 @@ def test_a_failure_says_what_where_and_why_and_command_txt_runs_it_again(project
     assert '"nfd_bad_x": 7' in again
 
 
-def test_the_item_that_failed_is_the_reason_of_a_looped_task(project: TemporaryProject) -> None:
+def test_failed_item_is_the_reason_of_a_looped_task(project: TemporaryProject) -> None:
     looped = {**_act(secret="env:{{ item }}"), "loop": ["HOME", "NO_SUCH_VARIABLE"]}
     project.command("nfd_loop", [looped])
     project.playbook([{"tasks": [_include("nfd_loop")]}])
@@ -282,7 +282,7 @@ def test_the_item_that_failed_is_the_reason_of_a_looped_task(project: TemporaryP
     assert (reason["kind"], reason["exit_code"]) == ("UsageError", 2)
 
 
-def test_a_failure_of_a_command_is_told_by_the_commands_around_it_too(project: TemporaryProject) -> None:
+def test_failure_is_recorded_in_all_enclosing_commands(project: TemporaryProject) -> None:
     project.command("nfd_bad", [_fail("the reason")])
     project.command("nfd_outer", [_include("nfd_bad")])
     project.playbook([{"tasks": [_include("nfd_outer")]}])
@@ -293,7 +293,7 @@ def test_a_failure_of_a_command_is_told_by_the_commands_around_it_too(project: T
         assert f"Run it again: sh {directory}/command.txt" in text
 
 
-def test_an_argument_of_the_wrong_type_fails_in_the_commands_own_directory(project: TemporaryProject) -> None:
+def test_argument_of_the_wrong_type_fails_in_the_commands_folder(project: TemporaryProject) -> None:
     project.command("nfd_typed", [SUCCEED], {"nfd_typed_x": {"type": "int", "description": "X"}})
     project.playbook([{"tasks": [_include("nfd_typed", vars={"nfd_typed_x": "many"})]}])
     outcome = project.run()
@@ -301,7 +301,7 @@ def test_an_argument_of_the_wrong_type_fails_in_the_commands_own_directory(proje
     assert "nfd_typed_x" in (outcome.directory / "001__nfd__typed" / "FAILURE").read_text()
 
 
-def test_a_run_in_which_no_command_opened_fails(project: TemporaryProject) -> None:
+def test_run_without_an_opened_command_fails(project: TemporaryProject) -> None:
     project.command("nfd_good", [SUCCEED])
     plays = [{"tags": ["prepare"], "tasks": [_include("nfd_good")]}, {"tags": ["always"], "tasks": [CONCLUDE]}]
     project.playbook(plays)
@@ -311,7 +311,7 @@ def test_a_run_in_which_no_command_opened_fails(project: TemporaryProject) -> No
     assert project.run("--tags", "prepare").exit_code == 0
 
 
-def test_no_play_begins_where_no_run_directory_can_be_made(project: TemporaryProject) -> None:
+def test_no_play_begins_without_a_run_directory(project: TemporaryProject) -> None:
     project.playbook([{"tasks": [SUCCEED]}])
     (project.root / "runs").write_text("a file, so that no folder of runs can be made")
     process = project.start()
@@ -321,7 +321,7 @@ def test_no_play_begins_where_no_run_directory_can_be_made(project: TemporaryPro
     assert "PLAY [" not in output
 
 
-def test_a_run_that_somebody_works_on_is_left_alone(project: TemporaryProject) -> None:
+def test_run_of_another_process_is_left_unchanged(project: TemporaryProject) -> None:
     project.playbook([{"tasks": [SUCCEED]}])
     directory = project.root / "runs" / "try-1"
     directory.mkdir(parents=True)
@@ -337,14 +337,14 @@ def test_a_run_that_somebody_works_on_is_left_alone(project: TemporaryProject) -
     assert [path.name for path in directory.iterdir()] == ["run.lock"]
 
 
-def test_a_verb_outside_a_command_says_so(project: TemporaryProject) -> None:
+def test_verb_outside_a_command_is_refused(project: TemporaryProject) -> None:
     project.playbook([{"tasks": [_act(file="somewhere")]}])
     outcome = project.run()
     assert outcome.exit_code == 2
     assert "this verb works inside a command" in outcome.output
 
 
-def test_an_api_verb_refuses_a_remote_host(project: TemporaryProject) -> None:
+def test_api_verb_refuses_a_remote_host(project: TemporaryProject) -> None:
     wait = {"name": "Wait", "psap.perf.wait": {"kind": "Pod", "timeout": "1s"}}
     project.command("nfd_wait", [wait])
     project.playbook([{"tasks": [_include("nfd_wait")]}])
@@ -353,7 +353,7 @@ def test_an_api_verb_refuses_a_remote_host(project: TemporaryProject) -> None:
 
 
 @pytest.mark.parametrize("flag", [[], ["-vvv"]])
-def test_a_secret_reaches_neither_logs_nor_artifacts_and_a_planted_one_is_found(
+def test_secret_is_in_no_log_or_artifact_and_a_planted_one_is_found(
     project: TemporaryProject, flag: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "hunter2-and-more"
@@ -373,7 +373,7 @@ def test_a_secret_reaches_neither_logs_nor_artifacts_and_a_planted_one_is_found(
     assert secret not in found.output
 
 
-def test_every_document_is_as_its_schema_says(project: TemporaryProject) -> None:
+def test_every_document_follows_its_schema(project: TemporaryProject) -> None:
     note = {"name": "Note", "psap.perf.note": {"file": "address", "values": {"host": "redis.x.svc", "port": 6379}}}
     options = {"nfd_noted_labels": {"type": "dict", "description": "Labels", "default": {"app": "redis"}}}
     project.command("nfd_noted", [note], options)

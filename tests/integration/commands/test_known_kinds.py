@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from tests.integration.conftest import Lab
 
 
-def test_a_known_kind_is_served_where_its_group_is(shared_lab: Lab) -> None:
+def test_known_kind_is_served_if_its_group_is(shared_lab: Lab) -> None:
     kubeconfig = str(shared_lab.kubeconfig)
     answer = kubernetes.client.ApisApi(kubernetes.config.new_client_from_config(kubeconfig)).get_api_versions()
     groups = {"", *(group.name for group in answer.groups)}

@@ -142,7 +142,7 @@ def _pretended_pod(folder: Path) -> dict[str, str]:
         ("KUBECONFIG", True),
     ],
 )
-def test_a_verb_and_a_module_reach_the_same_cluster(
+def test_verb_and_module_reach_the_same_cluster(
     named_by: str, in_pod: bool, kubeconfigs: dict[str, Path], tmp_path: Path
 ) -> None:
     one, other = str(kubeconfigs["one"]), str(kubeconfigs["other"])

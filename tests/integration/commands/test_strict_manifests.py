@@ -166,6 +166,6 @@ def kinds_of_templates(roles: set[str]) -> Iterator[tuple[str, set[str]]]:
         yield role, {kind for text in texts for kind in re.findall(r"^kind: (\w+)$", text, re.MULTILINE)}
 
 
-def test_no_command_that_applies_manifests_is_left_out() -> None:
+def test_every_command_that_applies_manifests_is_tested() -> None:
     listed = {each["role"] for part in ("installed", "rendered") for each in COMMANDS[part]}
     assert appliers() - listed == {"rhods_undeploy_ods"}, "it is run at the end, when its ConfigMap has been validated"

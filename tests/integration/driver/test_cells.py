@@ -24,7 +24,7 @@ def moments(run: Path, number: int) -> tuple[datetime, datetime]:
 
 
 @JOBS
-def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, driver: Driver) -> None:
+def test_failed_cell_hides_no_other_and_resume_repeats_only_it(jobs: str, driver: Driver) -> None:
     ended = driver("run", "demo", "-p", "quick", "-s", "demo_fails=[false, true, false]", "--jobs", jobs)
     assert ended.code == 1, ended.out + ended.err
     cells = [cell(path) for path in sorted(driver.run().glob("*__cell__*"))]
@@ -45,7 +45,7 @@ def test_a_failed_cell_hides_no_other_and_is_all_that_resume_repeats(jobs: str, 
     assert driver.cleaned() == ["ok", "ok"]
 
 
-def test_the_first_failed_cell_stops_the_matrix_when_asked_to(driver: Driver) -> None:
+def test_first_failed_cell_stops_the_matrix_on_request(driver: Driver) -> None:
     matrix = ("-s", "demo_fails=[true, false, false, false]", "-s", "demo_seconds=1")
     ended = driver("run", "demo", *matrix, "-s", "matrix_stop_on_failure=true", "--jobs", "2")
     assert ended.code == 1
@@ -53,7 +53,7 @@ def test_the_first_failed_cell_stops_the_matrix_when_asked_to(driver: Driver) ->
     assert driver.cleaned() == ["ok"]
 
 
-def test_two_jobs_run_two_cells_at_once(driver: Driver) -> None:
+def test_two_jobs_run_two_cells_concurrently(driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_seconds=[5, 5.1]", "--jobs", "2").code == 0
     (first_start, first_end), (second_start, second_end) = moments(driver.run(), 0), moments(driver.run(), 1)
     assert first_start < second_end
@@ -64,7 +64,7 @@ def test_two_jobs_run_two_cells_at_once(driver: Driver) -> None:
 
 
 @JOBS
-def test_a_resumption_that_is_refused_leaves_the_run_what_it_was(jobs: str, driver: Driver) -> None:
+def test_refused_resumption_leaves_the_run_unchanged(jobs: str, driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_fails=true").code == 1
     settings = driver.run() / "settings.yml"
     settings.write_text(settings.read_text(encoding="utf-8").replace("demo_fails:", "demo_fail:"), encoding="utf-8")

@@ -28,7 +28,7 @@ def text(folder: Path, name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def test_one_job_does_everything_and_a_second_one_does_not_write_over_it(job: Driver) -> None:
+def test_job_completes_all_steps_and_a_second_does_not_overwrite_it(job: Driver) -> None:
     ended = job("ci", "run", "demo", "-s", "demo_fails=true", "--skip", "plots")
     assert ended.code == 1, ended.out + ended.err
     assert "failed (exit code 1)" in text(job.runs, "FINISHED")
@@ -43,7 +43,7 @@ def test_one_job_does_everything_and_a_second_one_does_not_write_over_it(job: Dr
     assert "failed (exit code 1)" in text(job.runs, "FINISHED")
 
 
-def test_after_a_failed_step_no_test_runs_and_the_others_do(job: Driver) -> None:
+def test_failed_step_skips_the_test_but_not_the_other_steps(job: Driver) -> None:
     settings = ("demo", "-s", "demo_seconds=soon", "--skip", "plots")
     assert job("ci", "step", "prepare", *settings).code == 2
     test = job("ci", "step", "test", *settings)
@@ -56,7 +56,7 @@ def test_after_a_failed_step_no_test_runs_and_the_others_do(job: Driver) -> None
 
 
 @pytest.mark.parametrize(("grace", "cleaned"), [("60", ["ok"]), pytest.param("1", [], marks=pytest.mark.deep)])
-def test_sigterm_leaves_whole_files_within_the_grace(job: Driver, grace: str, cleaned: list[str]) -> None:
+def test_sigterm_leaves_complete_files_within_the_grace_period(job: Driver, grace: str, cleaned: list[str]) -> None:
     job.variables["PERF_CI_GRACE"] = grace
     process = job.start("ci", "run", "demo", "-s", "demo_seconds=600", "--skip", "plots")
     job.wait_for_sleep()
@@ -72,7 +72,7 @@ def test_sigterm_leaves_whole_files_within_the_grace(job: Driver, grace: str, cl
     assert json.loads(text(run, "run.json"))["finalized"]
 
 
-def test_the_step_after_one_that_was_killed_cleans_up(job: Driver) -> None:
+def test_step_after_a_killed_one_cleans_up(job: Driver) -> None:
     settings = ("demo", "-s", "demo_seconds=600")
     process = job.start("ci", "step", "test", *settings)
     job.wait_for_sleep()
@@ -86,7 +86,7 @@ def test_the_step_after_one_that_was_killed_cleans_up(job: Driver) -> None:
     assert "step test" in text(job.runs, "junit_manual.xml")
 
 
-def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
+def test_presubmit_follows_its_pull_request(job: Driver) -> None:
     environment = json.loads(PROW.read_text(encoding="utf-8"))["presubmit"]["environment"]
     job.variables["JOB_SPEC"] = environment["JOB_SPEC"].replace('"number":123', f'"number":{NUMBER}')
     with github_api() as api:
@@ -111,7 +111,7 @@ def test_a_presubmit_does_what_its_pull_request_asks_for(job: Driver) -> None:
         assert f"{api.comment_url(1)}:2" in text(job.runs / "refused", "FAILURES")
 
 
-def test_a_malformed_secret_is_refused_in_the_first_play(job: Driver) -> None:
+def test_malformed_secret_is_refused_in_the_first_play(job: Driver) -> None:
     job.variables["TOKEN_OF_TEST"] = "planted 4711"
     ended = job("run", "demo", "-s", "github_token=env:TOKEN_OF_TEST")
     assert ended.code == 2
@@ -119,7 +119,7 @@ def test_a_malformed_secret_is_refused_in_the_first_play(job: Driver) -> None:
     assert "planted" not in ended.out + ended.err
 
 
-def test_the_collection_itself_takes_nothing_else_of_a_pull_request(job: Driver, tmp_path: Path) -> None:
+def test_collection_accepts_only_permitted_settings_of_a_pull_request(job: Driver, tmp_path: Path) -> None:
     place = {"url": "https://github.com/o/r/pull/1", "line": 3}
     settings = [{"name": "demo_note", "value": "x", **place}, {"name": "demo_seconds", "value": "{{ 1 }}", **place}]
     document = {"schema": "psap.perf/pull-arguments/1", "presets": [], "settings": settings}

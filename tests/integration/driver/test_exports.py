@@ -80,9 +80,7 @@ def _exported(store: Store, run: Path, path: str) -> bytes:
 
 
 @pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
-def test_a_flow_exports_its_run_which_comes_back_as_it_was(
-    start: object, driver: Driver, store: Store, server: S3Server
-) -> None:
+def test_exported_run_comes_back_unchanged(start: object, driver: Driver, store: Store, server: S3Server) -> None:
     assert callable(start)
     ended = start(driver, "-e", _settings(server.endpoint, export_retention="90d", export_tags={"team": "perf"}))
     assert ended.code == 0, ended.out + ended.err
@@ -115,7 +113,7 @@ def test_a_flow_exports_its_run_which_comes_back_as_it_was(
 
 
 @pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
-def test_a_lost_export_is_told_and_hides_no_result(start: object, driver: Driver, store: Store) -> None:
+def test_lost_export_is_reported_and_hides_no_result(start: object, driver: Driver, store: Store) -> None:
     assert callable(start)
     ended = start(driver, "-e", _settings(NOWHERE))
     assert ended.code == 1, ended.out + ended.err
@@ -130,7 +128,7 @@ def test_a_lost_export_is_told_and_hides_no_result(start: object, driver: Driver
     assert driver.document()["export"]["status"] == "ok"
 
 
-def test_a_failed_run_is_exported_as_one(driver: Driver, store: Store, server: S3Server) -> None:
+def test_failed_run_is_exported_as_failed(driver: Driver, store: Store, server: S3Server) -> None:
     ended = _natively(driver, "-e", _settings(server.endpoint), "-e", "demo_fails=true")
     assert ended.code == 2, ended.out + ended.err
     run = driver.run()
@@ -139,9 +137,7 @@ def test_a_failed_run_is_exported_as_one(driver: Driver, store: Store, server: S
     assert kept["reason"]["what"].encode() in _exported(store, run, "index.html").replace(b"&#x27;", b"'")
 
 
-def test_a_ci_job_exports_its_run_and_people_are_told(
-    driver: Driver, store: Store, server: S3Server, tmp_path: Path
-) -> None:
+def test_ci_job_exports_its_run_and_notifies(driver: Driver, store: Store, server: S3Server, tmp_path: Path) -> None:
     artifacts = tmp_path / "artifacts"
     driver.variables.update(ARTIFACT_DIR=str(artifacts), SHARED_DIR=str(tmp_path / "shared"))
     settings = _settings(server.endpoint, notify_slack_channel="C1", notify_dry_run=True)
@@ -153,7 +149,7 @@ def test_a_ci_job_exports_its_run_and_people_are_told(
     assert "notify  slack, C1 (dry run):" in ended.out
 
 
-def test_only_the_export_of_a_ci_job_is_lost_and_its_files_say_so(driver: Driver, store: Store, tmp_path: Path) -> None:
+def test_lost_export_of_a_ci_job_is_in_its_files(driver: Driver, store: Store, tmp_path: Path) -> None:
     driver.variables["ARTIFACT_DIR"] = str(tmp_path / "artifacts")
     ended = driver("ci", "run", "demo", "-e", _settings(NOWHERE), "--skip", "plots")
     assert ended.code == 1, ended.out + ended.err
@@ -173,7 +169,7 @@ def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> Ended:
     return driver("ci", "step", step, "demo", "-e", settings)
 
 
-def test_steps_in_folders_of_their_own_share_one_run_and_two_of_them_tell_of_it(
+def test_steps_in_separate_folders_share_one_run(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
     driver.variables["SHARED_DIR"] = str(tmp_path / "shared")
@@ -199,7 +195,7 @@ def test_steps_in_folders_of_their_own_share_one_run_and_two_of_them_tell_of_it(
 
 
 @pytest.mark.deep
-def test_what_steps_cannot_hand_over_is_exported_where_it_is(
+def test_run_that_cannot_be_passed_on_is_exported_in_place(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
     prow = json.loads(PROW.read_text(encoding="utf-8"))["periodic"]["environment"]
@@ -223,9 +219,7 @@ def test_what_steps_cannot_hand_over_is_exported_where_it_is(
     assert list(fetched.glob("003__cleanup/*/status.json"))
 
 
-def test_an_export_that_cannot_come_about_is_refused_before_the_test(
-    driver: Driver, store: Store, server: S3Server
-) -> None:
+def test_impossible_export_is_refused_before_the_test(driver: Driver, store: Store, server: S3Server) -> None:
     ended = driver("run", "demo", "-e", _settings(server.endpoint, export_credentials="file:absent"))
     assert ended.code == 2
     assert "file:absent" in ended.out + ended.err
@@ -233,7 +227,7 @@ def test_an_export_that_cannot_come_about_is_refused_before_the_test(
     assert store.sizes("") == {}
 
 
-def test_a_killed_export_is_seen_as_half_and_completed(driver: Driver, store: Store, server: S3Server) -> None:
+def test_killed_export_is_incomplete_until_completed(driver: Driver, store: Store, server: S3Server) -> None:
     run = driver.runs / "demo-20260101T000000Z-abcdef"
     (run / "001__demo__greet" / "artifacts").mkdir(parents=True)
     (run / "run.json").write_text(json.dumps({"schema": "psap.perf/run/1", "id": run.name, "status": "ok"}))
@@ -259,7 +253,7 @@ def test_a_killed_export_is_seen_as_half_and_completed(driver: Driver, store: St
     assert "of which 0 were sent" in again.out
 
 
-def test_a_large_file_is_sent_on_from_the_part_where_it_stopped(driver: Driver, store: Store) -> None:
+def test_large_file_resumes_at_the_interrupted_part(driver: Driver, store: Store) -> None:
     run = driver.runs / "demo-20260101T000000Z-abcdef"
     run.mkdir(parents=True)
     (run / "run.json").write_text(json.dumps({"schema": "psap.perf/run/1", "id": run.name, "status": "ok"}))
@@ -291,7 +285,7 @@ def _parts(store: Store, key: str) -> dict[int, str]:
     return found
 
 
-def test_what_was_damaged_in_the_store_is_refused(driver: Driver, store: Store, server: S3Server) -> None:
+def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, server: S3Server) -> None:
     assert driver("run", "demo", "-e", _settings(server.endpoint)).code == 0
     run = driver.run()
     damaged = server.root / BUCKET / "perf" / run.name / "settings.yml"
@@ -320,6 +314,8 @@ def test_what_was_damaged_in_the_store_is_refused(driver: Driver, store: Store, 
         (["export", "none", "--to", PLACE, "--credentials", "literal"], 2, "There are no runs"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(words: list[str], code: int, said: str, driver: Driver, store: Store) -> None:
+def test_invalid_export_command_is_one_sentence(
+    words: list[str], code: int, said: str, driver: Driver, store: Store
+) -> None:
     ended = driver(*words)
     assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err

@@ -39,7 +39,7 @@ def fill(disk: Path) -> None:
                 continue
 
 
-def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(disk: Path, driver: Driver) -> None:
+def test_disk_full_during_a_run_ends_it_in_order(disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=4")
     driver.wait_for_sleep()
     fill(disk)
@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(disk: Path, driver: Dr
 
 @pytest.mark.deep
 @JOBS
-def test_finalizers_run_also_when_what_was_kept_in_reserve_is_used_up(jobs: str, disk: Path, driver: Driver) -> None:
+def test_finalizers_run_without_the_reserved_space(jobs: str, disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=[4, 5, 6]", "--jobs", jobs)
     driver.wait_for_sleep()
     while process.poll() is None:
@@ -67,7 +67,7 @@ def test_finalizers_run_also_when_what_was_kept_in_reserve_is_used_up(jobs: str,
     assert re.search(r"^\S+ ok +\d+__cleanup/001__demo__tidy", ended.out, re.MULTILINE), ended.out
 
 
-def test_a_killed_run_is_finalized_while_no_space_is_left(disk: Path, driver: Driver) -> None:
+def test_killed_run_is_finalized_on_a_full_disk(disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=60")
     driver.wait_for_sleep()
     process.kill()
@@ -82,7 +82,7 @@ def test_a_killed_run_is_finalized_while_no_space_is_left(disk: Path, driver: Dr
     assert "no space is left for the run's directory" in ended.out
 
 
-def test_no_run_begins_where_no_space_is_left(disk: Path, driver: Driver) -> None:
+def test_no_run_begins_on_a_full_disk(disk: Path, driver: Driver) -> None:
     fill(disk)
     ended = driver("run", "demo")
     assert ended.code == 1

@@ -22,7 +22,7 @@ LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 
 
 @JOBS
-def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep(int(jobs))
     process.send_signal(signal.SIGINT)
@@ -41,7 +41,7 @@ def test_the_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: G
     gone("sleep")
 
 
-def test_sigterm_is_a_request_to_stop_too(driver: Driver) -> None:
+def test_sigterm_is_a_stop_request(driver: Driver) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
     process.send_signal(signal.SIGTERM)
@@ -49,7 +49,7 @@ def test_sigterm_is_a_request_to_stop_too(driver: Driver) -> None:
     assert driver.cleaned() == ["ok"]
 
 
-def test_any_number_of_sigterm_ends_with_130_and_whole_documents(driver: Driver, gone: Gone) -> None:
+def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
     while process.poll() is None:
@@ -74,7 +74,7 @@ def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:
 
 
 @JOBS
-def test_the_second_ctrl_c_stops_at_once(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep()
     process.send_signal(signal.SIGINT)
@@ -89,7 +89,7 @@ def test_the_second_ctrl_c_stops_at_once(jobs: str, driver: Driver, gone: Gone) 
 
 
 @JOBS
-def test_after_kill_9_of_the_driver_nothing_goes_on(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_kill_9_of_the_driver_leaves_no_process(jobs: str, driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep()
     process.kill()
@@ -106,7 +106,7 @@ def test_after_kill_9_of_the_driver_nothing_goes_on(jobs: str, driver: Driver, g
     assert driver.cleaned() == ["ok"]
 
 
-def test_a_run_that_is_killed_before_ansible_begins_is_in_the_list(driver: Driver, gone: Gone) -> None:
+def test_run_killed_before_ansible_begins_is_listed(driver: Driver, gone: Gone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for("run.json", '"running"')
     process.kill()
@@ -118,7 +118,7 @@ def test_a_run_that_is_killed_before_ansible_begins_is_in_the_list(driver: Drive
     assert driver("runs", "finalize", "latest").code == 0
 
 
-def test_after_kill_9_of_all_of_it_the_next_run_sweeps_up(driver: Driver) -> None:
+def test_next_run_cleans_up_after_kill_9_of_all_processes(driver: Driver) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
     for pid in (*driver.processes("perfdrv.ansible.worker"), process.pid):
@@ -129,7 +129,7 @@ def test_after_kill_9_of_all_of_it_the_next_run_sweeps_up(driver: Driver) -> Non
     assert not any(path.name.startswith("perfdrv-private-") for path in driver.temporary.iterdir())
 
 
-def test_after_kill_9_of_ansible_the_run_can_be_resumed(driver: Driver, gone: Gone) -> None:
+def test_run_can_be_resumed_after_kill_9_of_ansible(driver: Driver, gone: Gone) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=6")
     driver.wait_for_sleep()
     os.kill(min(driver.processes("bin/ansible-playbook")), signal.SIGKILL)
@@ -175,7 +175,7 @@ def with_a_lane_that_sleeps(driver: Driver) -> None:
         pytest.param(False, "2", marks=pytest.mark.deep),
     ],
 )
-def test_after_kill_9_of_a_worker_of_ansible_finalizers_run(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
+def test_finalizers_run_after_kill_9_of_an_ansible_worker(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
     if lanes:
         with_a_lane_that_sleeps(driver)
         process = driver.start("run", "demo")
@@ -236,7 +236,7 @@ def on_terminal(driver: Driver, *words: str) -> Terminal:
     return Terminal(pid, descriptor)
 
 
-def test_ctrl_c_typed_into_the_live_picture(driver: Driver) -> None:
+def test_ctrl_c_works_in_the_live_view(driver: Driver) -> None:
     terminal = on_terminal(driver, *LONG, "1")
     terminal.read_until("● 001 demo sleep")
     os.write(terminal.descriptor, b"\x03")
@@ -248,7 +248,7 @@ def test_ctrl_c_typed_into_the_live_picture(driver: Driver) -> None:
     assert driver.cleaned() == ["ok"]
 
 
-def test_the_loss_of_the_terminal_lets_finalizers_run(driver: Driver) -> None:
+def test_terminal_hangup_lets_finalizers_run(driver: Driver) -> None:
     terminal = on_terminal(driver, *LONG, "1")
     terminal.read_until("● 001 demo sleep")
     os.close(terminal.descriptor)
@@ -257,7 +257,7 @@ def test_the_loss_of_the_terminal_lets_finalizers_run(driver: Driver) -> None:
     assert driver.cleaned() == ["ok"]
 
 
-def test_a_reader_that_goes_away_does_not_end_the_run(driver: Driver) -> None:
+def test_closed_output_pipe_does_not_end_the_run(driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=1", "-s", "demo_fails=true")
     assert process.stdout is not None
     assert process.stderr is not None

@@ -59,7 +59,7 @@ def jobs(lab: Lab) -> int:
     return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-def test_a_second_run_is_refused_and_harms_nothing(shared_lab: Lab, tmp_path: Path) -> None:
+def test_second_run_is_refused_and_harms_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path / "first", "perfdrv", *FLOW) as first:
         run = has_begun(shared_lab, tmp_path / "first")
         second = shared_lab.run(tmp_path / "second", "perfdrv", *FLOW)
@@ -89,7 +89,7 @@ def _give_back(shared_lab: Lab, tmp_path: Path) -> Iterator[Callable[[], None]]:
     give_back()
 
 
-def test_what_changes_the_cluster_is_refused_what_looks_is_not_and_what_waits_follows(
+def test_lease_refuses_changes_permits_reads_and_queues_waiters(
     shared_lab: Lab, give_back: Callable[[], None], tmp_path: Path
 ) -> None:
     changing = ("perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
@@ -141,7 +141,7 @@ def test_killed_keeper_is_replaced_during_a_long_task(shared_lab: Lab, tmp_path:
 
 
 @pytest.mark.deep
-def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp_path: Path) -> None:
+def test_killed_run_blocks_nothing_where_its_end_is_visible(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
         run = has_begun(shared_lab, tmp_path)
         first.send_signal(signal.SIGKILL)
@@ -152,7 +152,7 @@ def test_what_was_killed_is_no_hindrance_where_that_is_seen(shared_lab: Lab, tmp
 
 
 @pytest.mark.deep
-def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
+def test_run_that_lost_the_cluster_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     # it would take minutes, so that it still submits when it hears of it, however slow the machine is
     with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as first:
         run = has_begun(shared_lab, tmp_path)
@@ -166,7 +166,7 @@ def test_a_run_from_which_the_cluster_was_taken_stops_and_deletes_nothing(shared
     assert (holder(shared_lab, tmp_path), jobs(shared_lab)) == (None, 0)
 
 
-def test_of_many_that_take_it_at_once_one_has_it(shared_lab: Lab, tmp_path: Path) -> None:
+def test_only_one_of_many_concurrent_runs_gets_the_lease(shared_lab: Lab, tmp_path: Path) -> None:
     holders = [Holder(f"run-{n}", "test", "nobody", "here", f"machine-{n}", str(tmp_path)) for n in range(8)]
     # one after the other: the kubernetes client cannot read a kubeconfig in several threads
     clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in holders]
@@ -194,7 +194,7 @@ def test_of_many_that_take_it_at_once_one_has_it(shared_lab: Lab, tmp_path: Path
     cluster.close()
 
 
-def test_who_waits_gets_it_in_the_order_of_the_queue_and_nobody_gets_before(shared_lab: Lab, tmp_path: Path) -> None:
+def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> None:
     names = [f"run-{number}" for number in range(4)]
     holders = {name: Holder(name, "test", "ada", "bastion", name, str(tmp_path)) for name in names}
     clusters = {name: Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for name in names}
@@ -227,7 +227,7 @@ def test_who_waits_gets_it_in_the_order_of_the_queue_and_nobody_gets_before(shar
         cluster.close()
 
 
-def test_a_place_in_the_queue_whose_run_was_killed_is_passed_over(shared_lab: Lab, tmp_path: Path) -> None:
+def test_killed_run_in_the_queue_is_skipped(shared_lab: Lab, tmp_path: Path) -> None:
     cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
     killed, other = Holder.here("killed", "test", tmp_path / "killed"), Holder.here("other", "test", tmp_path / "other")
     (tmp_path / "killed").mkdir()
@@ -254,7 +254,7 @@ def wait_until(seen: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab, tmp_path: Path) -> None:
+def test_stop_request_ends_the_wait_for_the_lease(shared_lab: Lab, tmp_path: Path) -> None:
     one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
     cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
     acquire(cluster, one, 0, lambda: None)
@@ -271,7 +271,7 @@ def test_a_wait_for_the_lease_ends_when_the_run_is_asked_to_stop(shared_lab: Lab
 
 
 @pytest.mark.deep
-def test_who_waits_bears_an_api_server_that_restarts(shared_lab: Lab, tmp_path: Path) -> None:
+def test_waiting_run_survives_an_api_server_restart(shared_lab: Lab, tmp_path: Path) -> None:
     one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
     clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in (one, other)]
     acquire(clusters[0], one, 0, lambda: None)

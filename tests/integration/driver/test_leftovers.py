@@ -31,7 +31,7 @@ def _namespace(shared_lab: Lab) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("words", [COMMAND, pytest.param(FLOW, marks=pytest.mark.deep)], ids=["command", "flow"])
-def test_a_daemonset_of_a_killed_preload_goes(
+def test_daemonset_of_a_killed_preload_is_deleted(
     shared_lab: Lab, namespace: str, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     apps = client.AppsV1Api()

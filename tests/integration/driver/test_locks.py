@@ -66,9 +66,7 @@ def take_lock(cluster: Cluster, owner: str, duration_s: int = 600, wait_s: float
     lock(cluster, Wish(run(f"lock-of-{owner}"), owner, "night", duration_s), wait_s, lambda: None, lambda _state: None)
 
 
-def test_a_locked_cluster_is_for_the_runs_of_its_owner_until_it_is_released(
-    shared_lab: Lab, cluster: Cluster, tmp_path: Path
-) -> None:
+def test_locked_cluster_accepts_only_runs_of_its_owner(shared_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     locked = shared_lab.run(tmp_path, *LOCK, "--owner", "ada", "--reason", "night")
     assert locked.returncode == 0, locked.stdout
     refused = shared_lab.run(tmp_path, *CHANGING)
@@ -84,7 +82,7 @@ def test_a_locked_cluster_is_for_the_runs_of_its_owner_until_it_is_released(
 
 
 @pytest.mark.deep
-def test_what_is_broken_is_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
+def test_break_ends_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     take_lock(cluster, "ada")
     acquire(cluster, run("one"), 0, lambda: None, owner="ada")
     broken = ("perfdrv", "lock", "break", "-i", "lab", "--yes")
@@ -97,7 +95,7 @@ def test_what_is_broken_is_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cl
     assert read_lease(cluster) is None and read_lock(cluster) is None
 
 
-def test_a_lock_waits_for_the_run_and_runs_wait_for_the_lock_in_the_order_of_the_queue(cluster: Cluster) -> None:
+def test_lock_and_runs_wait_in_queue_order(cluster: Cluster) -> None:
     acquire(cluster, run("one"), 0, lambda: None)
     with pytest.raises(LeaseHeldError, match="is in use by run one"):
         take_lock(cluster, "ada")
@@ -125,7 +123,7 @@ def test_a_lock_waits_for_the_run_and_runs_wait_for_the_lock_in_the_order_of_the
     assert unlock(cluster, "ada") and not unlock(cluster, "ada")
 
 
-def test_a_lock_that_has_expired_is_none(cluster: Cluster) -> None:
+def test_expired_lock_is_ignored(cluster: Cluster) -> None:
     take_lock(cluster, "ada", 2)
     wait_until(lambda: read_lock(cluster) is None)
     assert not unlock(cluster, "bob")
@@ -138,7 +136,7 @@ def test_a_lock_that_has_expired_is_none(cluster: Cluster) -> None:
     assert unlock(cluster, "bob")
 
 
-def test_a_host_is_locked_by_a_folder_and_who_waits_for_it_is_next(shared_lab: Lab, tmp_path: Path) -> None:
+def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_path: Path) -> None:
     folder = tmp_path / "lock"
     inventory = tmp_path / "site"
     inventory.mkdir()
@@ -166,7 +164,7 @@ def test_a_host_is_locked_by_a_folder_and_who_waits_for_it_is_next(shared_lab: L
     assert FileLock(folder).read().holder is None
 
 
-def test_a_lock_on_a_full_disk_is_not_taken_but_released(tmp_path: Path) -> None:
+def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
         # without a disk of its own the test would fill the one that all others use
@@ -199,7 +197,7 @@ def overlapping(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.deep
-def test_no_two_hold_a_cluster_at_once_whoever_is_killed_and_whatever_the_clocks_say(
+def test_cluster_has_one_holder_despite_kills_and_clock_changes(
     shared_lab: Lab, cluster: Cluster, tmp_path: Path
 ) -> None:
     notes = tmp_path / "notes"
@@ -237,9 +235,7 @@ def test_no_two_hold_a_cluster_at_once_whoever_is_killed_and_whatever_the_clocks
 
 
 @pytest.mark.deep
-def test_of_three_drivers_at_once_one_is_killed_and_the_others_have_the_cluster_one_after_the_other(
-    shared_lab: Lab, tmp_path: Path
-) -> None:
+def test_two_drivers_proceed_in_turn_after_the_third_is_killed(shared_lab: Lab, tmp_path: Path) -> None:
     words = ("perfdrv", "run", "skeleton", "-i", "lab", "-p", "skeleton", "-e", "clusters_lock=wait")
     drivers = [shared_lab.start(tmp_path / str(number), *words) for number in range(3)]
     commands = "*/*/*__skeleton__*/status.json", "*/*/*/*__skeleton__*/status.json"

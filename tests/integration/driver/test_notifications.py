@@ -12,7 +12,7 @@ PULL = "https://github.com/o/r/pull/7"
 TOKEN = "xoxb-planted-slack-word"
 
 
-def test_a_failed_run_is_told_with_its_failure_as_the_policy_asks(driver: Driver) -> None:
+def test_failed_run_is_notified_with_its_failure_by_policy(driver: Driver) -> None:
     settings = {
         "notify_slack_channel": "C1",
         "notify_github_pull": PULL,
@@ -36,7 +36,7 @@ def test_a_failed_run_is_told_with_its_failure_as_the_policy_asks(driver: Driver
 
 
 @pytest.mark.deep
-def test_a_lost_notification_is_said_and_changes_no_result(driver: Driver) -> None:
+def test_lost_notification_is_reported_and_changes_no_result(driver: Driver) -> None:
     driver.variables["SLACK_WORD"] = TOKEN
     settings = {
         "notify_slack_channel": "C1",

@@ -96,7 +96,7 @@ def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp
         pytest.param("delivery is awaited", marks=pytest.mark.deep),
     ],
 )
-def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -> None:
+def test_killed_run_returns_its_hosts(bare_metal: BareMetal, moment: str) -> None:
     paths = {"an assignment is made": "/assignments", "a host is added": "/schedules"}
     if moment in paths:
         bare_metal.server.after.append(("POST", paths[moment], bare_metal.kill))
@@ -110,9 +110,7 @@ def test_a_killed_run_gives_its_hosts_back(bare_metal: BareMetal, moment: str) -
 
 
 @pytest.mark.parametrize("keep", [False, pytest.param(True, marks=pytest.mark.deep)])
-def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_back_the_hosts_that_it_does_not_keep(
-    keep: bool, bare_metal: BareMetal, tmp_path: Path
-) -> None:
+def test_run_killed_during_installation_returns_unkept_hosts(keep: bool, bare_metal: BareMetal, tmp_path: Path) -> None:
     tasks = tmp_path / "install.yml"
     tasks.write_text(
         f"- {{name: Begin, ansible.builtin.file: {{path: {tmp_path}/begun, state: touch}}}}\n"
@@ -128,9 +126,7 @@ def test_a_run_that_is_killed_while_its_cluster_is_installed_gives_back_the_host
     refuse_left_hosts(bare_metal, run, left=int(keep))
 
 
-def test_a_run_is_stopped_and_its_hosts_are_released_before_the_lease_ends(
-    bare_metal: BareMetal, tmp_path: Path
-) -> None:
+def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: BareMetal, tmp_path: Path) -> None:
     # the first 20 s are the run's, the others its finalizers'
     lease_s, stop_s = 900, 880
     bare_metal.server.lab.settings.lifetime_days = lease_s / 86400
@@ -169,7 +165,7 @@ def booked_by_hand(bare_metal: BareMetal, tmp_path: Path) -> BareMetal:
     return bare_metal
 
 
-def test_an_extension_by_hand_releases_no_hosts(booked_by_hand: BareMetal) -> None:
+def test_manual_extension_releases_no_hosts(booked_by_hand: BareMetal) -> None:
     lab = booked_by_hand.server.lab
     before = [row["end"] for row in lab.rows]
     assert len(before) == 2, "all hosts that are named are booked"
@@ -183,9 +179,7 @@ def test_an_extension_by_hand_releases_no_hosts(booked_by_hand: BareMetal) -> No
     assert len(booked_by_hand.active) == 1
 
 
-def test_hosts_of_which_one_is_refused_are_an_error_unless_fewer_are_accepted(
-    bare_metal: BareMetal, tmp_path: Path
-) -> None:
+def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMetal, tmp_path: Path) -> None:
     lab = bare_metal.server.lab
     hosts = [sorted(lab.hosts)[0], next(name for name, host in lab.hosts.items() if not host["open"])]
     words = ("request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
@@ -200,7 +194,7 @@ def test_hosts_of_which_one_is_refused_are_an_error_unless_fewer_are_accepted(
     assert assignment["description"] in listed and hosts[0] in listed
 
 
-def test_finalizing_waits_for_an_assignment_that_a_slow_server_still_makes(bare_metal: BareMetal) -> None:
+def test_finalize_waits_for_an_assignment_of_a_slow_server(bare_metal: BareMetal) -> None:
     bare_metal.server.lab.settings.ticket_s = 8
     run = bare_metal.driver.start(*bare_metal.words)
     record = "runs/*/quads/*cluster.json"

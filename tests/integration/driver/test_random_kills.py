@@ -34,7 +34,7 @@ def objects(lab: Lab) -> set[str]:
 
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("seed", range(25))
-def test_a_kill_leaves_complete_files_and_a_way_on(flow: str, seed: int, shared_lab: Lab, tmp_path: Path) -> None:
+def test_kill_leaves_complete_files_and_a_resumable_run(flow: str, seed: int, shared_lab: Lab, tmp_path: Path) -> None:
     chance = random.Random(f"{flow} {seed}")  # which process and when, the same each time
     before = objects(shared_lab)
     run = shared_lab.start(tmp_path, "perfdrv", "run", flow, "-i", "lab", *FLOWS[flow])

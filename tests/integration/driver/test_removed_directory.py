@@ -48,7 +48,7 @@ def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, 
 
 
 @pytest.mark.deep
-def test_without_the_driver_a_removed_directory_leaves_nothing_either(shared_lab: Lab, tmp_path: Path) -> None:
+def test_removed_directory_without_the_driver_leaves_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     words = (
         "playbooks/scale_test.yml",
         "-i",

@@ -17,7 +17,7 @@ def settings(run: Path) -> dict[str, object]:
     return {name: entry["value"] for name, entry in document["all"].items()}
 
 
-def test_a_flow_runs_and_says_where_its_run_is(driver: Driver) -> None:
+def test_flow_runs_and_prints_its_run_directory(driver: Driver) -> None:
     ended = driver("run", "demo", "-p", "quick", "-s", "demo_note=done")
     assert ended.code == 0, ended.out + ended.err
     lines = ended.out.splitlines()
@@ -29,7 +29,7 @@ def test_a_flow_runs_and_says_where_its_run_is(driver: Driver) -> None:
     assert not any(driver.temporary.iterdir())
 
 
-def test_neither_the_locale_nor_the_name_of_a_folder_matters(demo: Path, tmp_path: Path) -> None:
+def test_locale_and_folder_name_do_not_matter(demo: Path, tmp_path: Path) -> None:
     driver = Driver(tmp_path / "ü", demo)
     driver.folder.mkdir()
     driver.variables |= {"LC_ALL": "xx_XX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -37,13 +37,13 @@ def test_neither_the_locale_nor_the_name_of_a_folder_matters(demo: Path, tmp_pat
     assert (ended.code, driver.document()["status"]) == (0, "ok"), ended
 
 
-def test_values_of_the_command_line_have_their_declared_types(driver: Driver) -> None:
+def test_command_line_values_have_their_declared_types(driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_seconds=[0.1, 0.2]", "-s", "demo_fails=no").code == 0
     assert settings(driver.run())["demo_seconds"] == [0.1, 0.2]
     assert settings(driver.run())["demo_fails"] is False
 
 
-def test_a_failure_is_named_with_its_directory(driver: Driver) -> None:
+def test_failure_is_printed_with_its_directory(driver: Driver) -> None:
     ended = driver("run", "demo", "-s", "demo_fails=true")
     assert ended.code == 1
     failed = driver.run() / "002__cell__0" / "002__demo__fail"
@@ -62,9 +62,7 @@ def test_a_failure_is_named_with_its_directory(driver: Driver) -> None:
         (["-e", '{"perf_presets": ["qick"]}'], "qick"),
     ],
 )
-def test_settings_that_ansible_refuses_are_exit_code_2_and_no_run(
-    words: list[str], sentence: str, driver: Driver
-) -> None:
+def test_settings_refused_by_ansible_exit_with_2_without_a_run(words: list[str], sentence: str, driver: Driver) -> None:
     ended = driver("run", "demo", *words)
     assert ended.code == 2, ended.out + ended.err
     assert sentence in ended.out + ended.err
@@ -79,7 +77,7 @@ def test_settings_that_ansible_refuses_are_exit_code_2_and_no_run(
     ],
 )
 @JOBS
-def test_a_site_without_its_host_is_refused_and_not_ok(
+def test_site_without_its_host_is_refused(
     inventory: str, sentence: str, jobs: str, driver: Driver, tmp_path: Path
 ) -> None:
     site = tmp_path / "site.yml"
@@ -102,7 +100,7 @@ def project_of(demo: Path, tmp_path: Path, playbook: str) -> Driver:
     return Driver(tmp_path, project)
 
 
-def test_a_broken_playbook_is_refused_with_file_and_line(demo: Path, tmp_path: Path) -> None:
+def test_broken_playbook_is_refused_with_file_and_line(demo: Path, tmp_path: Path) -> None:
     driver = project_of(demo, tmp_path, "- hosts: [\n")
     ended = driver("run", "demo")
     assert ended.code == 2
@@ -118,7 +116,7 @@ def test_a_broken_playbook_is_refused_with_file_and_line(demo: Path, tmp_path: P
         pytest.param([], False, True, marks=pytest.mark.deep),
     ],
 )
-def test_check_mode_shows_the_differences_that_it_does_not_make(
+def test_check_mode_shows_differences_without_making_them(
     demo: Path, tmp_path: Path, words: list[str], shown: bool, made: bool
 ) -> None:
     letter = tmp_path / "letter"
@@ -130,7 +128,7 @@ def test_check_mode_shows_the_differences_that_it_does_not_make(
     assert letter.exists() == made
 
 
-def test_an_unreachable_cluster_is_exit_code_3(tmp_path: Path) -> None:
+def test_unreachable_cluster_exits_with_3(tmp_path: Path) -> None:
     kubeconfig = tmp_path / "kubeconfig"
     cluster = {"name": "x", "cluster": {"server": "http://127.0.0.1:9"}}
     context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
@@ -145,23 +143,23 @@ def test_an_unreachable_cluster_is_exit_code_3(tmp_path: Path) -> None:
     assert driver.document()["status"] == "failed"
 
 
-def test_check_mode_changes_nothing_and_ends_well(driver: Driver) -> None:
+def test_check_mode_changes_nothing_and_succeeds(driver: Driver) -> None:
     ended = driver("run", "demo", "--check")
     assert ended.code == 0, ended.out + ended.err
     assert driver.document()["check"] is True
     assert "report" not in ended.out
 
 
-def test_verbose_shows_ansibles_own_lines(driver: Driver) -> None:
+def test_verbose_shows_the_output_of_ansible(driver: Driver) -> None:
     assert "TASK [Check the settings]" in driver("run", "demo", "-v").out
 
 
-def test_tags_choose_phases(driver: Driver) -> None:
+def test_tags_select_phases(driver: Driver) -> None:
     assert driver("run", "demo", "--tags", "prepare").code == 0
     assert set(driver.steps()) == {"001__prepare", "001__prepare/001__demo__tidy"}
 
 
-def test_a_single_command_runs_with_its_options(driver: Driver) -> None:
+def test_single_command_runs_with_its_options(driver: Driver) -> None:
     ended = driver("toolbox", "demo", "greet", "--name", "Ada", "--count", "41", "-v")
     assert ended.code == 0, ended.out + ended.err
     assert "warm hello Ada 42" in ended.out
@@ -169,14 +167,14 @@ def test_a_single_command_runs_with_its_options(driver: Driver) -> None:
     assert (arguments["demo_greet_name"], arguments["demo_greet_count"]) == ("Ada", 41)
 
 
-def test_a_missing_argument_is_named(driver: Driver) -> None:
+def test_missing_argument_is_named(driver: Driver) -> None:
     ended = driver("toolbox", "demo", "greet")
     assert ended.code != 0
     assert "demo_greet_name" in ended.out + ended.err
 
 
 @pytest.mark.deep
-def test_a_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
+def test_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
     assert driver("run", "demo", "-p", "quick", "-s", "demo_note=first").code == 0
     first = driver.run()
     assert driver("run", "--replay", first.name).code == 0
@@ -184,13 +182,13 @@ def test_a_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
     assert settings(second) == settings(first)
 
 
-def test_the_site_is_remembered(driver: Driver) -> None:
+def test_site_of_a_run_is_remembered(driver: Driver) -> None:
     assert driver("run", "demo", "-i", "elsewhere").code == 0
     assert driver.document()["site"] == "elsewhere"
     assert "site      elsewhere" in driver("runs", "show").out
 
 
-def test_a_report_that_cannot_be_made_does_not_hide_the_result(driver: Driver) -> None:
+def test_failed_report_does_not_hide_the_result(driver: Driver) -> None:
     driver.runs.mkdir()
     process = driver.start("run", "demo", "-s", "report_enabled=true")
     driver.wait_for("settings.yml", "demo_seconds")

@@ -31,7 +31,7 @@ def left(commands: Commands) -> list[str]:
     return found
 
 
-def test_a_job_that_fails_ends_the_run_with_1_and_is_gone(commands: Commands) -> None:
+def test_failed_job_exits_with_1_and_is_deleted(commands: Commands) -> None:
     process = commands.start_command(
         name="ends", patch=on_main_pod(reason="OOMKilled", log="step 1\nCUDA out of memory")
     )
@@ -50,7 +50,7 @@ def test_a_job_that_fails_ends_the_run_with_1_and_is_gone(commands: Commands) ->
     assert left(commands) == []
 
 
-def test_a_run_that_is_asked_to_stop_leaves_no_job(commands: Commands) -> None:
+def test_stopped_run_leaves_no_job(commands: Commands) -> None:
     process = commands.start_command(name="ends", patch=on_main_pod(duration="1h"), timeout="1h")
     eventually(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
     next(commands.runs.iterdir()).joinpath("stop").touch()
@@ -63,14 +63,14 @@ def test_a_run_that_is_asked_to_stop_leaves_no_job(commands: Commands) -> None:
     assert left(commands) == []
 
 
-def test_hyper_parameters_that_cannot_be_are_refused_with_2_before_anything_is_made(commands: Commands) -> None:
+def test_invalid_hyper_parameters_exit_with_2_without_objects(commands: Commands) -> None:
     process = commands.start_command(name="ends", hyper_parameters={"output_dir": "/tmp"})
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert commands.run()["exit_code"] == 2, output
     assert left(commands) == []
 
 
-def test_check_mode_makes_nothing_and_shows_the_job(commands: Commands) -> None:
+def test_check_mode_creates_nothing_and_shows_the_job(commands: Commands) -> None:
     process = commands.start_command("--check", "--diff", name="ends")
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output
@@ -79,7 +79,7 @@ def test_check_mode_makes_nothing_and_shows_the_job(commands: Commands) -> None:
     assert left(commands) == []
 
 
-def test_a_prepared_job_is_the_template_of_a_load_of_many(commands: Commands) -> None:
+def test_prepared_job_is_the_template_of_a_larger_load(commands: Commands) -> None:
     process = commands.start_command(name="many", gpu=2, prepare_only=True)
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, output

@@ -34,7 +34,7 @@ def configurations(played: Played) -> list[dict[str, Any]]:
     return [document["configuration"] for document in played.documents("fine_tuning.json")]
 
 
-def test_each_combination_of_lists_is_a_cell_and_each_experiment_a_matrix(flow: Flow) -> None:
+def test_each_list_combination_is_a_cell_and_experiment_a_matrix(flow: Flow) -> None:
     experiments = [{"fine_tuning_hyper_parameters.r": [4, 8]}, {"fine_tuning_gpu": 2, "fine_tuning_memory": 20}]
     played = flow.play(presets=("lora", "lab"), matrix_experiments=experiments)
     assert played.code == 0, played.said
@@ -48,7 +48,7 @@ def test_each_combination_of_lists_is_a_cell_and_each_experiment_a_matrix(flow: 
 
 
 @pytest.mark.deep
-def test_the_driver_trains_cells_side_by_side(flow: Flow) -> None:
+def test_driver_trains_cells_concurrently(flow: Flow) -> None:
     patch = json.dumps(annotated(LONG))
     played = flow.drive(
         "fine_tuning", "-i", "lab", "-p", "lab", "--jobs", "2",
@@ -61,7 +61,7 @@ def test_the_driver_trains_cells_side_by_side(flow: Flow) -> None:
     assert 'data-name="compared.scaling"' in (played.directory / "report" / "index.html").read_text()
 
 
-def test_several_models_train_alone_and_then_at_once(flow: Flow) -> None:
+def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
     models = [{"name": "org/first@hf", "replicas": 2}, {"name": "org/second@hf"}]
     played = flow.play(
         presets=("multi_model", "lab"), fine_tuning_multi_model=models, fine_tuning_patch=annotated(LONG)
@@ -80,7 +80,7 @@ def test_several_models_train_alone_and_then_at_once(flow: Flow) -> None:
     assert cell["status"] == "ok"
 
 
-def test_a_model_that_fails_alone_is_not_trained_with_others(flow: Flow) -> None:
+def test_model_failing_alone_is_not_trained_with_others(flow: Flow) -> None:
     failing = annotated({"lab.psap.perf/exit-code": "3"})
     played = flow.play(presets=("multi_model", "lab"), fine_tuning_patch=failing)
     assert played.code == 2
@@ -93,7 +93,7 @@ def test_a_model_that_fails_alone_is_not_trained_with_others(flow: Flow) -> None
 
 
 @pytest.mark.deep
-def test_a_flow_killed_in_the_middle_of_its_matrix_is_resumed(flow: Flow) -> None:
+def test_flow_killed_during_its_matrix_is_resumed(flow: Flow) -> None:
     # the first cell ends at once, the second is at work when all is killed
     experiments = json.dumps([{"fine_tuning_gpu": 1}, {"fine_tuning_gpu": 2}, {"fine_tuning_gpu": 4}])
     patch = json.dumps(annotated({"lab.psap.perf/duration": "4s"}))
@@ -144,7 +144,7 @@ def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
         ({"fine_tuning_mode": "multi_model", "fine_tuning_multi_model": [{"name": "a@hf", "replicas": 99}]}, "99 jobs"),
     ],
 )
-def test_what_cannot_be_trained_is_refused_before_anything(flow: Flow, settings: dict[str, Any], why: str) -> None:
+def test_invalid_training_is_refused_before_any_change(flow: Flow, settings: dict[str, Any], why: str) -> None:
     played = flow.play(presets=(), **settings)
     assert played.code == 2
     document = played.document

@@ -82,7 +82,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, fou
 
 
 @pytest.mark.deep
-def test_gpus_are_prepared_when_only_an_experiment_trains_on_some(flow: Flow) -> None:
+def test_gpus_are_prepared_if_only_an_experiment_uses_them(flow: Flow) -> None:
     played = flow.play(
         "--check", "--tags", "prepare", presets=("light", "lab"), rhoai_prepare=False,
         matrix_experiments=[{"fine_tuning_gpu": 1}],
@@ -91,7 +91,7 @@ def test_gpus_are_prepared_when_only_an_experiment_trains_on_some(flow: Flow) ->
     assert [row for row in played.commands() if row["directory"].endswith("gpu_operator__deploy_from_operatorhub")]
 
 
-def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, found: dict[Name, Document]) -> None:
+def test_lab_is_unchanged_after_prepare_train_and_cleanup(flow: Flow, found: dict[Name, Document]) -> None:
     presets = ("gating_smoke", "lab")
     first = flow.play("--tags", "prepare", presets=presets)
     assert first.code == 0, first.said
@@ -115,7 +115,7 @@ def test_prepared_twice_trained_and_cleaned_up_the_lab_is_as_it_was(flow: Flow, 
 
 @pytest.mark.deep
 @pytest.mark.usefixtures("steps")
-def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, found: dict[Name, Document]) -> None:
+def test_operator_that_never_installs_fails_the_run_by_name(flow: Flow, found: dict[Name, Document]) -> None:
     perflab("step", "--name", flow.lab.name, "olm.csv=never")
     presets = ("dgx", "lab", "cleanup")
     played = flow.play(presets=presets, rhoai_timeout="20s")
@@ -132,7 +132,7 @@ def test_an_operator_that_never_installs_fails_the_run_by_its_name(flow: Flow, f
 
 
 @pytest.mark.deep
-def test_many_jobs_go_through_a_queue_that_is_made_for_them(flow: Flow, found: dict[Name, Document]) -> None:
+def test_many_jobs_pass_a_queue_created_for_them(flow: Flow, found: dict[Name, Document]) -> None:
     played = flow.play(
         presets=("many_model", "lab", "cleanup"),
         rhoai_prepare=False,

@@ -83,14 +83,14 @@ def check_end(commands: Commands, process: subprocess.Popen[str], reason: str) -
 
 
 @pytest.mark.deep
-def test_a_node_that_is_deleted_ends_the_wait_and_is_named(trainings: Commands) -> None:
+def test_deleted_node_ends_the_wait_and_is_named(trainings: Commands) -> None:
     process = begin(trainings)
     node = node_of_worker(trainings)
     trainings.cluster.delete(Query("v1", "Node", name=node))
     check_end(trainings, process, f"its node {node} is gone")
 
 
-def test_a_node_that_stays_not_ready_ends_the_wait_and_says_what_it_last_said(trainings: Commands) -> None:
+def test_unready_node_ends_the_wait_with_its_last_message(trainings: Commands) -> None:
     process = begin(trainings)
     node = node_of_worker(trainings)
     # as long ago as the command waits for a kubelet that is restarted

@@ -69,7 +69,7 @@ def variables(job: dict[str, Any]) -> dict[str, str]:
     return {entry["name"]: entry["value"] for entry in container(job)["env"]}
 
 
-def test_every_way_to_render_a_job_is_as_the_training_operator_defines_it(
+def test_every_pytorchjob_matches_the_training_operators_schema(
     commands: Commands, rendered: dict[str, dict[str, Any]]
 ) -> None:
     name = "pytorchjobs.kubeflow.org"

@@ -77,7 +77,7 @@ def head(job: dict[str, Any]) -> dict[str, Any]:
     return spec
 
 
-def test_every_way_to_render_a_job_is_as_kuberay_and_kubernetes_define_it(
+def test_every_rayjob_matches_the_schemas_of_kuberay(
     cluster: Cluster, rendered: dict[str, dict[str, dict[str, Any]]]
 ) -> None:
     definitions = {

@@ -26,7 +26,7 @@ EVERYTHING = {
 
 
 @pytest.mark.deep
-def test_who_has_the_rights_that_are_told_can_install_and_remove_what_a_training_stands_on(tmp_path: Path) -> None:
+def test_listed_rights_suffice_to_install_and_remove_prerequisites(tmp_path: Path) -> None:
     name = f"rights-{os.getpid()}"
     perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
     try:

@@ -53,7 +53,7 @@ def _replot(job: Job) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=machine, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_a_pull_request_starts_a_job_that_exports_tells_and_is_plotted_elsewhere(job: Job) -> None:
+def test_pull_request_job_exports_notifies_and_is_plotted_elsewhere(job: Job) -> None:
     assert job("run") == 0, job.said
     run = job.run()
     assert job.count((run / "settings.yml").read_bytes()) == (50, f"{job.github.comment_url(0)}:2")
@@ -79,7 +79,7 @@ def test_a_pull_request_starts_a_job_that_exports_tells_and_is_plotted_elsewhere
 
 
 @pytest.mark.deep
-def test_the_same_in_steps_that_have_folders_of_their_own(job: Job) -> None:
+def test_pull_request_job_in_steps_with_separate_folders(job: Job) -> None:
     codes = {name: job("step", name, artifacts=job.folder / name) for name in NAMES}
     assert set(codes.values()) == {0}, job.said
     (name,) = {job.run(job.folder / step).name for step in NAMES}
@@ -94,7 +94,7 @@ def test_the_same_in_steps_that_have_folders_of_their_own(job: Job) -> None:
 
 
 @pytest.mark.deep
-def test_a_job_at_its_time_limit_leaves_a_clean_cluster_and_whole_files(job: Job) -> None:
+def test_job_at_its_time_limit_leaves_a_clean_cluster_and_files(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("run", variables={"PERF_CI_GRACE": "30"})
     _wait_for_workloads(job.lab, process)
@@ -109,7 +109,7 @@ def test_a_job_at_its_time_limit_leaves_a_clean_cluster_and_whole_files(job: Job
 
 
 @pytest.mark.deep
-def test_a_step_that_is_killed_is_cleaned_up_after_by_the_next_one(job: Job) -> None:
+def test_step_after_a_killed_one_cleans_up(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("step", "test", variables={"PERF_CI_GRACE": "1"})
     _wait_for_workloads(job.lab, process)
@@ -128,7 +128,7 @@ def test_a_step_that_is_killed_is_cleaned_up_after_by_the_next_one(job: Job) -> 
     assert all("interrupted" in text for text in job.told())
 
 
-def test_a_cluster_that_cannot_be_reached_is_no_failed_test(job: Job) -> None:
+def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
     kubeconfig = yaml.safe_load(job.lab.kubeconfig.read_text())
     kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
     gone = job.folder / "gone.kubeconfig"

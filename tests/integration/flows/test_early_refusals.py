@@ -62,19 +62,19 @@ DRIVER = ["perfdrv", "run", "scale_test", "--site", "lab"]
 @pytest.mark.parametrize(
     "command", [NATIVE, pytest.param([*NATIVE, "--check"], marks=pytest.mark.deep)], ids=["native", "check"]
 )
-def test_everything_wrong_is_told_at_once(tmp_path: Path, command: list[str]) -> None:
+def test_all_mistakes_are_reported_together(tmp_path: Path, command: list[str]) -> None:
     lines = refusal(tmp_path, command, WRONG | BATCHES)
     assert {line.partition(":")[0] for line in lines} == set(WRONG)
     assert len(lines) == len(WRONG)
 
 
-def test_what_the_driver_refuses_does_not_begin(tmp_path: Path) -> None:
+def test_run_refused_by_the_driver_does_not_begin(tmp_path: Path) -> None:
     said = refuse(tmp_path, DRIVER, WRONG | BATCHES)
     assert [name for name in WRONG if f"{name}: " not in said] == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_batches_need_a_number_of_connections(tmp_path: Path) -> None:
+def test_batches_require_a_number_of_connections(tmp_path: Path) -> None:
     said = refuse(tmp_path, DRIVER, {"scale_test_batch_delay": "1s"})
     assert "scale_test_batch_delay needs scale_test_connections" in said
 
@@ -104,7 +104,7 @@ def test_arrivals_are_checked_in_every_cell(tmp_path: Path, settings: dict[str, 
         ("pvc_size", "12x", "pvc_size: '12x' is no quantity"),
     ],
 )
-def test_the_command_alone_refuses_the_same(tmp_path: Path, argument: str, value: str, why: str) -> None:
+def test_command_alone_refuses_the_same(tmp_path: Path, argument: str, value: str, why: str) -> None:
     words = ["playbooks/toolbox.yml", "-i", "inventories/lab", "--check", "-e", "perf_command=scale_test_submit"]
     given = json.dumps({f"scale_test_submit_{argument}": value})
     subprocess.run(
@@ -123,7 +123,7 @@ def test_the_command_alone_refuses_the_same(tmp_path: Path, argument: str, value
 TRAINING = ["ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab"]
 
 
-def test_a_training_is_refused_before_the_cluster_is_prepared_for_it(tmp_path: Path) -> None:
+def test_invalid_training_is_refused_before_the_preparation(tmp_path: Path) -> None:
     wrong = {"fine_tuning_timeout": "12 hours", "fine_tuning_namespace": "Bad_NS", "rhoai_version": "2.19.0"}
     lines = refusal(tmp_path, TRAINING, wrong, recorded=False)
     assert [line.partition(": ")[2].partition(";")[0] for line in lines[:2]] == [

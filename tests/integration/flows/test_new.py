@@ -73,7 +73,7 @@ def _clone(shared_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Clone:
     return clone
 
 
-def test_a_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
+def test_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
     clone.run("perfdrv", "run", "first_steps", "--site", "lab", "-p", "first_steps")
     (run,) = clone.runs.iterdir()
     kpis = {one["name"]: one for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
@@ -92,7 +92,7 @@ def test_new_commands_have_a_scenario(clone: Clone) -> None:
     assert "first_steps_stop_pods" in told
 
 
-def test_what_is_new_is_well_formed(clone: Clone) -> None:
+def test_new_files_are_well_formed(clone: Clone) -> None:
     assert "all in order" in clone.run("perfdrv", "settings", "check")
     clone.run("ruff", "check", "--no-cache", ".")
     clone.run("ruff", "format", "--check", "--no-cache", ".")
@@ -101,11 +101,11 @@ def test_what_is_new_is_well_formed(clone: Clone) -> None:
 
 
 @pytest.mark.deep
-def test_the_checks_of_the_repository_pass_with_it(clone: Clone) -> None:
+def test_repository_checks_pass_with_new_files(clone: Clone) -> None:
     names = ("roles", "settings/test_repository.py", "test_links.py", "test_rooms.py")
     files = [f"tests/unit/{name}" for name in (*names, "analysis/workloads/test_first_steps.py")]
     files.append(
-        "tests/integration/commands/test_strict_manifests.py::test_no_command_that_applies_manifests_is_left_out"
+        "tests/integration/commands/test_strict_manifests.py::test_every_command_that_applies_manifests_is_tested"
     )
-    ours = "first_steps or nfd_start_pods or pages or group or repository or link or rooms or left_out"
+    ours = "first_steps or nfd_start_pods or pages or group or repository or link or rooms or applies_manifests"
     clone.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", ours, *files)

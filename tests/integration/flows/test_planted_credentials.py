@@ -107,7 +107,7 @@ def _tell_events(lab: Lab, running: subprocess.Popen[str]) -> None:
         core.create_namespaced_event(NAMESPACE, event)
 
 
-def test_none_stands_in_a_job_its_report_its_export_or_what_people_are_told(job: Job) -> None:
+def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> None:
     metadata = {"metadata": {"annotations": ANNOTATIONS}}
     patch = {**metadata, "spec": {"template": metadata}}
     summary = job.folder / "job-summary.md"
@@ -140,7 +140,7 @@ def test_none_stands_in_a_job_its_report_its_export_or_what_people_are_told(job:
     assert job.exported("manifest.json")
 
 
-def test_none_of_the_server_stands_in_what_a_failed_job_leaves(job: Job) -> None:
+def test_failed_job_contains_no_server_credentials(job: Job) -> None:
     document = yaml.safe_load(job.lab.kubeconfig.read_text())
     document["clusters"][0]["cluster"]["server"] = "https://robot:planted-server-word@127.0.0.1:9"
     kubeconfig = job.folder / "secrets" / "kubeconfig"
@@ -152,7 +152,7 @@ def test_none_of_the_server_stands_in_what_a_failed_job_leaves(job: Job) -> None
 
 
 @pytest.mark.deep
-def test_none_of_a_refused_pull_request_stands_in_what_the_job_leaves(job: Job) -> None:
+def test_refused_pull_request_leaves_no_credentials(job: Job) -> None:
     _write_pull_request(job)
     author, association, body = job.github.comments[-1]
     hostile = "\n".join(f"/var scale_test_count: {one.text.splitlines()[0]}" for one in PLANTED.values())

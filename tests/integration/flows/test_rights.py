@@ -18,11 +18,11 @@ SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/d
 
 @pytest.mark.deep
 @pytest.mark.parametrize("flow", ["scale_test", "fine_tuning"])
-def test_who_has_the_rights_that_are_told_at_once_can_run_the_flow(shared_lab: Lab, tmp_path: Path, flow: str) -> None:
+def test_listed_rights_suffice_to_run_the_flow(shared_lab: Lab, tmp_path: Path, flow: str) -> None:
     assert len(run_with_what_is_told(shared_lab, tmp_path, flow)) > 5
 
 
-def test_who_has_the_rights_of_a_command_that_no_flow_has_can_run_it(
+def test_listed_rights_suffice_to_run_other_commands(
     shared_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its Job is simulated; with all but the deletion of collections the Job stays, and the command says why."""

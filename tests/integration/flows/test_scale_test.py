@@ -37,7 +37,7 @@ def _objects(lab: Lab) -> set[str]:
     return {f"{item.metadata.namespace}/{item.metadata.name}" for listed in found for item in listed.items}
 
 
-def test_the_smoke_preset_accounts_for_every_workload_and_leaves_nothing(shared_lab: Lab, tmp_path: Path) -> None:
+def test_smoke_preset_accounts_for_every_workload_and_cleans_up(shared_lab: Lab, tmp_path: Path) -> None:
     before = _objects(shared_lab)
     played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml")
     assert played.returncode == 0, played.stdout + played.stderr
@@ -66,7 +66,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(shared_lab: Lab
 
 
 @pytest.mark.deep
-def test_a_matrix_of_kinds_and_numbers_has_a_cell_each(shared_lab: Lab, tmp_path: Path) -> None:
+def test_matrix_of_kinds_and_counts_has_a_cell_each(shared_lab: Lab, tmp_path: Path) -> None:
     matrix = {"scale_test_workload_kind": ["Job", "PyTorchJob"], "scale_test_count": [2, 3]}
     played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "-e", json.dumps(matrix))
     assert played.returncode == 0, played.stdout + played.stderr
@@ -76,7 +76,7 @@ def test_a_matrix_of_kinds_and_numbers_has_a_cell_each(shared_lab: Lab, tmp_path
     assert asked == [2, 3, 2, 3]
 
 
-def test_a_failing_cell_neither_hides_nor_stops_the_others(shared_lab: Lab, tmp_path: Path) -> None:
+def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: Path) -> None:
     # there is no such queue, so nothing of the cells can be submitted; both are tried
     queue, counts = "scale_test_queue=nowhere", '{"scale_test_count": [1, 2]}'
     words = ["-e", "@presets/smoke.yml", "-e", queue, "-e", counts]
@@ -90,9 +90,7 @@ def test_a_failing_cell_neither_hides_nor_stops_the_others(shared_lab: Lab, tmp_
 
 
 @pytest.mark.parametrize("word", ["perf_kubeconfig=/nonexistent/kubeconfig"])
-def test_a_cluster_that_cannot_be_reached_is_refused_before_anything(
-    shared_lab: Lab, tmp_path: Path, word: str
-) -> None:
+def test_unreachable_cluster_is_refused_before_any_change(shared_lab: Lab, tmp_path: Path, word: str) -> None:
     played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "-e", word)
     assert played.returncode == 2
     document = _document(_run(tmp_path) / "run.json")
@@ -102,7 +100,7 @@ def test_a_cluster_that_cannot_be_reached_is_refused_before_anything(
     )
 
 
-def test_command_txt_runs_the_command_again(shared_lab: Lab, tmp_path: Path) -> None:
+def test_command_txt_repeats_the_command(shared_lab: Lab, tmp_path: Path) -> None:
     words = ("playbooks/toolbox.yml", "-i", "inventories/lab", "-e", "perf_command=nfd_has_gpu_nodes")
     played = shared_lab.run(tmp_path, "ansible-playbook", *words)
     assert played.returncode == 0, played.stdout + played.stderr

@@ -84,14 +84,14 @@ def busy_pod(name: str, told: dict[str, Any]) -> Manifest:
     }
 
 
-def test_nodes_that_have_gpus_without_olm_stay_as_they_are(on_kubernetes: TaskSets) -> None:
+def test_gpu_nodes_of_a_cluster_without_olm_are_unchanged(on_kubernetes: TaskSets) -> None:
     done = on_kubernetes.play("prepare_gpu_operator", **WISHES)
     assert done.exit_code == 0, done.output
     assert (done.changed, done.commands) == (0, [])
 
 
 @pytest.mark.deep
-def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
+def test_check_mode_changes_nothing(on_openshift: TaskSets) -> None:
     before = traces(on_openshift)
     done = on_openshift.play("prepare_gpu_operator", "--check", **WISHES)
     assert done.exit_code == 0, done.output
@@ -99,7 +99,7 @@ def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
 
 
 @pytest.mark.deep
-def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets) -> None:
+def test_operator_is_prepared_once_and_removed_completely(on_openshift: TaskSets) -> None:
     look = partial(traces, on_openshift)
     before = at_rest(look)
     assert gpus(on_openshift) == {"none"}
@@ -127,7 +127,7 @@ def test_it_is_prepared_once_and_removed_without_a_trace(on_openshift: TaskSets)
     assert last_look(look, before.__eq__, looks=60) == before
 
 
-def test_the_use_of_gpus_follows_the_pods_that_hold_them(on_openshift: TaskSets) -> None:
+def test_gpu_usage_follows_the_pods(on_openshift: TaskSets) -> None:
     done = on_openshift.play("prepare_gpu_operator", gpu_operator_wait_metrics=True)
     assert done.exit_code == 0, done.output
     told = {"gpu_utilization": 0.25, "gpu_memory_bytes": 8 << 30}

@@ -31,7 +31,7 @@ def finish(build: subprocess.Popen[str]) -> str:
     return output
 
 
-def test_a_killed_build_leaves_nothing_that_is_used(tmp_path: Path) -> None:
+def test_killed_build_leaves_no_usable_parts(tmp_path: Path) -> None:
     killed = start_build(tmp_path)
     partial = f"{lock_hash(ETCD)}.partial-{killed.pid}"
     wait_for("a half-written cache", (tmp_path / partial).exists)
@@ -53,7 +53,7 @@ def test_a_killed_build_leaves_nothing_that_is_used(tmp_path: Path) -> None:
     assert find_binaries(tmp_path, ETCD) == found
 
 
-def test_two_builds_at_once_exclude_each_other(tmp_path: Path) -> None:
+def test_concurrent_builds_exclude_each_other(tmp_path: Path) -> None:
     both = [start_build(tmp_path), start_build(tmp_path)]
     outputs = sorted((finish(build) for build in both), key=len)
     assert outputs[0] == "another process builds the lab's programs: waiting for it\n"

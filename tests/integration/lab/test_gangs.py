@@ -63,7 +63,7 @@ def delete(cluster: Cluster, name: str) -> None:
     wait_for(f"no pod of {name}", lambda: not pods_of(cluster, name))
 
 
-def test_a_gang_that_does_not_fit_whole_starts_none_of_its_pods(gangs: Cluster) -> None:
+def test_gang_that_does_not_fit_starts_no_pod(gangs: Cluster) -> None:
     create_group(gangs, "too-large", 3)
     create_gang(gangs, "too-large", 3)
     refused = wait_for("the verdict", lambda: group_condition(gangs, "too-large"))
@@ -79,7 +79,7 @@ def test_a_gang_that_does_not_fit_whole_starts_none_of_its_pods(gangs: Cluster) 
     delete(gangs, "too-large")
 
 
-def test_a_gang_waits_for_its_last_pod(gangs: Cluster) -> None:
+def test_gang_waits_for_its_last_pod(gangs: Cluster) -> None:
     create_group(gangs, "late", 2)
     create_gang(gangs, "late", 1)
     pod = wait_for("its first pod", lambda: pods_of(gangs, "late"))[0]
@@ -97,7 +97,7 @@ def test_a_gang_waits_for_its_last_pod(gangs: Cluster) -> None:
     delete(gangs, "late")
 
 
-def test_a_gang_of_higher_priority_preempts_for_all_of_its_pods(gangs: Cluster) -> None:
+def test_gang_of_higher_priority_preempts_for_all_its_pods(gangs: Cluster) -> None:
     for name, value in (("low", 10), ("high", 1000)):
         gangs.custom.create_cluster_custom_object(
             "scheduling.k8s.io", "v1", "priorityclasses", {"metadata": {"name": name}, "value": value}
@@ -115,7 +115,7 @@ def test_a_gang_of_higher_priority_preempts_for_all_of_its_pods(gangs: Cluster) 
     delete(gangs, "victim")
 
 
-def test_pods_of_a_pytorch_job_join_a_group_by_their_label(gangs: Cluster) -> None:
+def test_pods_of_a_pytorch_job_join_a_group_by_label(gangs: Cluster) -> None:
     create_group(gangs, "trains-whole", 3)
     manifest = pytorch_job("trains-whole", {"duration": "5m"}, workers=2)
     for replica in manifest["spec"]["pytorchReplicaSpecs"].values():

@@ -32,9 +32,7 @@ def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.deep
-def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gateway(
-    labs: Labs, tmp_path: Path, tokenizer: Path
-) -> None:
+def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, tmp_path: Path, tokenizer: Path) -> None:
     """Each replica answers 4 requests at a time, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
     runs = tmp_path / "runs"
     kubeconfig = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
@@ -74,7 +72,7 @@ def test_three_flavors_at_four_rates_have_the_declared_latencies_through_the_gat
 
 
 @pytest.mark.deep
-def test_guidellm_itself_finds_the_declared_latencies_again(
+def test_real_guidellm_measures_the_configured_latencies(
     labs: Labs, kserve: Cluster, tmp_path: Path, tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One replica that answers 4 requests at a time, with 100 ms and 10 ms: of 8, half wait for the others."""

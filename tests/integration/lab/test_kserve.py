@@ -32,7 +32,7 @@ from .serving import (
 from .workloads import PREFIX
 
 
-def test_a_model_is_served_by_what_its_runtime_says(kserve: Cluster) -> None:
+def test_model_is_served_as_its_runtime_declares(kserve: Cluster) -> None:
     create(kserve, SERVICE, "granite", predictor(minReplicas=2, maxReplicas=4), start_delay="1s")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "granite"))
     assert read(kserve, SERVICE, "granite")["metadata"]["finalizers"] == ["inferenceservice.finalizers"]
@@ -56,7 +56,7 @@ def test_a_model_is_served_by_what_its_runtime_says(kserve: Cluster) -> None:
     remove(kserve, SERVICE, "granite")
 
 
-def test_a_model_without_a_runtime_waits_for_one(kserve: Cluster) -> None:
+def test_model_without_a_runtime_waits_for_one(kserve: Cluster) -> None:
     create(kserve, SERVICE, "waits", predictor("onnx"))
     wait_for("nothing serves it", lambda: model_status(kserve, "waits").get("transitionStatus") == "InvalidSpec")
     assert model_status(kserve, "waits")["lastFailureInfo"]["reason"] == "NoSupportingRuntime"
@@ -67,12 +67,12 @@ def test_a_model_without_a_runtime_waits_for_one(kserve: Cluster) -> None:
     remove(kserve, SERVICE, "waits")
 
 
-def test_a_service_that_cannot_be_is_refused(kserve: Cluster) -> None:
+def test_invalid_service_is_refused(kserve: Cluster) -> None:
     with pytest.raises(ApiException, match="MinReplicas"):
         create(kserve, SERVICE, "wrong", predictor(minReplicas=3, maxReplicas=2))
 
 
-def test_a_model_whose_pod_fails_is_not_ready_until_it_is_changed(kserve: Cluster) -> None:
+def test_model_with_a_failing_pod_is_unready_until_changed(kserve: Cluster) -> None:
     create(kserve, SERVICE, "fails", predictor())
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "fails"))
     change(kserve, SERVICE, "fails", {"spec": {"predictor": {"model": {"image": "registry.invalid/vllm:2"}}}})
@@ -87,7 +87,7 @@ def test_a_model_whose_pod_fails_is_not_ready_until_it_is_changed(kserve: Cluste
     remove(kserve, SERVICE, "fails")
 
 
-def test_a_stopped_model_has_no_pods_and_goes_on_when_it_may(kserve: Cluster) -> None:
+def test_stopped_model_has_no_pods_and_can_continue(kserve: Cluster) -> None:
     stop = f"{GROUP}/stop"
     create(kserve, SERVICE, "stops", predictor())
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stops"))
@@ -99,7 +99,7 @@ def test_a_stopped_model_has_no_pods_and_goes_on_when_it_may(kserve: Cluster) ->
     remove(kserve, SERVICE, "stops")
 
 
-def test_a_large_model_is_served_and_read_in_both_versions(kserve: Cluster) -> None:
+def test_large_model_is_served_and_read_in_both_versions(kserve: Cluster) -> None:
     model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
     create(kserve, LLM, "large", {"model": model, "replicas": 2})
     wait_for("it is ready", lambda: is_ready(kserve, LLM, "large"))
@@ -110,7 +110,7 @@ def test_a_large_model_is_served_and_read_in_both_versions(kserve: Cluster) -> N
     remove(kserve, LLM, "large")
 
 
-def test_a_routed_model_is_reached_by_the_labs_gateway(labs: Labs, kserve: Cluster) -> None:
+def test_routed_model_is_reached_by_the_labs_gateway(labs: Labs, kserve: Cluster) -> None:
     model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
     router: dict[str, Any] = {"route": {}, "gateway": {}, "scheduler": {}}
     served = {"annotations": {f"{PREFIX}model": "{name: granite, ttft: 0, itl: 0}"}}
@@ -131,7 +131,7 @@ def test_a_routed_model_is_reached_by_the_labs_gateway(labs: Labs, kserve: Clust
     assert asked(url) == 404
 
 
-def test_a_route_to_nothing_is_told_so_and_answered_with_500(kserve: Cluster) -> None:
+def test_route_without_a_backend_is_reported_and_returns_500(kserve: Cluster) -> None:
     parent = {"name": "kserve-ingress-gateway", "namespace": "kserve"}
     spec = {"parentRefs": [parent], "rules": [{"backendRefs": [{"name": "nobody", "port": 80}]}]}
     where = ("gateway.networking.k8s.io", "v1", NAMESPACE, "httproutes")
@@ -151,7 +151,7 @@ def test_a_route_to_nothing_is_told_so_and_answered_with_500(kserve: Cluster) ->
     wait_for("it is gone", lambda: asked(gateway_url(kserve)) == 404)
 
 
-def test_it_goes_on_after_the_api_server_and_kserve_were_killed(labs: Labs, kserve: Cluster) -> None:
+def test_serving_survives_kills_of_api_server_and_kserve(labs: Labs, kserve: Cluster) -> None:
     create(kserve, SERVICE, "stays", predictor())
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stays"))
     assert labs.run("restart", "--name", NAME, "kube-apiserver").returncode == 0

@@ -97,7 +97,7 @@ def delete(cluster: Cluster, *names: str) -> None:
         wait_for(f"no Workload of {name}", partial(has_none, cluster, name))
 
 
-def test_a_job_of_a_queue_is_admitted_and_ends(kueue: Cluster) -> None:
+def test_queued_job_is_admitted_and_ends(kueue: Cluster) -> None:
     submit(kueue, "one", 1, "1s", "low")
     wait_for("it is finished", lambda: is_true(kueue, "one", "Finished"))
     assert conditions(kueue, "one") == {
@@ -116,7 +116,7 @@ def test_a_job_of_a_queue_is_admitted_and_ends(kueue: Cluster) -> None:
     delete(kueue, "one")
 
 
-def test_what_exceeds_the_quota_waits_suspended_for_its_turn(kueue: Cluster) -> None:
+def test_job_above_the_quota_waits_suspended(kueue: Cluster) -> None:
     submit(kueue, "first", 3, "1h")
     wait_for("the first is admitted", lambda: is_true(kueue, "first", "Admitted"))
     submit(kueue, "second", 2, "1s")
@@ -129,7 +129,7 @@ def test_what_exceeds_the_quota_waits_suspended_for_its_turn(kueue: Cluster) -> 
     delete(kueue, "second")
 
 
-def test_the_lower_priority_is_preempted_and_comes_back(kueue: Cluster) -> None:
+def test_lower_priority_is_preempted_and_returns(kueue: Cluster) -> None:
     submit(kueue, "victim", 4, "1h", "low")
     pods = kueue.core.list_namespaced_pod
     wait_for("the victim runs", lambda: pods(NAMESPACE, label_selector="job-name=victim").items)
@@ -157,7 +157,7 @@ def test_the_lower_priority_is_preempted_and_comes_back(kueue: Cluster) -> None:
     delete(kueue, "victim", "winner")
 
 
-def test_queues_of_a_cohort_lend_what_they_do_not_use_and_take_it_back(kueue: Cluster) -> None:
+def test_queues_of_a_cohort_lend_unused_quota_and_reclaim_it(kueue: Cluster) -> None:
     for name in ("lends", "borrows"):
         make_queue(kueue, name, cohort="both", preemption={"reclaimWithinCohort": "Any"})
     submit(kueue, "large", 2 * GPUS, "1h", queue="borrows")
@@ -173,7 +173,7 @@ def test_queues_of_a_cohort_lend_what_they_do_not_use_and_take_it_back(kueue: Cl
     delete(kueue, "large", "small")
 
 
-def test_the_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
+def test_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
     submit(kueue, "before", 2, "1h")
     wait_for("the one before is admitted", lambda: is_true(kueue, "before", "Admitted"))
     manifest = job("indexed", {"duration": "1s"})
@@ -190,7 +190,7 @@ def test_the_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> Non
     delete(kueue, "indexed")
 
 
-def test_what_it_measures_is_read_where_the_lab_says(kueue: Cluster) -> None:
+def test_metrics_of_kueue_are_at_the_labs_address(kueue: Cluster) -> None:
     submit(kueue, "counted", 1, "1s")
     wait_for("it is finished", lambda: is_true(kueue, "counted", "Finished"))
     told = kueue.core.read_namespaced_config_map("perflab", "kube-system").data
@@ -200,7 +200,7 @@ def test_what_it_measures_is_read_where_the_lab_says(kueue: Cluster) -> None:
     delete(kueue, "counted")
 
 
-def test_with_fair_sharing_weights_divide_what_a_cohort_lends(labs: Labs) -> None:
+def test_fair_sharing_weights_divide_lent_quota(labs: Labs) -> None:
     lab = labs.up("fair", "--nodes", "2", "--with", "kueue", "--fair-sharing")
     try:
         cluster = Cluster.of(lab)
@@ -227,7 +227,7 @@ def test_with_fair_sharing_weights_divide_what_a_cohort_lends(labs: Labs) -> Non
         assert labs.run("down", "--name", lab.name).returncode == 0
 
 
-def test_what_kueue_does_not_allow_is_refused_by_its_webhook(kueue: Cluster) -> None:
+def test_kueue_webhook_refuses_invalid_objects(kueue: Cluster) -> None:
     with pytest.raises(ApiException) as refused:
         make_queue(
             kueue,
@@ -238,7 +238,7 @@ def test_what_kueue_does_not_allow_is_refused_by_its_webhook(kueue: Cluster) -> 
     assert "reclaimWithinCohort" in refused.value.body
 
 
-def test_a_pytorch_job_takes_part(kueue: Cluster) -> None:
+def test_pytorch_job_is_queued(kueue: Cluster) -> None:
     submit(kueue, "before", 4, "1h")
     wait_for("the Job is admitted", lambda: is_true(kueue, "before", "Admitted"))
     # a master and a worker of 2 GPUs each
@@ -256,7 +256,7 @@ def test_a_pytorch_job_takes_part(kueue: Cluster) -> None:
     }
 
 
-def test_a_rayjob_takes_part_with_its_cluster(kueue: Cluster) -> None:
+def test_rayjob_is_queued_with_its_cluster(kueue: Cluster) -> None:
     submit(kueue, "holder", GPUS, "1h")
     wait_for("the Job is admitted", lambda: is_true(kueue, "holder", "Admitted"))
     # a head and a worker of 2 GPUs each; Kueue wants the cluster to go with the job
@@ -269,7 +269,7 @@ def test_a_rayjob_takes_part_with_its_cluster(kueue: Cluster) -> None:
     test_ray.remove(kueue, "rays")
 
 
-def test_a_failed_job_frees_its_quota(kueue: Cluster) -> None:
+def test_failed_job_frees_its_quota(kueue: Cluster) -> None:
     manifest = job("fails", {"exit-code": "1"}, GPUS)
     manifest["metadata"]["labels"] = labels("local", None)
     kueue.batch.create_namespaced_job(NAMESPACE, manifest)
@@ -279,7 +279,7 @@ def test_a_failed_job_frees_its_quota(kueue: Cluster) -> None:
     delete(kueue, "fails", "next")
 
 
-def test_queues_count_and_one_without_its_flavor_admits_nothing(kueue: Cluster) -> None:
+def test_queues_count_jobs_and_one_without_its_flavor_admits_none(kueue: Cluster) -> None:
     make_queue(kueue, "lacking", flavor="nowhere")
     submit(kueue, "stuck", 1, "1s", queue="lacking")
 
@@ -297,14 +297,14 @@ def test_queues_count_and_one_without_its_flavor_admits_nothing(kueue: Cluster) 
     delete(kueue, "stuck")
 
 
-def test_a_job_without_a_queue_is_left_alone(kueue: Cluster) -> None:
+def test_job_without_a_queue_is_left_unchanged(kueue: Cluster) -> None:
     kueue.batch.create_namespaced_job(NAMESPACE, job("free", {}, gpus=8))
     read = kueue.batch.read_namespaced_job
     wait_for("it is complete", lambda: read("free", NAMESPACE).status.succeeded)
     assert workload_of(kueue, "free") == {}
 
 
-def test_queues_go_on_after_the_api_server_and_kueue_were_killed(labs: Labs, queues_lab: Lab, kueue: Cluster) -> None:
+def test_queues_survive_kills_of_api_server_and_kueue(labs: Labs, queues_lab: Lab, kueue: Cluster) -> None:
     submit(kueue, "holds", 3, "1h")
     wait_for("one is admitted", lambda: is_true(kueue, "holds", "Admitted"))
     submit(kueue, "queues", 3, "1s")

@@ -20,7 +20,7 @@ from .labs import Cluster, Labs, wait_for
 FEW = ("--nodes", "2")
 
 
-def test_up_twice_is_a_no_op(labs: Labs, lab: Lab) -> None:
+def test_second_up_changes_nothing(labs: Labs, lab: Lab) -> None:
     again = labs.run("up", "--name", "shared")
     assert again.returncode == 0
     assert "is already running" in again.stdout
@@ -57,7 +57,7 @@ def test_status_kubeconfig_and_logs(labs: Labs, lab: Lab) -> None:
 
 
 @pytest.mark.deep
-def test_two_labs_live_side_by_side(labs: Labs, lab: Lab, cluster: Cluster) -> None:
+def test_two_labs_run_side_by_side(labs: Labs, lab: Lab, cluster: Cluster) -> None:
     other = labs.up("other", *FEW, "--gpus", "2")
     assert not set(other.ports.values()) & set(lab.ports.values())
     node = Cluster.of(other).core.read_node("node-0001")
@@ -69,7 +69,7 @@ def test_two_labs_live_side_by_side(labs: Labs, lab: Lab, cluster: Cluster) -> N
     assert labs.get("shared").dead_components() == []
 
 
-def test_a_crashed_lab_is_seen_and_started_anew(labs: Labs) -> None:
+def test_crashed_lab_is_detected_and_restarted(labs: Labs) -> None:
     first = labs.up("crashed", *FEW)
     victim = first.pids["kube-scheduler"]
     os.kill(victim.pid, signal.SIGKILL)
@@ -83,7 +83,7 @@ def test_a_crashed_lab_is_seen_and_started_anew(labs: Labs) -> None:
 
 
 @pytest.mark.parametrize("then", ["up", pytest.param("down", marks=pytest.mark.deep)])
-def test_a_lab_killed_while_starting_is_cleaned(labs: Labs, then: str) -> None:
+def test_lab_killed_while_starting_is_cleaned_up(labs: Labs, then: str) -> None:
     name = f"killed-{then}"
     starting = labs.start("up", "--name", name, *FEW)
     wait_for("the API server started", lambda: len(labs.left_over(name)) >= 2)
@@ -98,7 +98,7 @@ def test_a_lab_killed_while_starting_is_cleaned(labs: Labs, then: str) -> None:
     assert labs.left_over(name) == []
 
 
-def test_a_process_that_was_never_recorded_is_ended(labs: Labs, tmp_path: Path) -> None:
+def test_unrecorded_process_is_ended(labs: Labs, tmp_path: Path) -> None:
     folder = labs.home / "unrecorded"
     folder.mkdir()
     stray = process.start(("sleep", "600"), folder, tmp_path / "log", {})
@@ -107,7 +107,7 @@ def test_a_process_that_was_never_recorded_is_ended(labs: Labs, tmp_path: Path) 
     assert not folder.exists()
 
 
-def test_two_ups_at_once_make_one_lab(labs: Labs) -> None:
+def test_concurrent_ups_start_one_lab(labs: Labs) -> None:
     both = [labs.start("up", "--name", "twice", *FEW) for _ in range(2)]
     assert [each.wait() for each in both] == [0, 0]
     assert set(labs.left_over("twice")) == set(labs.get("twice").pids.values())
@@ -117,7 +117,7 @@ def test_two_ups_at_once_make_one_lab(labs: Labs) -> None:
 @pytest.mark.parametrize(
     "component", ["kube-apiserver", *(pytest.param(name, marks=pytest.mark.deep) for name in ("kwok", "kubelet"))]
 )
-def test_a_taken_port_is_replaced(
+def test_port_in_use_is_replaced(
     labs: Labs, binaries: Binaries, component: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
@@ -139,9 +139,7 @@ def test_a_taken_port_is_replaced(
     assert lifecycle.down(labs.home, "race")
 
 
-def test_a_full_disk_is_refused_before_anything_starts(
-    labs: Labs, binaries: Binaries, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_refused_before_the_start(labs: Labs, binaries: Binaries, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "NEEDED_BYTES", 10**18)
     with pytest.raises(ClusterError, match=r"not enough room for a lab.*PERFLAB_HOME"):
         lifecycle.up(labs.home, "full", Options(nodes=1), binaries, print)
@@ -149,7 +147,7 @@ def test_a_full_disk_is_refused_before_anything_starts(
     assert not (labs.home / "full").exists()
 
 
-def test_a_program_that_fails_is_named_and_nothing_stays(labs: Labs, binaries: Binaries, tmp_path: Path) -> None:
+def test_failing_program_is_named_and_nothing_stays(labs: Labs, binaries: Binaries, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for program in PROGRAMS:
         (tmp_path / "bin" / program).symlink_to(binaries.program(program))

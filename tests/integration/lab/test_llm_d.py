@@ -70,7 +70,7 @@ def deploy(labs: Labs, runs: Path, *words: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.parametrize("part", ["worker", "prefill"])
-def test_a_part_that_cannot_start_is_named_long_before_the_timeout(
+def test_part_that_cannot_start_is_named_long_before_the_timeout(
     labs: Labs, kserve: Cluster, tmp_path: Path, part: str
 ) -> None:
     """On two nodes each, a leader and a worker; or apart from what decodes."""
@@ -133,9 +133,7 @@ def run(labs: Labs, folder: Path, *words: str, **settings: Any) -> tuple[int, st
     return ran.returncode, ran.stdout + ran.stderr, runs
 
 
-def test_without_auth_policy_a_run_whose_requests_need_a_token_is_refused(
-    labs: Labs, open_data_hub: Cluster, tmp_path: Path
-) -> None:
+def test_run_needing_tokens_without_auth_policy_is_refused(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     code, said, runs = run(labs, tmp_path, llm_d_auth=True, llm_d_api_key="file:llm-d.token")
     assert code == 3, said
     assert "serves no AuthPolicy (kuadrant.io); install Red Hat Connectivity Link" in " ".join(said.split())
@@ -143,20 +141,20 @@ def test_without_auth_policy_a_run_whose_requests_need_a_token_is_refused(
     assert "with-auth" not in [each.metadata.name for each in open_data_hub.core.list_namespace().items]
 
 
-def test_a_run_without_the_token_that_its_requests_need_is_refused(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def test_run_without_its_required_token_is_refused(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     code, said, _runs = run(labs, tmp_path, llm_d_auth=True)
     assert code == 2, said
     assert "llm_d_api_key: requests need a token" in " ".join(said.split())
 
 
-def test_open_data_hub_serves_a_model_whose_requests_need_no_token(
-    labs: Labs, open_data_hub: Cluster, tmp_path: Path
-) -> None:
+def test_open_data_hub_serves_a_model_without_tokens(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     code, said, _runs = run(labs, tmp_path)
     assert code == 0, said
 
 
-def test_all_requests_have_the_token_and_no_file_has_it(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
+def test_all_requests_have_the_token_and_no_file_contains_it(
+    labs: Labs, open_data_hub: Cluster, tmp_path: Path
+) -> None:
     definitions = list(yaml.safe_load_all(CONNECTIVITY_LINK.read_text()))
     for each in definitions:
         crds(open_data_hub).create_custom_resource_definition(each)
@@ -176,7 +174,7 @@ def test_all_requests_have_the_token_and_no_file_has_it(labs: Labs, open_data_hu
     assert [path for path in runs.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
 
 
-def test_the_wait_for_a_model_without_a_route_ends_at_once(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
+def test_wait_for_a_model_without_a_route_ends_immediately(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--flavor", "simple", "--auth")
     ran = deploy(labs, tmp_path, *words)
     open_data_hub.custom.delete_namespaced_custom_object(GROUP, "v1alpha2", "with-auth", LLM, "opt")

@@ -60,7 +60,7 @@ def all_are(cluster: Cluster, of: str, phase: str, number: int) -> bool:
     return phases == [phase] * number
 
 
-def test_a_machine_becomes_a_node_of_its_hardware_and_takes_it_along(openshift: Cluster) -> None:
+def test_machine_becomes_a_node_and_takes_it_along(openshift: Cluster) -> None:
     taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
     make_set(openshift, "gpus", "g4dn.12xlarge", taints=[taint], metadata={"labels": {"gpu": "yes"}})
     wait_for("available", lambda: machine_set(openshift, "gpus").get("status", {}).get("availableReplicas") == 1)
@@ -78,7 +78,7 @@ def test_a_machine_becomes_a_node_of_its_hardware_and_takes_it_along(openshift: 
         openshift.core.read_node(node.metadata.name)
 
 
-def test_a_smaller_set_lets_the_machine_go_that_it_is_told_to_with_its_pods(openshift: Cluster) -> None:
+def test_smaller_set_deletes_the_chosen_machine_with_its_pods(openshift: Cluster) -> None:
     scale(openshift, "lab-worker", 2)
     wait_for("two nodes", lambda: machine_set(openshift, "lab-worker")["status"].get("availableReplicas") == 2)
     chosen, other = sorted(item["metadata"]["name"] for item in machines(openshift, "lab-worker"))
@@ -100,9 +100,7 @@ def test_a_smaller_set_lets_the_machine_go_that_it_is_told_to_with_its_pods(open
     ("step", "reason"),
     [("provision", "InsufficientResources"), ("join", "JoinClusterTimeoutError")],
 )
-def test_a_machine_fails_in_the_step_that_is_told_to(
-    openshift: Cluster, lab_steps: Any, step: str, reason: str
-) -> None:
+def test_machine_fails_in_the_configured_step(openshift: Cluster, lab_steps: Any, step: str, reason: str) -> None:
     lab_steps(f"machines.{step}=fail: nothing left")
     make_set(openshift, "failing", "m6i.large")
     wait_for("it failed", lambda: all_are(openshift, "failing", "Failed", 1))
@@ -112,7 +110,7 @@ def test_a_machine_fails_in_the_step_that_is_told_to(
     remove_set(openshift, "failing")
 
 
-def test_a_machine_that_waits_goes_on_when_the_step_is_set_anew(openshift: Cluster, lab_steps: Any) -> None:
+def test_waiting_machine_continues_when_the_step_is_reset(openshift: Cluster, lab_steps: Any) -> None:
     lab_steps("machines.join=never")
     make_set(openshift, "waiting", "m6i.large")
     wait_for("it has an instance", lambda: all_are(openshift, "waiting", "Provisioned", 1))
@@ -121,14 +119,14 @@ def test_a_machine_that_waits_goes_on_when_the_step_is_set_anew(openshift: Clust
     remove_set(openshift, "waiting")
 
 
-def test_a_type_that_no_cloud_has_fails(openshift: Cluster) -> None:
+def test_unknown_machine_type_fails(openshift: Cluster) -> None:
     make_set(openshift, "strange", "g5.tiny")
     wait_for("it failed", lambda: all_are(openshift, "strange", "Failed", 1))
     assert machines(openshift, "strange")[0]["status"]["errorReason"] == "InvalidConfiguration"
     remove_set(openshift, "strange")
 
 
-def test_users_workloads_are_monitored_while_the_configuration_says_so(openshift: Cluster) -> None:
+def test_user_workloads_are_monitored_while_configured(openshift: Cluster) -> None:
     def names() -> set[str]:
         pods = openshift.core.list_namespaced_pod(USER_WORKLOAD).items
         return {item.metadata.name for item in pods if item.status.phase == "Running"}
@@ -140,7 +138,7 @@ def test_users_workloads_are_monitored_while_the_configuration_says_so(openshift
     wait_for("it is gone", lambda: not names())
 
 
-def test_the_clusters_prometheus_is_there_from_the_start(openshift: Cluster) -> None:
+def test_cluster_prometheus_exists_from_the_start(openshift: Cluster) -> None:
     def ready() -> bool:
         found = openshift.apps.read_namespaced_stateful_set("prometheus-k8s", "openshift-monitoring")
         return bool(found.status.ready_replicas == 2)

@@ -76,7 +76,7 @@ def create_operator_group(cluster: Cluster, namespace: str) -> None:
     cluster.custom.create_namespaced_custom_object(GROUP, "v1", namespace, "operatorgroups", group)
 
 
-def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, namespace: str) -> None:
+def test_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", "Manual")
     plan = wait_for("a plan waits", lambda: [
         each for each in listed(openshift, namespace, "installplans")
@@ -100,7 +100,7 @@ def test_an_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster,
     assert "nodefeaturediscoveries.nfd.openshift.io" in kinds
 
 
-def test_one_plan_is_for_all_subscriptions_of_a_namespace(openshift: Cluster, empty_namespace: str) -> None:
+def test_one_plan_covers_all_subscriptions_of_a_namespace(openshift: Cluster, empty_namespace: str) -> None:
     # nothing is resolved without an OperatorGroup, which OLM must not see before both Subscriptions
     namespace = empty_namespace
     subscribe(openshift, namespace, "nfd", "Manual")
@@ -126,7 +126,7 @@ def condition_of(cluster: Cluster, namespace: str, kind: str) -> str:
     )
 
 
-def test_a_channel_that_there_is_not(openshift: Cluster, namespace: str) -> None:
+def test_missing_channel_is_reported(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", channel="stabel")
     why = "no operators found in channel stabel of package nfd in the catalog referenced by subscription nfd"
     # before, it may be that a catalog does not answer yet
@@ -151,7 +151,7 @@ def is_installed(openshift: Cluster, namespace: str, version: str) -> bool:
     return phase_of(openshift, namespace, version) == "Succeeded"
 
 
-def test_an_upgrade_replaces_the_version_before_it(openshift: Cluster, namespace: str) -> None:
+def test_upgrade_replaces_the_previous_version(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", "Manual", startingCSV=OLD_NFD)
     for version in (OLD_NFD, NFD):
         approve_plan(openshift, namespace, version)
@@ -161,7 +161,7 @@ def test_an_upgrade_replaces_the_version_before_it(openshift: Cluster, namespace
     assert deployment.metadata.labels["olm.owner"] == NFD
 
 
-def test_an_operator_has_its_account_rights_and_conditions(openshift: Cluster, namespace: str) -> None:
+def test_operator_has_its_account_rights_and_conditions(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd")
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
     [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
@@ -179,7 +179,7 @@ def test_an_operator_has_its_account_rights_and_conditions(openshift: Cluster, n
     wait_for("the Operator knows its parts", lambda: wanted <= kinds())
 
 
-def test_the_environment_of_a_subscription_is_that_of_its_operator(openshift: Cluster, namespace: str) -> None:
+def test_subscription_environment_reaches_the_operator(openshift: Cluster, namespace: str) -> None:
     def settings() -> dict[str, str | None]:
         deployments = openshift.apps.list_namespaced_deployment(namespace).items
         found = [each.spec.template.spec.containers[0].env or [] for each in deployments]
@@ -208,7 +208,7 @@ def test_the_environment_of_a_subscription_is_that_of_its_operator(openshift: Cl
     wait_for("the operator runs again", partial(is_installed, openshift, namespace, NFD))
 
 
-def test_two_operators_that_own_a_kind_are_not_installed_together(openshift: Cluster, namespace: str) -> None:
+def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Cluster, namespace: str) -> None:
     group = {"metadata": {"name": "own"}, "spec": {"targetNamespaces": None}}
     openshift.custom.patch_namespaced_custom_object(GROUP, "v1", namespace, "operatorgroups", "own", group)
     subscribe(openshift, namespace, "opendatahub-operator")
@@ -239,7 +239,7 @@ def test_two_operators_that_own_a_kind_are_not_installed_together(openshift: Clu
         openshift.custom.delete_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", name)
 
 
-def test_packages_of_global_catalogs_are_seen_in_every_namespace(openshift: Cluster, namespace: str) -> None:
+def test_packages_of_global_catalogs_are_in_every_namespace(openshift: Cluster, namespace: str) -> None:
     listing = openshift.custom.list_namespaced_custom_object(
         "packages.operators.coreos.com",
         "v1",
@@ -259,7 +259,7 @@ def catalog_state(cluster: Cluster, name: str) -> str:
 
 
 @pytest.mark.deep
-def test_a_catalog_is_down_and_comes_back(openshift: Cluster, namespace: str, lab_steps: Any) -> None:
+def test_catalog_goes_down_and_returns(openshift: Cluster, namespace: str, lab_steps: Any) -> None:
     wait_for("the catalog answers", lambda: catalog_state(openshift, "certified-operators") == "READY")
     lab_steps("olm.catalog.certified-operators=fail: out of memory")
     wait_for("it does not", lambda: catalog_state(openshift, "certified-operators") == "TRANSIENT_FAILURE")
@@ -271,7 +271,7 @@ def test_a_catalog_is_down_and_comes_back(openshift: Cluster, namespace: str, la
 
 
 @pytest.mark.deep
-def test_an_operator_that_starts_late_and_an_olm_that_is_killed_meanwhile(
+def test_late_operator_starts_despite_a_killed_olm(
     openshift: Cluster, openshift_lab: Lab, labs: Labs, namespace: str, lab_steps: Any
 ) -> None:
     lab_steps(f"olm.csv.{NFD}=never")
@@ -284,7 +284,7 @@ def test_an_operator_that_starts_late_and_an_olm_that_is_killed_meanwhile(
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
 
 
-def test_features_are_labels_while_the_operator_looks(openshift: Cluster, namespace: str) -> None:
+def test_features_are_labels_while_the_operator_runs(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd")
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
     body = {
@@ -305,7 +305,7 @@ def test_features_are_labels_while_the_operator_looks(openshift: Cluster, namesp
     wait_for("the object is gone", lambda: not openshift.custom.list_namespaced_custom_object(*place)["items"])
 
 
-def test_the_command_bears_with_a_failure_that_passes(
+def test_command_tolerates_a_transient_failure(
     openshift: Cluster, openshift_lab: Lab, labs: Labs, lab_steps: Any, tmp_path: Path
 ) -> None:
     lab_steps("olm.csv=fail: no such image yet")

@@ -59,21 +59,21 @@ def ask_for(cluster: Cluster, name: str) -> None:
     cluster.custom.create_cluster_custom_object("project.openshift.io", "v1", "projectrequests", body)
 
 
-def test_any_client_learns_what_is_emulated(cluster: Cluster) -> None:
+def test_any_client_can_read_what_is_emulated(cluster: Cluster) -> None:
     data = mark_of(cluster)
     assert data["profile"] == OPENSHIFT
     assert data["emulated"].split(",") == list(chosen(OPENSHIFT, ()))
     assert "prometheus" in json.loads(data["versions"])
 
 
-def test_nodes_are_bare_and_say_what_is_in_the_machine(cluster: Cluster) -> None:
+def test_nodes_are_bare_and_describe_their_hardware(cluster: Cluster) -> None:
     for node in cluster.core.list_node().items:
         assert node.metadata.annotations["lab.psap.perf/gpus"] == "4"
         assert not [name for name in node.metadata.labels if "nvidia" in name or "feature.node" in name]
         assert "nvidia.com/gpu" not in node.status.capacity
 
 
-def test_every_operator_is_well_when_the_lab_is_up(cluster: Cluster) -> None:
+def test_every_operator_is_available_when_the_lab_is_up(cluster: Cluster) -> None:
     listed = cluster.custom.list_cluster_custom_object("config.openshift.io", "v1", "clusteroperators")["items"]
     assert len(listed) == 33
     assert all(operator(cluster, each["metadata"]["name"])["Available"] == "True" for each in listed)
@@ -81,7 +81,7 @@ def test_every_operator_is_well_when_the_lab_is_up(cluster: Cluster) -> None:
     assert {each["type"] for each in version["status"]["conditions"]} >= {"Available", "Progressing"}
 
 
-def test_a_step_can_last_fail_and_be_well_again(cluster: Cluster, stepping: Any) -> None:
+def test_step_can_last_fail_and_recover(cluster: Cluster, stepping: Any) -> None:
     stepping("openshift.operator.dns=never", "openshift.operator.etcd=fail: no quorum")
     wait_for("dns progressing", lambda: operator(cluster, "dns")["Progressing"] == "True")
     wait_for("etcd degraded", lambda: operator(cluster, "etcd")["Degraded"] == "True")
@@ -91,7 +91,7 @@ def test_a_step_can_last_fail_and_be_well_again(cluster: Cluster, stepping: Any)
     wait_for("etcd is well", lambda: operator(cluster, "etcd")["Available"] == "True")
 
 
-def test_what_is_set_is_known_before_the_command_returns(cluster: Cluster, stepping: Any) -> None:
+def test_configured_step_is_known_before_the_command_returns(cluster: Cluster, stepping: Any) -> None:
     stepping("openshift.project=never")
     ask_for(cluster, "delayed")
     stepping("openshift.project=fail: no more projects")
@@ -107,13 +107,13 @@ def test_what_is_set_is_known_before_the_command_returns(cluster: Cluster, stepp
     assert not [each for each in cluster.core.list_namespace().items if each.metadata.name == "delayed"]
 
 
-def test_a_step_that_nobody_has_is_refused(labs: Labs, openshift: Lab) -> None:
+def test_unknown_step_is_refused(labs: Labs, openshift: Lab) -> None:
     done = labs.run("step", "--name", openshift.name, "openshift.nothing=5s")
     assert done.returncode == 2
     assert "'openshift.nothing' is not a step" in done.stderr
 
 
-def test_a_project_lives_and_dies_with_its_namespace(cluster: Cluster) -> None:
+def test_project_lives_and_dies_with_its_namespace(cluster: Cluster) -> None:
     ask_for(cluster, "wanted")
     made = wait_for("the project", lambda: project(cluster, "wanted"))
     assert made["metadata"]["annotations"]["openshift.io/display-name"] == "Project wanted"
@@ -154,7 +154,7 @@ def test_new_projects_follow_the_configured_template(cluster: Cluster) -> None:
     cluster.core.delete_namespace("templated")
 
 
-def test_a_route_gets_a_host_and_is_admitted(cluster: Cluster) -> None:
+def test_route_gets_a_host_and_is_admitted(cluster: Cluster) -> None:
     body = {
         "apiVersion": "route.openshift.io/v1",
         "kind": "Route",
@@ -173,7 +173,7 @@ def test_a_route_gets_a_host_and_is_admitted(cluster: Cluster) -> None:
     cluster.custom.delete_namespaced_custom_object(*place, "web")
 
 
-def test_a_kind_can_go_and_come_again(cluster: Cluster) -> None:
+def test_kind_can_be_removed_and_restored(cluster: Cluster) -> None:
     extensions = client.ApiextensionsV1Api(cluster.core.api_client)
     name = "routes.route.openshift.io"
     former = extensions.read_custom_resource_definition(name)

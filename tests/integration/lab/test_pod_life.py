@@ -37,7 +37,7 @@ def terminated(item: Any) -> Any:
     return item.status.container_statuses[0].state.terminated
 
 
-def test_a_job_completes_by_itself(cluster: Cluster) -> None:
+def test_job_completes(cluster: Cluster) -> None:
     ended = run_job(cluster, "plain", {})
     assert ended.status.phase == "Succeeded"
     assert ended.spec.node_name.startswith("node-000")
@@ -52,7 +52,7 @@ def test_a_job_completes_by_itself(cluster: Cluster) -> None:
     wait_for("the Job complete", lambda: job_condition(cluster, "plain", "Complete"))
 
 
-def test_who_set_which_field_is_recorded_of_what_is_applied_only(cluster: Cluster) -> None:
+def test_managed_fields_are_recorded_for_applied_objects_only(cluster: Cluster) -> None:
     ended = run_job(cluster, "created", {})
     created = cluster.batch.read_namespaced_job("created", NAMESPACE)
     assert (created.metadata.managed_fields, ended.metadata.managed_fields) == (None, None)
@@ -85,7 +85,7 @@ def test_start_delay_and_duration_are_kept(cluster: Cluster) -> None:
         ("reason-only", {"reason": "Broken"}, 1, "Broken"),
     ],
 )
-def test_a_declared_failure(cluster: Cluster, name: str, annotations: dict[str, str], code: int, reason: str) -> None:
+def test_configured_failure(cluster: Cluster, name: str, annotations: dict[str, str], code: int, reason: str) -> None:
     ended = run_job(cluster, name, annotations)
     assert ended.status.phase == "Failed"
     assert (terminated(ended).exit_code, terminated(ended).reason) == (code, reason)
@@ -102,7 +102,7 @@ def test_pod_with_invalid_duration_fails_and_names_it(
     assert ended.status.message.startswith(f"lab.psap.perf/{annotation} is {text}, which is no duration")
 
 
-def test_a_declared_eviction(cluster: Cluster) -> None:
+def test_configured_eviction(cluster: Cluster) -> None:
     ended = run_job(cluster, "evicted", {"evict-after": "500ms"})
     assert (ended.status.phase, ended.status.reason) == ("Failed", "Evicted")
     disruption = next(item for item in ended.status.conditions if item.type == "DisruptionTarget")
@@ -131,7 +131,7 @@ def test_log_text_is_served(cluster: Cluster) -> None:
     assert read_log(cluster, name, follow=True) == "epoch 1\nepoch 2\n"
 
 
-def test_a_pod_that_waits_to_start_has_no_log(cluster: Cluster) -> None:
+def test_pod_waiting_to_start_has_no_log(cluster: Cluster) -> None:
     cluster.core.create_namespaced_pod(NAMESPACE, pod("waits", {"start-delay": "1h"}))
     read = cluster.core.read_namespaced_pod
     wait_for("the pod scheduled", lambda: read("waits", NAMESPACE).spec.node_name)
@@ -139,7 +139,7 @@ def test_a_pod_that_waits_to_start_has_no_log(cluster: Cluster) -> None:
         read_log(cluster, "waits")
 
 
-def test_an_image_of_nowhere_is_not_pulled(cluster: Cluster) -> None:
+def test_unknown_image_is_not_pulled(cluster: Cluster) -> None:
     manifest = pod("no-image", {})
     manifest["spec"]["containers"][0]["image"] = "registry.invalid/train:1"
     cluster.core.create_namespaced_pod(NAMESPACE, manifest)
@@ -151,7 +151,7 @@ def test_an_image_of_nowhere_is_not_pulled(cluster: Cluster) -> None:
         read_log(cluster, "no-image")
 
 
-def test_pods_that_always_restart_run_on_and_become_ready(cluster: Cluster) -> None:
+def test_pods_that_always_restart_continue_and_become_ready(cluster: Cluster) -> None:
     cluster.apps.create_namespaced_deployment(NAMESPACE, deployment("serves", 3))
     read = cluster.apps.read_namespaced_deployment_status
     wait_for("3 ready replicas", lambda: read("serves", NAMESPACE).status.ready_replicas == 3)
@@ -162,7 +162,7 @@ def test_pods_that_always_restart_run_on_and_become_ready(cluster: Cluster) -> N
     wait_for("no pod left", lambda: not listed(NAMESPACE, label_selector="app=serves").items)
 
 
-def test_a_pod_that_always_restarts_ends_when_told(cluster: Cluster) -> None:
+def test_pod_that_always_restarts_ends_on_request(cluster: Cluster) -> None:
     cluster.core.create_namespaced_pod(NAMESPACE, pod("told", {"duration": "300ms"}, "Always"))
     read = cluster.core.read_namespaced_pod
     wait_for("the end", lambda: read("told", NAMESPACE).status.phase == "Succeeded")
@@ -187,7 +187,7 @@ def pytorch_state(cluster: Cluster, name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "annotations", "end"), [("trains", {}, "Succeeded"), ("breaks", {"exit-code": "1"}, "Failed")]
 )
-def test_a_pytorch_job(cluster: Cluster, name: str, annotations: dict[str, str], end: str) -> None:
+def test_pytorch_job_completes(cluster: Cluster, name: str, annotations: dict[str, str], end: str) -> None:
     cluster.custom.create_namespaced_custom_object(*PYTORCH, pytorch_job(name, annotations, workers=2))
     wait_for(f"{name} {end}", lambda: pytorch_state(cluster, name) == end)
     label = f"training.kubeflow.org/job-name={name}"
@@ -195,14 +195,14 @@ def test_a_pytorch_job(cluster: Cluster, name: str, annotations: dict[str, str],
     assert {item.metadata.name for item in pods} == {f"{name}-master-0", f"{name}-worker-0", f"{name}-worker-1"}
 
 
-def test_the_webhook_refuses_a_wrong_pytorch_job(cluster: Cluster) -> None:
+def test_webhook_refuses_an_invalid_pytorch_job(cluster: Cluster) -> None:
     wrong = pytorch_job("wrong", {}, workers=1)
     wrong["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["name"] = "other"
     with pytest.raises(ApiException, match=r"validator\.pytorchjob.*at least one container with name pytorch"):
         cluster.custom.create_namespaced_custom_object(*PYTORCH, wrong)
 
 
-def test_the_cluster_says_that_it_is_simulated(cluster: Cluster, lab: Lab) -> None:
+def test_cluster_is_marked_as_simulated(cluster: Cluster, lab: Lab) -> None:
     mark = cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     assert (mark["name"], mark["profile"], mark["simulated"]) == ("shared", "kubernetes", "nodes,pods")
     assert mark["real"].split(",") == ["control plane", "training operator", *lab.options.products]
@@ -212,7 +212,7 @@ def test_the_cluster_says_that_it_is_simulated(cluster: Cluster, lab: Lab) -> No
     assert node.metadata.annotations["kwok.x-k8s.io/node"] == "fake"
 
 
-def test_the_audit_log_tells_who_asked_what(cluster: Cluster, lab: Lab) -> None:
+def test_audit_log_records_users_and_requests(cluster: Cluster, lab: Lab) -> None:
     cluster.core.list_namespaced_secret(NAMESPACE)
     lines = (lab.folder / "audit.log").read_text().splitlines()
     seen = {(entry["user"]["username"], entry["verb"]) for entry in map(json.loads, lines)}
@@ -220,7 +220,7 @@ def test_the_audit_log_tells_who_asked_what(cluster: Cluster, lab: Lab) -> None:
     assert ("system:kube-scheduler", "create") in seen
 
 
-def test_a_node_made_by_hand_becomes_ready(cluster: Cluster) -> None:
+def test_manually_created_node_becomes_ready(cluster: Cluster) -> None:
     node = {"metadata": {"name": "handmade", "annotations": {"kwok.x-k8s.io/node": "fake"}}}
     cluster.core.create_node(node)
     wait_for("the node ready", lambda: is_ready(cluster.core.read_node("handmade")))

@@ -50,7 +50,7 @@ def answers(runs: Path) -> dict[str, Any]:
     return document
 
 
-def test_a_model_is_asked_at_a_port_of_its_pod(labs: Labs, served: Cluster, tmp_path: Path) -> None:
+def test_model_answers_at_a_port_of_its_pod(labs: Labs, served: Cluster, tmp_path: Path) -> None:
     code, said = validate(labs, tmp_path / "runs", "inside", **{"port-forward": 8080})
     assert code == 0, said
     told = answers(tmp_path / "runs")
@@ -61,7 +61,7 @@ def test_a_model_is_asked_at_a_port_of_its_pod(labs: Labs, served: Cluster, tmp_
     assert "does not answer: Remote end closed connection without response: no program listens on port 8081" in said
 
 
-def test_a_model_without_a_ready_pod_says_so(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def test_model_without_a_ready_pod_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     create(kserve, SERVICE, "waits", predictor("unknown"))
     code, said = validate(labs, tmp_path, "waits", **{"port-forward": 8080})
     assert code == 3, said
@@ -69,7 +69,7 @@ def test_a_model_without_a_ready_pod_says_so(labs: Labs, kserve: Cluster, tmp_pa
     remove(kserve, SERVICE, "waits")
 
 
-def test_a_model_is_asked_by_grpc_at_a_port_of_its_pod(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def test_model_answers_by_grpc_at_a_port_of_its_pod(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The lab's model server knows no gRPC: one of the tests listens at the address of a pod that it does not serve."""
     create(kserve, SERVICE, "called", predictor(), model="{no model}")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "called"))

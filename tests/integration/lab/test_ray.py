@@ -89,7 +89,7 @@ def remove(ray: Cluster, name: str) -> None:
     )
 
 
-def test_a_job_runs_on_a_cluster_of_its_own_that_is_shut_down(ray: Cluster) -> None:
+def test_job_runs_on_a_dedicated_cluster_that_is_shut_down(ray: Cluster) -> None:
     submit(ray, "well", workers=2, shutdownAfterJobFinishes=True)
     told = reached(ray, "well", "Complete")
     assert (told["jobStatus"], told["succeeded"]) == ("SUCCEEDED", 1)
@@ -102,7 +102,7 @@ def test_a_job_runs_on_a_cluster_of_its_own_that_is_shut_down(ray: Cluster) -> N
     remove(ray, "well")
 
 
-def test_a_job_whose_program_fails_has_failed_and_keeps_its_cluster(ray: Cluster) -> None:
+def test_job_with_a_failing_program_fails_and_keeps_its_cluster(ray: Cluster) -> None:
     submit(ray, "fails", annotations={"exit-code": "3"})
     told = reached(ray, "fails", "Failed")
     assert (told["jobStatus"], told["reason"]) == ("FAILED", "AppFailed")
@@ -111,14 +111,14 @@ def test_a_job_whose_program_fails_has_failed_and_keeps_its_cluster(ray: Cluster
     wait_for("its pods are gone", lambda: not ray.core.list_namespaced_pod(NAMESPACE).items)
 
 
-def test_a_cluster_that_finds_no_gpus_keeps_its_job_waiting_until_the_deadline(ray: Cluster) -> None:
+def test_cluster_without_gpus_keeps_its_job_waiting_to_the_deadline(ray: Cluster) -> None:
     submit(ray, "waits", gpus=9, activeDeadlineSeconds=2)
     told = reached(ray, "waits", "Failed")
     assert (told["reason"], told.get("jobStatus")) == ("DeadlineExceeded", None)
     remove(ray, "waits")
 
 
-def test_a_job_that_loses_a_worker_fails_while_the_cluster_makes_another(ray: Cluster) -> None:
+def test_job_losing_a_worker_fails_while_another_is_created(ray: Cluster) -> None:
     submit(ray, "loses", annotations={"duration": "1h"})
     wait_for("it runs", lambda: status(ray, "loses").get("jobStatus") == "RUNNING")
     lost = next(pod for pod in members(ray, "loses") if pod.metadata.labels["ray.io/node-type"] == "worker")
@@ -138,7 +138,7 @@ def test_a_job_that_loses_a_worker_fails_while_the_cluster_makes_another(ray: Cl
     remove(ray, "loses")
 
 
-def test_a_suspended_job_has_no_cluster_and_goes_on_when_it_may(ray: Cluster) -> None:
+def test_suspended_job_has_no_cluster_and_can_continue(ray: Cluster) -> None:
     # one that is not shut down may not be suspended
     submit(ray, "stops", annotations={"duration": "1h"}, suspend=True, shutdownAfterJobFinishes=True)
     reached(ray, "stops", "Suspended")

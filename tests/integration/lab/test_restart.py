@@ -40,7 +40,7 @@ def job_done(cluster: Cluster, name: str) -> bool:
         *(pytest.param(name, marks=pytest.mark.deep) for name in ("kube-scheduler", "kwok", "training-operator")),
     ],
 )
-def test_a_program_is_killed_and_brought_back(labs: Labs, mended: Lab, component: str) -> None:
+def test_killed_program_is_restarted(labs: Labs, mended: Lab, component: str) -> None:
     cluster = Cluster.of(mended)
     before = labs.get("mended")
     cluster.core.create_namespaced_config_map("default", {"metadata": {"name": f"before-{component}"}})
@@ -56,7 +56,7 @@ def test_a_program_is_killed_and_brought_back(labs: Labs, mended: Lab, component
     wait_for("a Job complete", lambda: job_done(cluster, f"after-{component}"))
 
 
-def test_a_dead_program_is_brought_back(labs: Labs, mended: Lab) -> None:
+def test_dead_program_is_restarted(labs: Labs, mended: Lab) -> None:
     victim = labs.get("mended").pids["kube-apiserver"]
     os.kill(victim.pid, signal.SIGKILL)
     wait_for("the death", lambda: not victim.is_alive())
@@ -65,7 +65,7 @@ def test_a_dead_program_is_brought_back(labs: Labs, mended: Lab) -> None:
 
 
 @pytest.mark.deep
-def test_a_delayed_step_ends_when_it_was_due_though_the_emulators_are_killed(labs: Labs, mended: Lab) -> None:
+def test_delayed_step_ends_on_time_despite_killed_emulators(labs: Labs, mended: Lab) -> None:
     delay_s, killed_after_s = 20, 10
     cluster = Cluster.of(mended)
     eager = {"metadata": {"name": "eager"}, "provisioner": "lab.psap.perf/volumes", "volumeBindingMode": "Immediate"}
@@ -99,7 +99,7 @@ def now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def test_an_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:
+def test_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:
     refused = labs.run("restart", "--name", "mended", "scheduler")
     assert refused.returncode == 2
     assert "has no program 'scheduler'; it has: emulators, etcd, " in refused.stderr
@@ -112,7 +112,7 @@ def read(url: str, tls: ssl.SSLContext) -> str:
     return text
 
 
-def test_the_metrics_of_the_control_plane_are_readable(lab: Lab, cluster: Cluster) -> None:
+def test_control_plane_metrics_are_readable(lab: Lab, cluster: Cluster) -> None:
     mark: dict[str, Any] = cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     endpoints = json.loads(mark["metrics-endpoints"])
     assert sorted(endpoints) == sorted(CONTROL_PLANE)

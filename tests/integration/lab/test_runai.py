@@ -92,7 +92,7 @@ def delete(cluster: Cluster, kind: str, name: str) -> None:
     wait_for(f"nothing is left below {name}", lambda: not left())
 
 
-def test_the_chain_of_a_training_workload(runai: Cluster) -> None:
+def test_chain_of_a_training_workload(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "trains", {"duration": "1s"})
     wait_for("it is complete", lambda: phase(runai, "TrainingWorkload", "trains") == "Completed")
     assert conditions(read(runai, "TrainingWorkload", "trains")) == {"Running": "False", "Completed": "True"}
@@ -119,7 +119,7 @@ def test_the_chain_of_a_training_workload(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "trains")
 
 
-def test_a_training_workload_with_several_pods_that_fail(runai: Cluster) -> None:
+def test_training_workload_with_several_failing_pods(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "breaks", {"reason": "OOMKilled"}, parallelism=2, completions=2, backoffLimit=1)
     wait_for("it has failed", lambda: phase(runai, "TrainingWorkload", "breaks") == "Failed")
     failed = next(
@@ -133,14 +133,14 @@ def test_a_training_workload_with_several_pods_that_fail(runai: Cluster) -> None
     delete(runai, "TrainingWorkload", "breaks")
 
 
-def test_a_failed_pod_is_tried_again_up_to_the_limit(runai: Cluster) -> None:
+def test_failed_pod_is_retried_up_to_the_limit(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "retries", {"exit-code": "1", "duration": "100ms"}, backoffLimit=2)
     wait_for("it has failed", lambda: phase(runai, "TrainingWorkload", "retries") == "Failed")
     assert sorted(pod.metadata.name for pod in pods_of(runai, "retries")) == [f"retries-0-{each}" for each in range(3)]
     delete(runai, "TrainingWorkload", "retries")
 
 
-def test_an_interactive_workload_runs_on_and_comes_back(runai: Cluster) -> None:
+def test_interactive_workload_continues_and_returns(runai: Cluster) -> None:
     submit(runai, "InteractiveWorkload", "notebook")
     wait_for("it runs", lambda: phase(runai, "InteractiveWorkload", "notebook") == "Running")
     uid = pods_of(runai, "notebook")[0].metadata.uid
@@ -155,7 +155,7 @@ def test_an_interactive_workload_runs_on_and_comes_back(runai: Cluster) -> None:
     delete(runai, "InteractiveWorkload", "notebook")
 
 
-def test_a_distributed_workload_starts_whole_or_not_at_all(runai: Cluster) -> None:
+def test_distributed_workload_starts_completely_or_not_at_all(runai: Cluster) -> None:
     submit(runai, "DistributedWorkload", "too-large", gpu="8", workers=2)
     submit(runai, "DistributedWorkload", "fits", {"duration": "1s"}, gpu="8", workers=1)
     wait_for("the smaller is complete", lambda: phase(runai, "DistributedWorkload", "fits") == "Completed")
@@ -169,7 +169,7 @@ def test_a_distributed_workload_starts_whole_or_not_at_all(runai: Cluster) -> No
     delete(runai, "DistributedWorkload", "fits")
 
 
-def test_a_name_can_be_used_again_at_once(runai: Cluster) -> None:
+def test_name_can_be_reused_immediately(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "again", {"duration": "1h"})
     wait_for("it runs", lambda: phase(runai, "TrainingWorkload", "again") == "Running")
     group, version, plural = PLURALS["TrainingWorkload"]
@@ -179,7 +179,7 @@ def test_a_name_can_be_used_again_at_once(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "again")
 
 
-def test_a_higher_priority_preempts(runai: Cluster) -> None:
+def test_higher_priority_preempts(runai: Cluster) -> None:
     for name, value in (("build", 100), ("train", 50)):
         runai.custom.create_cluster_custom_object(
             "scheduling.k8s.io", "v1", "priorityclasses", {"metadata": {"name": name}, "value": value}
@@ -206,7 +206,7 @@ def test_a_higher_priority_preempts(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "victim")
 
 
-def test_a_refused_pod_is_told_of(runai: Cluster) -> None:
+def test_refused_pod_is_reported(runai: Cluster) -> None:
     group, version, plural = PLURALS["TrainingWorkload"]
     metadata = {"name": "refused", "labels": {OWN_LABEL: "refused", "priorityClassName": "nobody-has-it"}}
     body = {"apiVersion": f"{group}/{version}", "kind": "TrainingWorkload", "metadata": metadata, "spec": {}}
@@ -217,9 +217,7 @@ def test_a_refused_pod_is_told_of(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "refused")
 
 
-def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(
-    labs: Labs, queues_lab: Lab, runai: Cluster
-) -> None:
+def test_work_survives_kills_of_api_server_and_emulator(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "survives", {"duration": "3s"})
     wait_for("it runs", lambda: phase(runai, "TrainingWorkload", "survives") == "Running")
     assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
@@ -230,7 +228,7 @@ def test_work_goes_on_after_the_api_server_and_the_emulator_were_killed(
         delete(runai, "TrainingWorkload", name)
 
 
-def test_the_lab_says_what_is_emulated(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
+def test_lab_reports_what_is_emulated(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
     name = queues_lab.name
     assert labs.get(name).document()["emulated"] == ["volumes", "trainers", "runai"]
     config_map = runai.core.read_namespaced_config_map("perflab", "kube-system")

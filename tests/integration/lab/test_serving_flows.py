@@ -35,7 +35,7 @@ from .serving import (
 from .workloads import PREFIX
 
 
-def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
@@ -87,7 +87,7 @@ def test_the_flow_finds_the_declared_latencies_again(labs: Labs, kserve: Cluster
         )
 
 
-def test_a_model_of_tgis_is_asked_and_loaded_by_grpc(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
         "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.2, itl: 0.02, failing_percent: 10}"},
@@ -116,9 +116,7 @@ def test_a_model_of_tgis_is_asked_and_loaded_by_grpc(labs: Labs, kserve: Cluster
     assert found["time_to_first_answer"] > found["time_to_ready"]
 
 
-def test_users_deploy_models_at_once_and_one_that_cannot_stops_no_other(
-    labs: Labs, kserve: Cluster, tmp_path: Path
-) -> None:
+def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The lab has two nodes of 8 GPUs: one of three users finds none."""
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
@@ -202,9 +200,7 @@ def rounds_of(runs: Path) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.deep
-def test_models_are_loaded_again_and_again_also_after_kill_9_until_their_time_is_over(
-    labs: Labs, kserve: Cluster, tmp_path: Path
-) -> None:
+def test_models_are_loaded_repeatedly_despite_kill_9(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """A load takes a second and rests for four: two begin within ten seconds, and a third one then."""
     settings = together(
         labs.get(NAME),
@@ -243,7 +239,7 @@ def answered(served: str) -> float:
 
 
 @pytest.mark.parametrize("flow", ["kserve", "llm_d"])
-def test_in_check_mode_nothing_is_served(labs: Labs, kserve: Cluster, tmp_path: Path, flow: str) -> None:
+def test_check_mode_serves_nothing(labs: Labs, kserve: Cluster, tmp_path: Path, flow: str) -> None:
     lab, namespace = RunLab(NAME, labs.get(NAME).kubeconfig), "check-mode"
     settings = {"perf_kubeconfig": str(lab.kubeconfig), f"{flow}_namespace": namespace}
     ran = lab.run(tmp_path, "perfdrv", "run", flow, "--check", "-e", json.dumps(settings))
@@ -251,9 +247,7 @@ def test_in_check_mode_nothing_is_served(labs: Labs, kserve: Cluster, tmp_path: 
     assert namespace not in [each.metadata.name for each in kserve.core.list_namespace().items]
 
 
-def test_a_model_that_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
-    labs: Labs, kserve: Cluster, tmp_path: Path
-) -> None:
+def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
         "kserve_model_name": "phi-2",
@@ -310,9 +304,7 @@ def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.deep
-def test_a_gateway_that_vanishes_under_load_fails_the_run_and_is_told_in_the_report(
-    labs: Labs, kserve: Cluster, tmp_path: Path
-) -> None:
+def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     lab = labs.get(NAME)
     settings = llm_d(
         lab,
@@ -371,9 +363,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
 
 
 @pytest.mark.deep
-def test_llm_d_reads_the_model_from_a_claim_that_it_is_downloaded_to_once(
-    labs: Labs, kserve: Cluster, tmp_path: Path
-) -> None:
+def test_llm_d_reads_the_model_from_a_claim_downloaded_once(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The pod that downloads is simulated, as the model's are: what is in the claim is not looked at."""
     settings = llm_d(
         labs.get(NAME),

@@ -55,7 +55,7 @@ def log(cluster: Cluster, name: str) -> str:
     return str(answer.data.decode())
 
 
-def test_a_pod_trains_as_its_job_and_its_gpus_say(cluster: Cluster) -> None:
+def test_pod_trains_as_its_job_and_gpus_determine(cluster: Cluster) -> None:
     describe(cluster, "lora")
     pod = start(cluster, "lora-master-0", "lora")
     told = training(pod)
@@ -71,7 +71,7 @@ def test_a_pod_trains_as_its_job_and_its_gpus_say(cluster: Cluster) -> None:
     assert "'train_runtime'" in text
 
 
-def test_a_log_grows_while_the_pod_runs(cluster: Cluster) -> None:
+def test_log_grows_while_the_pod_runs(cluster: Cluster) -> None:
     describe(cluster, "slow")
     start(cluster, "slow-master-0", "slow", duration="30s")
     first = wait_for("some records", lambda: log_if_running(cluster, "slow-master-0", 1))
@@ -89,7 +89,7 @@ def log_if_running(cluster: Cluster, name: str, records: int) -> str:
     return text if text.count("'loss'") >= records else ""
 
 
-def test_a_model_that_does_not_fit_fails_as_it_would(cluster: Cluster) -> None:
+def test_model_that_does_not_fit_runs_out_of_memory(cluster: Cluster) -> None:
     describe(cluster, "large")
     large = {**CONFIGURATION, "model_name_or_path": "llama-405b"}
     cluster.core.patch_namespaced_config_map("large-config", NAMESPACE, {"data": {"config.json": json.dumps(large)}})
@@ -104,14 +104,14 @@ def test_a_model_that_does_not_fit_fails_as_it_would(cluster: Cluster) -> None:
     ("name", "trainer", "gpus", "job"),
     [("no-label", "", 2, "lora"), ("no-gpu", "fms", 0, "lora"), ("no-description", "fms", 2, "nobody")],
 )
-def test_other_pods_get_nothing(cluster: Cluster, name: str, trainer: str, gpus: int, job: str) -> None:
+def test_other_pods_get_no_log(cluster: Cluster, name: str, trainer: str, gpus: int, job: str) -> None:
     pod = start(cluster, name, job, trainer, gpus)
     assert not pod.metadata.annotations
     wait_for("the pod succeeded", lambda: phase(cluster, name) == "Succeeded")
     assert "is simulated: no program ran" in log(cluster, name)
 
 
-def test_the_speed_of_time_is_set_and_outlives_a_restart(labs: Labs, lab: Lab, cluster: Cluster) -> None:
+def test_time_factor_is_set_and_survives_a_restart(labs: Labs, lab: Lab, cluster: Cluster) -> None:
     describe(cluster, "fast")
     assert labs.run("step", "--name", lab.name, "trainers.speed=60000").returncode == 0
     pod = start(cluster, "fast-0", "fast")

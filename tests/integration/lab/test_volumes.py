@@ -39,7 +39,7 @@ def volumes(cluster: Cluster) -> set[str]:
     return {item.metadata.name for item in cluster.core.list_persistent_volume().items}
 
 
-def test_an_ephemeral_volume_comes_and_goes_with_its_pod(cluster: Cluster) -> None:
+def test_ephemeral_volume_lives_with_its_pod(cluster: Cluster) -> None:
     source = {"ephemeral": {"volumeClaimTemplate": {"spec": claim_spec()}}}
     cluster.batch.create_namespaced_job(NAMESPACE, job_with_volume("scratch", source))
     list_pods = cluster.core.list_namespaced_pod
@@ -59,7 +59,7 @@ def test_an_ephemeral_volume_comes_and_goes_with_its_pod(cluster: Cluster) -> No
     wait_for("the volume is gone", lambda: volume.metadata.name not in volumes(cluster))
 
 
-def test_a_claim_waits_for_its_pod_and_then_for_its_delay(cluster: Cluster) -> None:
+def test_claim_waits_for_its_pod_and_then_for_its_delay(cluster: Cluster) -> None:
     cluster.core.create_namespaced_persistent_volume_claim(NAMESPACE, claim("slow", {DELAY: "2s"}))
     cluster.core.create_namespaced_persistent_volume_claim(NAMESPACE, claim("unused", {}))
     source = {"persistentVolumeClaim": {"claimName": "slow"}}
@@ -72,7 +72,7 @@ def test_a_claim_waits_for_its_pod_and_then_for_its_delay(cluster: Cluster) -> N
     cluster.batch.delete_namespaced_job("reads-slow", NAMESPACE, propagation_policy="Background")
 
 
-def test_a_class_can_bind_at_once_and_tell_the_delay(cluster: Cluster) -> None:
+def test_storage_class_can_bind_immediately_and_set_the_delay(cluster: Cluster) -> None:
     body = {
         "metadata": {"name": "eager", "annotations": {DELAY: "1s"}},
         "provisioner": "lab.psap.perf/volumes",

@@ -44,7 +44,7 @@ def wait_for(found: Callable[[], Any]) -> None:
         time.sleep(0.2)
 
 
-def test_an_engine_is_measured_and_one_that_is_not_there_is_refused(machine: Machine, tmp_path: Path) -> None:
+def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path: Path) -> None:
     # the client of docker may be there, its daemon not
     absent = ("-s", 'container_bench_environment={"DOCKER_HOST": "tcp://127.0.0.1:1"}')
     matrix = ("-s", "container_bench_engine=[podman, docker]", "-s", "container_bench_runs=2")
@@ -66,7 +66,7 @@ def test_an_engine_is_measured_and_one_that_is_not_there_is_refused(machine: Mac
 
 
 @pytest.mark.deep
-def test_a_killed_run_leaves_nothing_but_what_finalize_removes(machine: Machine, tmp_path: Path) -> None:
+def test_killed_run_leaves_only_what_finalize_removes(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
     os.kill(process.pid, signal.SIGKILL)
@@ -78,7 +78,7 @@ def test_a_killed_run_leaves_nothing_but_what_finalize_removes(machine: Machine,
 
 
 @pytest.mark.deep
-def test_a_run_that_is_interrupted_cleans_up_by_itself(machine: Machine, tmp_path: Path) -> None:
+def test_interrupted_run_cleans_up(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
     process.send_signal(signal.SIGINT)
@@ -88,9 +88,7 @@ def test_a_run_that_is_interrupted_cleans_up_by_itself(machine: Machine, tmp_pat
 
 
 @pytest.mark.deep
-def test_a_machine_that_vanishes_in_a_measurement_is_named_and_cleaned_up_later(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_machine_lost_during_a_measurement_is_cleaned_up_later(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
     machine.stop_sshd()
@@ -104,7 +102,7 @@ def test_a_machine_that_vanishes_in_a_measurement_is_named_and_cleaned_up_later(
 
 
 @pytest.mark.deep
-def test_a_machine_that_is_not_there_in_the_preparation_is_named(machine: Machine, tmp_path: Path) -> None:
+def test_machine_missing_during_the_preparation_is_named(machine: Machine, tmp_path: Path) -> None:
     machine.stop_sshd()
     code, said = machine.run(tmp_path, *FLOW, *machine.words)
     machine.start_sshd()
@@ -113,7 +111,7 @@ def test_a_machine_that_is_not_there_in_the_preparation_is_named(machine: Machin
 
 
 @pytest.mark.deep
-def test_a_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Path) -> None:
+def test_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Path) -> None:
     (tmp_path / "known_hosts").touch()
     ssh = f"-o UserKnownHostsFile={tmp_path}/known_hosts -o ControlPath=none"
     words = ("-e", json.dumps({"ansible_ssh_common_args": ssh}))
@@ -125,7 +123,7 @@ def test_a_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: 
 
 
 @pytest.mark.deep
-def test_a_full_disk_is_told_in_the_words_of_the_host(machine: Machine, tmp_path: Path) -> None:
+def test_full_disk_is_reported_in_the_hosts_words(machine: Machine, tmp_path: Path) -> None:
     words = ("-s", f"container_bench_work_directory={machine.folder}/small")
     build = ("-s", "container_bench_benchmark=image_build_large_build_context")
     code, said = machine.run(tmp_path, *FLOW, *machine.words, *words, *build)
@@ -136,7 +134,7 @@ def test_a_full_disk_is_told_in_the_words_of_the_host(machine: Machine, tmp_path
 
 
 @pytest.mark.deep
-def test_a_clock_that_is_an_hour_ahead_changes_no_time(machine: Machine, tmp_path: Path) -> None:
+def test_clock_an_hour_ahead_changes_no_time(machine: Machine, tmp_path: Path) -> None:
     before = time.time()
     words = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead", "-s", "container_bench_runs=2")
     code, said = machine.run(tmp_path, *FLOW, *machine.words, *words)

@@ -14,7 +14,7 @@ from tests.schemas import check_file
 STARTS_S = 1.5
 
 
-def test_a_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine, tmp_path: Path) -> None:
+def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine, tmp_path: Path) -> None:
     control = (sys.executable, "-m", "tests.standins.hosts.machine")
     late = ["sh", "-c", f'sleep {STARTS_S}; exec "$@"', "sh", *control, "start_sshd", str(machine.folder)]
     before = machine.left()

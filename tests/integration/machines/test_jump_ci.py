@@ -59,7 +59,7 @@ def step(run: Path) -> dict[str, Any]:
     return document
 
 
-def test_a_step_that_fails_is_told_its_artifacts_are_here_and_nothing_is_left(machine: Machine, tmp_path: Path) -> None:
+def test_failed_step_is_reported_with_artifacts_and_no_leftovers(machine: Machine, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_ENDS": "4", "STEP_TELLS": "yes"})
     code, said = machine.run(runs, *asked)
@@ -75,9 +75,7 @@ def test_a_step_that_fails_is_told_its_artifacts_are_here_and_nothing_is_left(ma
 
 
 @pytest.mark.deep
-def test_a_killed_run_leaves_no_secret_and_nothing_that_finalize_does_not_remove(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_killed_run_leaves_no_secret_and_finalize_removes_the_rest(machine: Machine, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_SLEEPS": "600"})
     process = machine.start(runs, *asked)
@@ -94,7 +92,7 @@ def test_a_killed_run_leaves_no_secret_and_nothing_that_finalize_does_not_remove
 
 
 @pytest.mark.deep
-def test_the_jump_host_is_reached_through_another_one(machine: Machine, tmp_path: Path) -> None:
+def test_jump_host_is_reached_through_another_one(machine: Machine, tmp_path: Path) -> None:
     hosts = yaml.safe_load((machine.folder / "hosts.yml").read_text())
     host = hosts["all"]["hosts"]["sutest"]
     common = f"Port {host['ansible_port']}\n  User {host['ansible_user']}\n  IdentityFile {machine.folder}/key\n"
@@ -111,7 +109,7 @@ def test_the_jump_host_is_reached_through_another_one(machine: Machine, tmp_path
 
 
 @pytest.mark.deep
-def test_a_target_that_another_owner_has_locked_is_refused(machine: Machine, tmp_path: Path) -> None:
+def test_target_locked_by_another_owner_is_refused(machine: Machine, tmp_path: Path) -> None:
     lock = ("toolbox", "jump-ci", "take-lock", "-i", str(machine.folder / "hosts.yml"), "--cluster", "lab")
     where = ("--directory", str(machine.folder / "work/jump"), "--owner", "someone")
     code, said = machine.run(tmp_path / "lock", *lock, *where, "--duration", "10m")
@@ -134,9 +132,7 @@ def _step_image(machine: Machine) -> Iterator[str]:
 
 
 @pytest.mark.deep
-def test_a_machine_that_vanishes_while_artifacts_are_retrieved_is_named_and_cleaned_up_later(
-    machine: Machine, tmp_path: Path, step_image: str
-) -> None:
+def test_machine_lost_during_retrieval_is_cleaned_up_later(machine: Machine, tmp_path: Path, step_image: str) -> None:
     runs = tmp_path / "runs"
     # so many that they are packed for seconds
     process = machine.start(runs, *words(machine, image=step_image, env={"STEP_WRITES_MIB": "200"}))
@@ -156,9 +152,7 @@ def test_a_machine_that_vanishes_while_artifacts_are_retrieved_is_named_and_clea
 
 
 @pytest.mark.deep
-def test_a_step_that_fills_the_disk_is_told_and_its_artifacts_stay_until_there_is_room(
-    machine: Machine, tmp_path: Path, step_image: str
-) -> None:
+def test_step_that_fills_the_disk_keeps_its_artifacts(machine: Machine, tmp_path: Path, step_image: str) -> None:
     runs = tmp_path / "runs"
     small = f"{machine.folder}/small/jump"
     asked = words(machine, image=step_image, env={"STEP_WRITES_MIB": "1"}, directory=small)
@@ -184,7 +178,7 @@ def test_a_step_that_fills_the_disk_is_told_and_its_artifacts_stay_until_there_i
 
 
 @pytest.mark.deep
-def test_a_clock_that_is_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: Path, step_image: str) -> None:
+def test_clock_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: Path, step_image: str) -> None:
     ahead = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead")
     code, said = machine.run(tmp_path / "runs", *words(machine, image=step_image, duration="30m"), *ahead)
     assert code == 0, said
@@ -192,9 +186,7 @@ def test_a_clock_that_is_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: 
 
 
 @pytest.mark.deep
-def test_a_run_that_is_killed_while_its_image_is_built_leaves_nothing_that_finalize_does_not_remove(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_run_killed_during_the_image_build_is_finalized_completely(machine: Machine, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     process = machine.start(runs, *words(machine, container_file="Containerfile.slow"))
     wait_for(lambda: "sleep 600" in machine.inside("ps", "-eo", "args"))

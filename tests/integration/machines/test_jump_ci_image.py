@@ -60,7 +60,7 @@ def base_image(machine: Machine, folder: Path) -> None:
     archive.unlink()
 
 
-def test_a_scale_test_on_the_lab_runs_in_a_container_of_our_own_image(
+def test_scale_test_runs_on_the_lab_in_a_container_of_our_image(
     machine: Machine, shared_lab: Lab, tmp_path: Path
 ) -> None:
     repository, kubeconfig = machine.folder / "own", machine.folder / "kubeconfig"

@@ -14,9 +14,7 @@ from tests.integration.machines.conftest import Machine
 pytestmark = pytest.mark.deep
 
 
-def test_who_waits_stands_a_connection_that_drops_and_takes_over_at_the_end_of_the_holder(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_waiter_survives_a_lost_connection_and_takes_over(machine: Machine, tmp_path: Path) -> None:
     folder = machine.folder / "work" / "lock"
     lock = FileLock(folder)
     host = ("-i", str(machine.folder / "hosts.yml"), "--host", "sutest", "--folder", str(folder))

@@ -69,7 +69,7 @@ def running(machine: Machine, program: str) -> list[str]:
         pytest.param("stand_in", "ramalama", 5, marks=pytest.mark.deep),
     ],
 )
-def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
+def test_model_is_measured_and_served_and_a_missing_one_named(
     kind: str, server: str, repetitions: int, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     programs = request.getfixturevalue(kind)
@@ -97,7 +97,7 @@ def test_a_model_is_measured_and_served_and_one_that_is_not_there_is_named(
 
 
 @pytest.mark.deep
-def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: str, tmp_path: Path) -> None:
+def test_ollama_is_measured_by_its_own_figures(machine: Machine, stand_in: str, tmp_path: Path) -> None:
     given = {"platform": "linux/ollama", "model": "tiny", "programs": json.dumps({"linux/ollama": stand_in})}
     settings = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
     code, said = machine.run(tmp_path, *measuring(machine, stand_in), *settings)
@@ -112,7 +112,7 @@ def test_ollama_is_measured_by_what_it_tells_itself(machine: Machine, stand_in: 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("real", [False, True])
-def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
+def test_platform_is_built_its_model_pulled_and_loaded_by_users(
     real: bool, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     servers, work = machine.folder / f"servers-{real}", machine.folder / "work/built"
@@ -147,7 +147,7 @@ def test_what_a_platform_needs_is_built_its_model_pulled_and_users_load_it(
 
 @pytest.mark.deep
 @pytest.mark.parametrize("server", ["llama_cpp", "ramalama"])
-def test_a_server_in_a_container_whose_image_is_built_there(
+def test_server_runs_in_a_container_whose_image_is_built_there(
     server: str, machine: Machine, llama_cpp: str, tmp_path: Path
 ) -> None:
     sources, platform = machine.folder / f"image-{server}", f"podman/{server}"
@@ -176,9 +176,7 @@ def test_a_server_in_a_container_whose_image_is_built_there(
 
 
 @pytest.mark.deep
-def test_what_a_killed_run_left_running_ends_by_itself_and_finalize_finds_nothing(
-    machine: Machine, llama_cpp: str, tmp_path: Path
-) -> None:
+def test_leftover_server_of_a_killed_run_ends_by_itself(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     endless = ("-s", "mac_ai_repetitions=1000000", "-s", "mac_ai_unattended=20s")
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), *endless)
     wait_for(lambda: running(machine, "llama-bench"))
@@ -195,7 +193,7 @@ def test_what_a_killed_run_left_running_ends_by_itself_and_finalize_finds_nothin
 
 
 @pytest.mark.deep
-def test_a_run_that_is_interrupted_stops_its_sampler(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
+def test_interrupted_run_stops_its_sampler(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
     wait_for(lambda: running(machine, "llama-bench"))
     process.send_signal(signal.SIGINT)
@@ -206,9 +204,7 @@ def test_a_run_that_is_interrupted_stops_its_sampler(machine: Machine, llama_cpp
 
 
 @pytest.mark.deep
-def test_a_machine_that_vanishes_is_named_and_cleaned_up_when_it_is_back(
-    machine: Machine, llama_cpp: str, tmp_path: Path
-) -> None:
+def test_lost_machine_is_named_and_cleaned_up_when_it_returns(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
     wait_for(lambda: running(machine, "llama-bench"))
     machine.stop_sshd()
@@ -223,9 +219,7 @@ def test_a_machine_that_vanishes_is_named_and_cleaned_up_when_it_is_back(
 
 
 @pytest.mark.deep
-def test_a_server_outlives_the_command_that_starts_it_until_it_is_stopped(
-    machine: Machine, llama_cpp: str, tmp_path: Path
-) -> None:
+def test_server_outlives_its_starting_command_until_stopped(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     command = ("toolbox", "mac-ai", "remote-llama-cpp-run-model", "-i", str(machine.folder / "hosts.yml"))
     where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/work/mac_ai")
     program = ("--path", f"{llama_cpp}/llama-server", "--name", f"{llama_cpp}/tiny.gguf")

@@ -86,7 +86,7 @@ def _endless() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/snc"
 
 
-def test_what_a_killed_call_left_goes_with_the_next_which_leaves_nothing_when_interrupted(
+def test_leftovers_of_a_killed_call_go_with_the_next_even_if_interrupted(
     folder: Path, tmp_path: Path, endless: str
 ) -> None:
     def cloning() -> bool:
@@ -113,7 +113,7 @@ def test_what_a_killed_call_left_goes_with_the_next_which_leaves_nothing_when_in
     assert not any("PRIVATE KEY" in text for text in texts)
 
 
-def test_a_machine_with_another_key_is_not_talked_to(folder: Path, tmp_path: Path) -> None:
+def test_machine_with_another_key_is_not_contacted(folder: Path, tmp_path: Path) -> None:
     (folder / "impostor").touch()
     process = start(folder, tmp_path, "impostor", str(folder / "snc"))
     said, _nothing = process.communicate(timeout=PATIENCE_S)

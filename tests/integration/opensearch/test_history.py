@@ -59,7 +59,7 @@ def stored(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
     return {hit["_id"]: (hit["_version"], hit["_seq_no"], hit["_source"]) for hit in hits}
 
 
-def test_pushing_again_changes_nothing(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_second_push_changes_nothing(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     folder = history(tmp_path / "history")
     words = ("push", folder, "--to", server.url, "--ca-file", server.ca_file)
     assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 there already\n6 values of KPIs pushed, 0 there already\n")
@@ -70,7 +70,7 @@ def test_pushing_again_changes_nothing(tmp_path: Path, server: Server, perfanaly
     assert {version for version, _, _ in first.values()} == {1}
 
 
-def test_what_is_pulled_is_what_an_export_would_have_written(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_pulled_documents_equal_exported_ones(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     folder, target = history(tmp_path / "history"), tmp_path / "pulled"
     assert run(["history", "export", str(folder), "--to", str(tmp_path / "exported")]) == 0
     assert perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)[0] == 0
@@ -84,7 +84,7 @@ def test_what_is_pulled_is_what_an_export_would_have_written(tmp_path: Path, ser
     assert all(found["facts"] == FACTS for found in load(folder).documents)
 
 
-def test_nothing_that_the_rules_name_is_on_the_server(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_scrubbed_values_are_not_on_the_server(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     rules = tmp_path / "rules.yml"
     rules.write_text('replace: ["x{1000,}"]\n')
     folder = history(tmp_path / "history", 1)
@@ -95,7 +95,7 @@ def test_nothing_that_the_rules_name_is_on_the_server(tmp_path: Path, server: Se
     assert "4.20" in text
 
 
-def test_the_mapping_does_not_grow_with_what_runs_are_set_to(server: Server) -> None:
+def test_mapping_does_not_grow_with_the_settings_of_runs(server: Server) -> None:
     first = document(0, [kpi("a", 1.0)], facts=FACTS, keys={"setting": 1})
     push(server, [first])
     client = connect(server)
@@ -114,7 +114,7 @@ def test_the_mapping_does_not_grow_with_what_runs_are_set_to(server: Server) -> 
     assert client.count(index=index_name(server, "runs"), body=query)["count"] == 1
 
 
-def test_values_are_asked_for_by_name_key_and_time(server: Server) -> None:
+def test_values_are_queried_by_name_key_and_time(server: Server) -> None:
     runs = [document(day, [kpi("a", float(day)), kpi("b", 0.0)], keys={"count": day % 2}) for day in range(1, 7)]
     push(server, runs)
     wanted = [{"term": {"name": "a"}}, {"term": {"keys.count": "1"}}, {"range": {"started": {"gte": "2026-03-03"}}}]
@@ -145,7 +145,7 @@ def test_runs_of_one_flow_are_pulled(server: Server) -> None:
     assert [each["run"] for each in pull(server, "fine_tuning") if isinstance(each, dict)] == ["run-002"]
 
 
-def test_a_certificate_that_nobody_known_signed_is_refused(
+def test_certificate_of_an_unknown_authority_is_refused(
     tmp_path: Path, server: Server, before: Proxy, perfanalysis: Any
 ) -> None:
     folder = history(tmp_path / "history", 1)
@@ -162,7 +162,7 @@ def test_a_certificate_that_nobody_known_signed_is_refused(
     )
 
 
-def test_a_certificate_of_another_machine_is_refused(
+def test_certificate_of_another_machine_is_refused(
     tmp_path: Path, plain_server: str, authority: Authority, perfanalysis: Any
 ) -> None:
     other = authority.issue_client("other", "another.example.com")
@@ -174,7 +174,7 @@ def test_a_certificate_of_another_machine_is_refused(
     assert "127.0.0.1" in told
 
 
-def test_wrong_credentials_are_told_without_them(
+def test_wrong_credentials_are_reported_without_showing_them(
     tmp_path: Path, server: Server, perfanalysis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("push", history(tmp_path / "history", 1), "--to", server.url, "--ca-file", server.ca_file)
@@ -191,7 +191,7 @@ def test_wrong_credentials_are_told_without_them(
     assert (code, "can be read by others (mode 0640): chmod 600" in told) == (2, True)
 
 
-def test_a_busy_server_is_asked_again(server: Server, before: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_busy_server_is_retried(server: Server, before: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr("opensearchpy.helpers.actions.time.sleep", waited.append)
     before.faults.extend([429, 429])
@@ -200,7 +200,7 @@ def test_a_busy_server_is_asked_again(server: Server, before: Proxy, monkeypatch
     assert waited == [0.5, 1.0]
 
 
-def test_a_server_that_stays_busy_is_given_up(
+def test_server_that_stays_busy_is_given_up(
     tmp_path: Path, server: Server, before: Proxy, perfanalysis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("opensearchpy.helpers.actions.time.sleep", lambda _: None)
@@ -211,7 +211,7 @@ def test_a_server_that_stays_busy_is_given_up(
     assert f"{server.url} is too busy (429), after several attempts: try again later" in told
 
 
-def test_a_server_that_is_not_there(tmp_path: Path, perfanalysis: Any) -> None:
+def test_unreachable_server_is_reported(tmp_path: Path, perfanalysis: Any) -> None:
     code, _, told = perfanalysis("push", history(tmp_path / "history", 1), "--to", "https://127.0.0.1:9")
     assert code == 3
     assert (
@@ -219,7 +219,7 @@ def test_a_server_that_is_not_there(tmp_path: Path, perfanalysis: Any) -> None:
     )
 
 
-def test_documents_that_the_server_does_not_take_are_named(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_documents_rejected_by_the_server_are_named(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     client = connect(server)
     # an index as ours, but for runs that are numbers
     push(server, [])
@@ -238,7 +238,7 @@ def test_documents_that_the_server_does_not_take_are_named(tmp_path: Path, serve
     assert [each["run"] for each in pull(server) if isinstance(each, dict)] == ["17"]
 
 
-def test_a_document_that_was_changed_on_the_server_is_named_and_left_out(
+def test_document_modified_on_the_server_is_named_and_left_out(
     tmp_path: Path, server: Server, perfanalysis: Any
 ) -> None:
     push(server, [document(1, [kpi("a", 1.0)]), document(2, [kpi("a", 1.0)])])
@@ -251,7 +251,7 @@ def test_a_document_that_was_changed_on_the_server_is_named_and_left_out(
     assert "left out: run-001 was changed on the server after it was pushed" in told
 
 
-def test_an_index_of_somebody_else_is_left_alone(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_foreign_index_is_left_unchanged(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     client = connect(server)
     client.indices.create(index=index_name(server, "runs"))
     code, _, told = perfanalysis("push", history(tmp_path / "h", 1), "--to", server.url, "--ca-file", server.ca_file)
@@ -259,6 +259,6 @@ def test_an_index_of_somebody_else_is_left_alone(tmp_path: Path, server: Server,
     assert client.count(index=index_name(server, "runs"))["count"] == 0
 
 
-def test_a_history_that_was_never_pushed_is_told(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+def test_history_never_pushed_is_reported(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     code, _, told = perfanalysis("pull", tmp_path / "h", "--from", server.url, "--ca-file", server.ca_file)
     assert (code, f"{server.url} has no history with the prefix {server.prefix}" in told) == (2, True)

@@ -46,7 +46,7 @@ def _prometheus(openshift_lab: Lab) -> Iterator[Prometheus]:
         yield prometheus
 
 
-def test_what_is_asked_in_parts_is_what_is_asked_at_once(prometheus: Prometheus) -> None:
+def test_parts_of_a_range_equal_the_complete_range(prometheus: Prometheus) -> None:
     now = float(int(time.time()))
     # a scrape that began before this moment may be stored after it
     assert await_scrape(prometheus, now, 60.0, _never)
@@ -58,20 +58,20 @@ def test_what_is_asked_in_parts_is_what_is_asked_at_once(prometheus: Prometheus)
     assert {one.labels["job"] for one in at_once.series} >= JOBS
 
 
-def test_more_points_than_one_answer_has_are_given_all_the_same(prometheus: Prometheus) -> None:
+def test_more_points_than_one_response_allows_are_returned(prometheus: Prometheus) -> None:
     now = float(int(time.time()))
     answer = prometheus.query_range("vector(1)", Window(now - 30_000, now), 1.0)
     assert answer.samples == 30_001
 
 
-def test_what_was_scraped_has_its_own_times(prometheus: Prometheus) -> None:
+def test_scraped_samples_have_their_times(prometheus: Prometheus) -> None:
     answer = prometheus.raw('up{job="etcd"}', Window(time.time() - 30, time.time()))
     times = [at for at, _value in answer.series[0].samples]
     told = prometheus.query_range('timestamp(up{job="etcd"})', Window(times[0], times[-1] + 1), 1.0)
     assert sorted({round(at, 3) for at in told.series[0].numbers}) == [round(at, 3) for at in times]
 
 
-def test_every_shipped_query_is_understood_and_read_by_the_analysis(prometheus: Prometheus, tmp_path: Path) -> None:
+def test_every_shipped_query_is_valid_and_read_by_the_analysis(prometheus: Prometheus, tmp_path: Path) -> None:
     window = Window(time.time() - 10, time.time())
     queries = read_queries(SHIPPED, "")
     outcome = run_queries(prometheus, queries, window, 0, tmp_path, _never)
@@ -86,12 +86,12 @@ def test_every_shipped_query_is_understood_and_read_by_the_analysis(prometheus: 
     assert {"apiserver_requests_in_flight", "control_plane_memory_used_bytes", "etcd_database_size_bytes"} <= told
 
 
-def test_a_query_that_is_none_is_refused_in_its_own_words(prometheus: Prometheus) -> None:
+def test_invalid_query_is_refused_in_prometheus_words(prometheus: Prometheus) -> None:
     with pytest.raises(RefusedError, match=r"parse error.*\(bad_data\)"):
         prometheus.query("sum((")
 
 
-def test_emptied_it_knows_nothing_of_before_and_goes_on(prometheus: Prometheus) -> None:
+def test_emptied_prometheus_forgets_and_continues(prometheus: Prometheus) -> None:
     began = time.time()
     targets = targets_of(prometheus)
     prometheus.delete_series()
@@ -103,7 +103,7 @@ def test_emptied_it_knows_nothing_of_before_and_goes_on(prometheus: Prometheus) 
     assert min(at for one in samples for at, _value in one.samples) >= began - 2
 
 
-def test_a_snapshot_holds_what_was_scraped_and_nothing_of_it_stays(prometheus: Prometheus, tmp_path: Path) -> None:
+def test_snapshot_has_the_scraped_data_and_is_removed(prometheus: Prometheus, tmp_path: Path) -> None:
     archive = tmp_path / "prometheus.tar.gz"
     contents = dump_snapshot(prometheus, archive)
     assert contents.blocks >= 1

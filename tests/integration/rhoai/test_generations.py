@@ -65,7 +65,7 @@ OPERATORS: list[dict[str, Any]] = [
 
 
 @pytest.mark.deep
-def test_components_of_others_survive_in_3_3_where_a_write_as_v1_removes_them(on_openshift: TaskSets) -> None:
+def test_v2_components_survive_in_3_3_where_v1_writes_remove_them(on_openshift: TaskSets) -> None:
     with_component_of_others(on_openshift, "stable-3.3")
     done = on_openshift.play("prepare_rhoai", rhoai_components=["ray"])
     assert (done.exit_code, done.commands) == (0, ["rhods__update_datasciencecluster"]), done.output
@@ -80,7 +80,7 @@ def test_components_of_others_survive_in_3_3_where_a_write_as_v1_removes_them(on
 
 
 @pytest.mark.deep
-def test_components_of_others_survive_in_3_4_where_a_write_as_v1_is_refused(on_openshift: TaskSets) -> None:
+def test_v2_components_survive_in_3_4_where_v1_writes_are_refused(on_openshift: TaskSets) -> None:
     with_component_of_others(on_openshift, "stable-3.x")
     with pytest.raises(ClusterError, match="v2-only components are currently Managed: \\[mlflowoperator\\]"):
         enable(on_openshift, "v1", "ray")
@@ -113,7 +113,7 @@ def test_components_of_others_survive_in_3_4_where_a_write_as_v1_is_refused(on_o
         ),
     ],
 )
-def test_a_flow_on_the_wrong_generation_is_refused_before_anything_is_installed(
+def test_flow_on_the_wrong_generation_is_refused_before_installing(
     openshift_lab: Lab, tmp_path: Path, flow: str, settings: dict[str, Any], why: str
 ) -> None:
     given = json.dumps({"rhoai_channel": "stable-3.x", **settings})
@@ -131,7 +131,7 @@ def test_a_flow_on_the_wrong_generation_is_refused_before_anything_is_installed(
 
 @pytest.mark.deep
 @pytest.mark.usefixtures("on_openshift")
-def test_fine_tuning_prepares_generation_3_with_its_own_kueue(openshift_lab: Lab, tmp_path: Path) -> None:
+def test_fine_tuning_prepares_generation_3_with_its_kueue(openshift_lab: Lab, tmp_path: Path) -> None:
     """The fixture removes the definitions, which generation 2 cannot be installed over."""
     before = at_rest(lambda: objects_of(openshift_lab.kubeconfig))
     flow = Flow(openshift_lab, tmp_path / "flow")

@@ -60,7 +60,7 @@ def image(sets: TaskSets) -> str:
     return str(found["spec"]["template"]["spec"]["containers"][0]["image"])
 
 
-def test_a_cluster_without_olm_stays_as_it_is(on_kubernetes: TaskSets) -> None:
+def test_cluster_without_olm_is_unchanged(on_kubernetes: TaskSets) -> None:
     done = on_kubernetes.play("prepare_rhoai")
     assert done.exit_code == 0, done.output
     assert (done.changed, done.commands) == (0, [])
@@ -68,7 +68,7 @@ def test_a_cluster_without_olm_stays_as_it_is(on_kubernetes: TaskSets) -> None:
 
 
 @pytest.mark.deep
-def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
+def test_check_mode_changes_nothing(on_openshift: TaskSets) -> None:
     before = names(on_openshift, "v1", "Namespace"), kinds(on_openshift)
     done = on_openshift.play(
         "prepare_rhoai", "--check", rhoai_operators=WISHES["rhoai_operators"], rhoai_stop_operator=True
@@ -78,7 +78,7 @@ def test_in_check_mode_nothing_is_touched(on_openshift: TaskSets) -> None:
 
 
 @pytest.mark.deep
-def test_it_comes_as_wished_and_goes_as_it_came(on_openshift: TaskSets) -> None:
+def test_installation_follows_the_settings_and_is_removed(on_openshift: TaskSets) -> None:
     make_pull_secret(on_openshift)
     namespaces, known = names(on_openshift, "v1", "Namespace"), kinds(on_openshift)
     first = on_openshift.play("prepare_rhoai", **WISHES)
@@ -117,7 +117,7 @@ def test_it_comes_as_wished_and_goes_as_it_came(on_openshift: TaskSets) -> None:
 
 
 @pytest.mark.deep
-def test_an_installation_of_others_keeps_its_components_and_stays(on_openshift: TaskSets) -> None:
+def test_foreign_installation_keeps_its_components_and_stays(on_openshift: TaskSets) -> None:
     assert on_openshift.play("prepare_rhoai", rhoai_components=["trainingoperator"]).exit_code == 0
     belongs_to(on_openshift, "others")
     done = on_openshift.play("prepare_rhoai", rhoai_components=["kueue"])

@@ -55,7 +55,7 @@ async def cordon(client: ApiClient, path: str, *, cordoned: bool) -> None:
             return
 
 
-def test_a_node_that_comes_is_cordoned_and_goes_is_told(submission: Submission, lab: Lab) -> None:
+def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, lab: Lab) -> None:
     # as long as the node comes and goes, on a busy machine too
     submission.count, submission.duration_s = 3, 10.0
 
@@ -91,9 +91,7 @@ def test_a_node_that_comes_is_cordoned_and_goes_is_told(submission: Submission, 
     assert submission.document("recording")["not_watched"] == []
 
 
-def test_a_claim_is_told_from_its_creation_to_its_volume(
-    submission: Submission, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claim_is_recorded_from_creation_to_its_volume(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(VARIABLES, "pvc_size", "1Gi")
     submission.count = 4
     assert submission.submit().accounting.completed == 4
@@ -145,7 +143,7 @@ def _in_queue(submission: Submission) -> Iterator[Submission]:
     asyncio.run(delete_queue(submission.lab))
 
 
-def test_a_queue_tells_when_it_had_room_for_each_workload(in_queue: Submission) -> None:
+def test_queue_admission_of_each_workload_is_recorded(in_queue: Submission) -> None:
     submission = replace(in_queue, count=6)
     assert submission.submit().accounting.completed == 6
     names = {row["name"] for row in submission.rows("submissions")}

@@ -15,7 +15,7 @@ from .conftest import Lab, Submission, eventually, read_rows
 pytestmark = pytest.mark.lab
 
 
-def test_jobs_that_run_are_churned(submission: Submission) -> None:
+def test_running_jobs_are_churned(submission: Submission) -> None:
     # whoever leaves has its pod by then, and has not ended
     submission.count, submission.duration_s = 10, 10.0
     submission.churn = ChurnPlan(percent=30, period_s=2.0, rounds=2)
@@ -29,7 +29,7 @@ def test_jobs_that_run_are_churned(submission: Submission) -> None:
     assert {row["workload"] for row in gone if row["kind"] == "Pod"} == set(left)
 
 
-def test_deployments_that_serve_leave_as_completed(submission: Submission) -> None:
+def test_serving_deployments_leave_as_completed(submission: Submission) -> None:
     submission.kind, submission.count, submission.pods = "deployment", 4, 2
     # long enough for all of them to serve by then, on a busy machine too
     submission.churn = ChurnPlan(percent=50, period_s=10.0, rounds=1)
@@ -53,7 +53,7 @@ def test_gangs_leave_with_their_groups(submission: Submission) -> None:
     assert [row["name"] for row in groups if row["transition"] == "deleted"] == [left]
 
 
-def test_a_stop_in_mid_churn_leaves_true_accounts(lab: Lab, tmp_path: Path) -> None:
+def test_stop_during_churn_keeps_accounts_correct(lab: Lab, tmp_path: Path) -> None:
     arguments = {
         "scale_test_submit_count": 20,
         "scale_test_submit_duration": "60s",

@@ -49,7 +49,7 @@ def test_two_hundred_jobs_are_accounted_for_and_cleaned_up(lab: Lab, tmp_path: P
     assert (code, "changed=0" in output) == (0, True), output
 
 
-def test_a_run_that_is_asked_to_stop_ends_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
+def test_stopped_run_ends_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 5000, "scale_test_submit_rate": 20.0, "scale_test_submit_namespace": "stop"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     eventually(lambda: any(tmp_path.glob("*/001__*/artifacts/submissions.jsonl")))
@@ -74,7 +74,7 @@ def naming(folder: Path) -> list[str]:
     return found
 
 
-def test_a_kill_leaves_what_was_written_and_no_process(lab: Lab, tmp_path: Path) -> None:
+def test_kill_leaves_written_data_and_no_process(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 5000, "scale_test_submit_rate": 20.0, "scale_test_submit_namespace": "kill"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     rows = "*/001__*/artifacts/submissions.jsonl"
@@ -92,7 +92,7 @@ def test_a_kill_leaves_what_was_written_and_no_process(lab: Lab, tmp_path: Path)
     assert read_rows(journal.parent / "transitions.jsonl")
 
 
-def test_a_number_out_of_range_is_refused_before_anything_is_made(lab: Lab, tmp_path: Path) -> None:
+def test_count_out_of_range_is_refused_before_any_change(lab: Lab, tmp_path: Path) -> None:
     code, output, artifacts = run(lab, tmp_path, "scale_test_submit", scale_test_submit_count=0)
     assert code == 2
     assert "count is 0; it must be at least 1" in output

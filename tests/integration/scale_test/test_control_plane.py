@@ -28,7 +28,7 @@ def total(rows: list[dict[str, Any]], phase: str, metric: str, **labels: str) ->
     return sum(float(row["value"]) for row in chosen if wanted <= row["labels"].items())
 
 
-def test_every_component_says_what_the_test_cost_it(submission: Submission) -> None:
+def test_every_component_reports_the_cost_of_the_test(submission: Submission) -> None:
     submission.count, submission.duration_s, submission.metrics_interval_s = 20, 2.0, 1.0
     assert submission.submit().accounting.completed == 20
     document = submission.document("control_plane")

@@ -41,7 +41,7 @@ async def post(client: ApiClient, path: str, body: dict[str, Any]) -> None:
     assert answer.succeeded, answer.message()
 
 
-def test_a_quota_that_is_exceeded_half_way(submission: Submission) -> None:
+def test_quota_exceeded_half_way(submission: Submission) -> None:
     quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
     quota = {"metadata": {"name": "half"}, "spec": {"hard": {"count/jobs.batch": "5"}}}
 
@@ -62,7 +62,7 @@ def test_a_quota_that_is_exceeded_half_way(submission: Submission) -> None:
     refused(end, r"5 failed \(refused: 403 Forbidden, quota half exceeded: 5\)", PerfError)
 
 
-def test_a_namespace_that_is_deleted_under_it(submission: Submission) -> None:
+def test_namespace_deleted_during_submission(submission: Submission) -> None:
     submission.count, submission.rate, submission.duration_s = 60, 20.0, 60.0
 
     async def scene() -> SessionEnd:
@@ -121,7 +121,7 @@ def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str
     return asyncio.run(scene())
 
 
-def test_a_webhook_that_refuses_one_in_ten(submission: Submission) -> None:
+def test_webhook_refuses_one_in_ten(submission: Submission) -> None:
     submission.count = 40
     with RefusingWebhook(every=10) as webhook:
         end = run_with_webhook(submission, webhook, "one-in-ten")
@@ -164,7 +164,7 @@ def test_quota_of_no_pods_is_named(submission: Submission) -> None:
 PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}}}
 
 
-def test_a_disk_that_is_full_under_the_recorder(lab: Lab, tmp_path: Path) -> None:
+def test_disk_full_during_recording(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 200, "scale_test_submit_namespace": "full"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     # no file of it, or of a process that it starts, grows beyond 100 kB
@@ -233,7 +233,7 @@ def document(artifacts: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.deep), signal.SIGKILL])
-def test_a_client_that_is_ended_goes_on_with_resume(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
+def test_resume_continues_for_an_ended_client(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
     driven = Driven(lab, tmp_path)
     process = driven.submitting()
     process.send_signal(how)

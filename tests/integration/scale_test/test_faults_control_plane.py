@@ -108,7 +108,7 @@ async def with_revived(submission: Submission, *components: str) -> SessionEnd:
 # the API server is killed twice only: its clients in the control plane come back later after each time
 
 
-def test_the_api_server_is_killed_in_mid_submission(submission: Submission) -> None:
+def test_api_server_killed_during_submission(submission: Submission) -> None:
     submission.count, submission.rate, submission.submitters = 80, 20.0, 2
 
     async def scene() -> SessionEnd:
@@ -124,7 +124,7 @@ def test_the_api_server_is_killed_in_mid_submission(submission: Submission) -> N
 
 
 @pytest.mark.deep
-def test_the_api_server_is_killed_while_all_is_watched(submission: Submission) -> None:
+def test_api_server_killed_during_watch(submission: Submission) -> None:
     # the kill comes before their end, on a busy machine too
     submission.count, submission.duration_s = 20, 8.0
     check(submission, asyncio.run(with_revived(submission, "kube-apiserver")))
@@ -134,7 +134,7 @@ def test_the_api_server_is_killed_while_all_is_watched(submission: Submission) -
 
 
 @pytest.mark.deep
-def test_etcd_is_killed_in_mid_submission(submission: Submission) -> None:
+def test_etcd_killed_during_submission(submission: Submission) -> None:
     submission.count, submission.rate = 80, 20.0
 
     async def scene() -> tuple[int, SessionEnd]:
@@ -154,7 +154,7 @@ def test_etcd_is_killed_in_mid_submission(submission: Submission) -> None:
     assert sum(row["attempts"] for row in submission.rows("submissions")) - 80 <= sum(retries.values())
 
 
-def test_etcd_is_killed_while_all_is_watched(submission: Submission) -> None:
+def test_etcd_killed_during_watch(submission: Submission) -> None:
     submission.count, submission.duration_s = 20, 4.0
     check(submission, asyncio.run(with_revived(submission, "etcd", "kwok")))
 
@@ -183,7 +183,7 @@ async def existing(client: ApiClient) -> int:
     return counts.total["ConfigMap"]["exist"] if counts.total else 0
 
 
-def test_a_killed_api_server_and_a_killed_command_leave_what_is_completed(durable: Lab, tmp_path: Path) -> None:
+def test_killed_api_server_and_command_leave_completable_data(durable: Lab, tmp_path: Path) -> None:
     async def through_a_kill() -> dict[str, Any]:
         await filled(durable, tmp_path, to_fill("Namespace", 4))
         filling = asyncio.create_task(filled(durable, tmp_path, to_fill("ConfigMap", 300, rate=300.0)))

@@ -33,7 +33,7 @@ def most_at_once(submission: Submission, namespace: str) -> int:
 
 
 @pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob", marks=pytest.mark.deep)])
-def test_tenants_have_their_shares_and_no_more_than_their_quotas(submission: Submission, kind: str) -> None:
+def test_tenants_get_their_shares_within_their_quotas(submission: Submission, kind: str) -> None:
     first, second = submission.namespace, f"{submission.namespace}-b"
     submission.kind, submission.count = kind, 18
     submission.tenants = [Tenant(first, "gold", 2, quota=4), Tenant(second, "silver", 1, quota=2)]
@@ -57,7 +57,7 @@ def test_tenants_have_their_shares_and_no_more_than_their_quotas(submission: Sub
     asyncio.run(let_go())
 
 
-def test_a_tenant_borrows_what_others_of_its_cohort_do_not_use(submission: Submission) -> None:
+def test_tenant_borrows_unused_quota_of_its_cohort(submission: Submission) -> None:
     first, second = submission.namespace, f"{submission.namespace}-b"
     submission.count, submission.duration_s = 20, 2.0
     # the second has three workloads for its eight GPUs
@@ -70,7 +70,7 @@ def test_a_tenant_borrows_what_others_of_its_cohort_do_not_use(submission: Submi
     assert 1 < most_at_once(submission, first) <= 9
 
 
-def test_a_queue_that_is_not_there_is_refused_before_anything_is_sent(submission: Submission) -> None:
+def test_missing_queue_is_refused_before_submission(submission: Submission) -> None:
     submission.queue = "nowhere"
     submission.tenants = [Tenant(submission.namespace, "nowhere")]
     with pytest.raises(ClusterError, match="there is no LocalQueue nowhere in namespace"):

@@ -17,7 +17,7 @@ from .test_faults_control_plane import revive
 
 
 @pytest.mark.deep
-def test_a_restart_of_the_api_server_during_the_preparation_fails_no_run(tmp_path: Path) -> None:
+def test_api_server_restart_during_preparation_fails_no_run(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     words = [str(PROGRAMS / "perfdrv"), "run", "scale_test", "-i", "lab", "-p", "smoke"]
     with running_lab(f"outage-{os.getpid()}") as lab:

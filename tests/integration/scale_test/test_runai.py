@@ -32,7 +32,7 @@ def first_seen(submission: Submission, kind: str, word: str) -> dict[str, float]
     ("kind", "pods", "between"),
     [("TrainingWorkload", 2, "RunaiJob"), ("DistributedWorkload", 3, "PyTorchJob")],
 )
-def test_the_whole_chain_is_recorded(project: Submission, kind: str, pods: int, between: str) -> None:
+def test_complete_chain_is_recorded(project: Submission, kind: str, pods: int, between: str) -> None:
     project.kind, project.pods, project.count = kind.lower(), pods, 4
     end = project.submit()
     assert end.accounting.sentence() == "4 of 4 workloads submitted: 4 completed, 0 failed, 0 lost"
@@ -50,7 +50,7 @@ def test_the_whole_chain_is_recorded(project: Submission, kind: str, pods: int, 
     assert "runai" in " ".join(project.document("recording")["lab"]["emulated"])
 
 
-def test_an_interactive_workload_is_complete_when_it_runs(project: Submission) -> None:
+def test_interactive_workload_is_complete_when_it_runs(project: Submission) -> None:
     project.kind, project.count = "interactiveworkload", 3
     end = project.submit()
     assert end.accounting.completed == 3

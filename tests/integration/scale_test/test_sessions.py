@@ -44,7 +44,7 @@ def test_pytorchjobs_with_workers_complete(submission: Submission) -> None:
     assert {(row["gpus"], row["pods"]) for row in submission.rows("submissions")} == {(3, 3)}
 
 
-def test_pods_that_fail_are_counted_by_why(submission: Submission, tmp_path: Path) -> None:
+def test_failed_pods_are_counted_by_reason(submission: Submission, tmp_path: Path) -> None:
     submission.template = tmp_path / "some_fail.yml.j2"
     submission.template.write_text(SOME_FAIL)
     end = submission.submit()
@@ -91,7 +91,7 @@ def test_deleted_workloads_are_lost(submission: Submission) -> None:
         requests.judge(end, max_failed=0, timeout_s=1.0)
 
 
-def test_watching_alone_sees_what_another_submits(submission: Submission, tmp_path: Path) -> None:
+def test_watch_alone_records_submissions_of_another(submission: Submission, tmp_path: Path) -> None:
     watched = tmp_path / "watched"
     (watched / "artifacts").mkdir(parents=True)
     endpoint = load_endpoint(submission.lab.kubeconfig)

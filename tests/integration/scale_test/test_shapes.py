@@ -27,7 +27,7 @@ def test_each_kind_completes(submission: Submission, kind: str, pods: int) -> No
     assert len(seen) == 4 * pods
 
 
-def test_a_trace_mixes_kinds_in_one_recording(submission: Submission) -> None:
+def test_trace_mixes_kinds_in_one_recording(submission: Submission) -> None:
     kinds = ("Job", "Pod", "PyTorchJob", "Deployment")
     rows = tuple(TraceRow(0.1 * place, kind, place + 1, 1.0) for place, kind in enumerate(kinds))
     submission.trace, submission.count = Trace("trace.csv", rows), 4
@@ -67,7 +67,7 @@ def moments(submission: Submission, word: str) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob", marks=pytest.mark.deep)])
-def test_a_gang_starts_whole_or_not_at_all(submission: Submission, kind: str) -> None:
+def test_gang_starts_completely_or_not_at_all(submission: Submission, kind: str) -> None:
     # each takes 12 of the lab's 20 nodes: without a gang the second would start with 8
     submission.kind, submission.gang = kind, True
     submission.count, submission.pods, submission.gpus = 2, 12, 8
@@ -83,7 +83,7 @@ def test_a_gang_starts_whole_or_not_at_all(submission: Submission, kind: str) ->
 
 
 @pytest.mark.deep
-def test_a_pod_without_a_controller_that_is_preempted_has_failed(submission: Submission) -> None:
+def test_preempted_pod_without_a_controller_has_failed(submission: Submission) -> None:
     submission.crowd()
     submission.kind = "pod"
     accounting = submission.submit().accounting

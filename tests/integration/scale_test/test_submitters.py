@@ -40,7 +40,7 @@ def test_submitters_share_one_submission(submission: Submission, submitters: int
 
 
 @pytest.mark.deep
-def test_gangs_that_are_churned_come_from_several_submitters(submission: Submission) -> None:
+def test_churned_gangs_come_from_several_submitters(submission: Submission) -> None:
     submission.count, submission.submitters, submission.gang = 6, 2, True
     submission.pods, submission.duration_s = 2, 6.0
     submission.priorities = [Priority("low", 0), Priority("high", 1000)]
@@ -106,7 +106,7 @@ def gone(pids: list[int]) -> bool:
     return not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def test_a_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
+def test_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
     command = Command(lab, tmp_path, scale_test_submit_count=100)
     command.wait_for_rows()
     os.kill(command.pids()[1], signal.SIGKILL)
@@ -127,7 +127,7 @@ def test_a_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_pa
     assert f"{100 - accounting['submitted']} not submitted; " in words
 
 
-def test_a_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path) -> None:
+def test_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path) -> None:
     command = Command(lab, tmp_path, scale_test_submit_count=5000)
     command.wait_for_rows()
     pids = command.pids()
@@ -141,7 +141,7 @@ def test_a_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path
     assert accounting["submitted"] == len(read_rows(command.artifacts / "submissions.jsonl")) < 5000
 
 
-def test_a_kill_of_ansible_leaves_no_submitter(lab: Lab, tmp_path: Path) -> None:
+def test_kill_of_ansible_leaves_no_submitter(lab: Lab, tmp_path: Path) -> None:
     command = Command(lab, tmp_path, scale_test_submit_count=5000)
     command.wait_for_rows()
     pids = command.pids()

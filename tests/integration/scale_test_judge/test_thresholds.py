@@ -27,7 +27,7 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
-def test_every_cell_is_judged_and_a_missed_threshold_is_the_runs_reason(shared_lab: Lab, tmp_path: Path) -> None:
+def test_every_cell_is_judged_and_a_missed_threshold_is_the_reason(shared_lab: Lab, tmp_path: Path) -> None:
     thresholds = {"completed": 12, "lost": 0, "pod_ready_p50": "60s"}
     run = _play(shared_lab, tmp_path, thresholds, "-e", '{"scale_test_count": [10, 14]}')
     first, second = (_document(path) for path in sorted(run.rglob("verdict.json")))
@@ -50,7 +50,7 @@ def test_every_cell_is_judged_and_a_missed_threshold_is_the_runs_reason(shared_l
 
 
 @pytest.mark.deep
-def test_thresholds_that_are_met_leave_a_good_run(shared_lab: Lab, tmp_path: Path) -> None:
+def test_met_thresholds_leave_a_successful_run(shared_lab: Lab, tmp_path: Path) -> None:
     run = _play(shared_lab, tmp_path, {"lost": 0, "failed": 0, "submission_rate": ">= 0.1/s"})
     assert (_document(run / "run.json")["status"], _document(run / "run.json")["exit_code"]) == ("ok", 0)
     (verdict,) = (_document(path) for path in run.rglob("verdict.json"))
@@ -67,7 +67,7 @@ def test_thresholds_that_are_met_leave_a_good_run(shared_lab: Lab, tmp_path: Pat
         pytest.param({"lost": "few"}, 2, "threshold lost: 'few' is no limit in workloads", marks=pytest.mark.deep),
     ],
 )
-def test_wrong_thresholds_are_refused_before_anything(
+def test_invalid_thresholds_are_refused_before_any_change(
     shared_lab: Lab, tmp_path: Path, thresholds: dict[str, Any], code: int, why: str
 ) -> None:
     run = _play(shared_lab, tmp_path, thresholds)
@@ -77,7 +77,7 @@ def test_wrong_thresholds_are_refused_before_anything(
     assert list(run.glob("*__*")) == []
 
 
-def test_check_mode_says_what_would_be_judged(shared_lab: Lab, tmp_path: Path) -> None:
+def test_check_mode_prints_what_would_be_judged(shared_lab: Lab, tmp_path: Path) -> None:
     run = _play(shared_lab, tmp_path, {"lost": 0}, "--check", "-v")
     assert _document(run / "run.json")["exit_code"] == 0
     assert list(run.rglob("verdict.json")) == []

@@ -64,9 +64,7 @@ def _cluster(modelmesh_lab: Lab) -> Cluster:
 
 
 @pytest.mark.deep
-def test_it_brings_what_it_needs_and_takes_back_what_it_brought(
-    modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path
-) -> None:
+def test_prerequisites_are_installed_and_removed_again(modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     before = packages(cluster)
     more = {**MACHINES, "kserve_image": IMAGES, "kserve_preload_image": True}
     ran = run(modelmesh_lab, tmp_path, "raw", "cleanup", **more)
@@ -92,9 +90,7 @@ def test_it_brings_what_it_needs_and_takes_back_what_it_brought(
     assert packages(cluster) == before
 
 
-def test_machines_that_hold_no_pod_of_the_model_are_refused_before_anything_is_changed(
-    modelmesh_lab: Lab, tmp_path: Path
-) -> None:
+def test_machines_too_small_for_the_model_are_refused_early(modelmesh_lab: Lab, tmp_path: Path) -> None:
     ran = run(modelmesh_lab, tmp_path, **{**MACHINES, "clusters_sutest_compute_machineset_type": "m6i.2xlarge"})
     assert ran.returncode == 2, ran.stdout + ran.stderr
     assert "no such machine holds a pod of 2 CPUs, 16 GiB and 1 GPUs" in ran.stderr + ran.stdout
@@ -102,16 +98,14 @@ def test_machines_that_hold_no_pod_of_the_model_are_refused_before_anything_is_c
 
 
 @pytest.mark.deep
-def test_a_model_that_needs_knative_is_given_up_where_there_is_none(modelmesh_lab: Lab, tmp_path: Path) -> None:
+def test_model_that_needs_missing_knative_is_given_up(modelmesh_lab: Lab, tmp_path: Path) -> None:
     ran = run(modelmesh_lab, tmp_path, **BARE)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "Knative Services are not available; install Knative, or deploy the model with raw_deployment" in ran.stdout
 
 
 @pytest.mark.deep
-def test_the_image_is_that_of_the_template_which_must_be_there(
-    modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path
-) -> None:
+def test_image_is_that_of_the_template_which_must_exist(modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     lacking = run(modelmesh_lab, tmp_path / "lacking", "raw", **BARE, kserve_image_template=TEMPLATE)
     assert lacking.returncode != 0
     assert f"no Template {TEMPLATE} in {APPLICATIONS} has a container kserve-container" in lacking.stdout
@@ -137,7 +131,7 @@ def test_the_image_is_that_of_the_template_which_must_be_there(
 
 @pytest.mark.deep
 @pytest.mark.parametrize("flow", ["kserve", "llm_d"])
-def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path, flow: str) -> None:
+def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Path, flow: str) -> None:
     settings: dict[str, dict[str, Any]] = {
         "kserve": {**SETTINGS, "kserve_raw_deployment": True, "kserve_preload_image": True},
         "llm_d": {

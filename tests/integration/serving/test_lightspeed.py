@@ -39,7 +39,7 @@ def applied(command: Path, name: str) -> dict[str, Any]:
     return dict(item)
 
 
-def test_what_describes_the_model_is_asked_for_before_anything_is_changed(modelmesh_lab: Lab, tmp_path: Path) -> None:
+def test_missing_model_description_is_refused_before_any_change(modelmesh_lab: Lab, tmp_path: Path) -> None:
     lacking = ("lightspeed_call", "lightspeed_storage_path")
     ran = run(modelmesh_lab, tmp_path, **{name: MODEL[name] for name in MODEL if name not in lacking})
     assert ran.returncode == 2, ran.stdout + ran.stderr
@@ -47,9 +47,7 @@ def test_what_describes_the_model_is_asked_for_before_anything_is_changed(modelm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(
-    modelmesh_lab: Lab, tmp_path: Path
-) -> None:
+def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_lab: Lab, tmp_path: Path) -> None:
     settings = {
         "lightspeed_replicas": [100, 2],
         "lightspeed_concurrency": [3],
@@ -88,7 +86,7 @@ def test_each_cell_has_its_replicas_and_users_and_one_that_fails_stops_no_other(
 
 
 @pytest.mark.deep
-def test_who_has_the_rights_that_are_told_can_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
+def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
     settings = {**MODEL, "lightspeed_job_patch": SIMULATED, "gpu_operator_remove": True, "rhoai_remove": True}
     told = run_with_what_is_told(modelmesh_lab, tmp_path, "lightspeed", **settings)
     kinds = {kind for _verbs, kind, _namespace in told}

@@ -244,7 +244,7 @@ def test_ansible_playbook_refuses(project: Any, bad: Bad) -> None:
 
 
 @pytest.mark.parametrize("bad", [bad for bad in CASES if bad.in_files], ids=lambda bad: bad.name)
-def test_settings_check_finds_it_too(project: Any, bad: Bad) -> None:
+def test_settings_check_finds_it(project: Any, bad: Bad) -> None:
     assert check_project(Project(project.root)) == ()
     for name, text in bad.files.items():
         project.write(name, text)
@@ -254,7 +254,7 @@ def test_settings_check_finds_it_too(project: Any, bad: Bad) -> None:
     assert any(all(words in finding for words in bad.says) for finding in findings), findings
 
 
-def test_a_duplicate_key_in_group_vars(project: Any) -> None:
+def test_duplicate_key_in_group_vars_is_found(project: Any) -> None:
     project.write("group_vars/all/bad.yml", "tiny_count: 1\ntiny_count: 2\n")
 
     outcome = project.run()
@@ -266,14 +266,14 @@ def test_a_duplicate_key_in_group_vars(project: Any) -> None:
     assert findings == [says]
 
 
-def test_everything_wrong_is_said_at_once(project: Any) -> None:
+def test_all_mistakes_are_reported_together(project: Any) -> None:
     outcome = project.run("-e", "tiny_count=x", "-e", "tiny_flag=maybe", "-e", "nonsense=1")
 
     for words in ("tiny_count must be an int", "tiny_flag must be a bool", "no setting or argument nonsense"):
         assert words in outcome.message
 
 
-def test_the_plugin_is_not_enabled(project: Any) -> None:
+def test_disabled_plugin_is_found(project: Any) -> None:
     project.environment["ANSIBLE_VARS_ENABLED"] = "host_group_vars"
 
     outcome = project.run("-e", "@presets/one.yml")
@@ -283,7 +283,7 @@ def test_the_plugin_is_not_enabled(project: Any) -> None:
     assert "vars_plugins_enabled = host_group_vars, psap.perf.presets" in outcome.message
 
 
-def test_names_of_others_are_allowed(project: Any) -> None:
+def test_foreign_names_are_allowed(project: Any) -> None:
     outcome = project.run(
         "-e", '{"awx_job_id": 1, "tower_user_name": "x", "ansible_verbosity": 1, "perf_kubeconfig": "k"}',
         "-e", "repo_probe_size=4",

@@ -59,7 +59,7 @@ def values_of(project: Project, folder: Path, names: list[str], *words: str, hos
     return values
 
 
-def test_every_bound_argument_has_its_own_default_in_a_command_alone(project: Project, tmp_path: Path) -> None:
+def test_bound_arguments_keep_command_defaults_outside_a_flow(project: Project, tmp_path: Path) -> None:
     own = arguments_of(project)
     assert len(own) > 700
 
@@ -68,9 +68,7 @@ def test_every_bound_argument_has_its_own_default_in_a_command_alone(project: Pr
     assert {name: value for name, value in values.items() if value != own[name]} == {}
 
 
-def test_a_given_setting_reaches_a_command_alone_and_a_flow_has_its_own_defaults(
-    project: Project, tmp_path: Path
-) -> None:
+def test_passed_setting_reaches_a_command_and_flows_have_defaults(project: Project, tmp_path: Path) -> None:
     names = ["quads_request_assignment_count", "quads_find_hosts_url", "wisdom_warmup_model_namespace"]
 
     given = values_of(project, tmp_path / "given", names, "-e", "quads_count=4", "-e", "quads_url=http://q")

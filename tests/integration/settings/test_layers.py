@@ -106,7 +106,7 @@ def layered(project: Any) -> Any:
     return project
 
 
-def test_every_layer_on_every_kind_of_host(layered: Any) -> None:
+def test_every_layer_applies_on_every_kind_of_host(layered: Any) -> None:
     outcome = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra")
 
     assert {result["host"] for result in outcome.results} == set(HOSTS)
@@ -118,7 +118,7 @@ def test_every_layer_on_every_kind_of_host(layered: Any) -> None:
         assert result == {"host": result["host"], **expected}
 
 
-def test_the_driver_knows_the_same_layers(layered: Any) -> None:
+def test_driver_reads_the_same_layers(layered: Any) -> None:
     from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
     from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
@@ -138,7 +138,7 @@ def test_the_driver_knows_the_same_layers(layered: Any) -> None:
         }
 
 
-def test_a_role_default_is_below_everything(project: Any) -> None:
+def test_role_default_is_below_every_layer(project: Any) -> None:
     project.write(
         "playbooks/tiny.yml",
         "- name: Show\n  hosts: localhost\n  tasks:\n    - name: Probe\n      ansible.builtin.include_role:\n"
@@ -153,7 +153,7 @@ def test_a_role_default_is_below_everything(project: Any) -> None:
     ]
 
 
-def test_an_argument_has_the_value_of_its_setting_and_of_the_cell_where_there_is_one(project: Any) -> None:
+def test_argument_has_the_value_of_its_setting_or_cell(project: Any) -> None:
     declared = (project.root / "playbooks/tiny/settings.yml").read_text()
     size = "  tiny_size: {argument: repo_probe_size, dimension: true}\n"
     project.write("playbooks/tiny/settings.yml", declared.replace("options:\n", f"options:\n{size}"))
@@ -205,7 +205,7 @@ def test_an_argument_has_the_value_of_its_setting_and_of_the_cell_where_there_is
         ),
     ],
 )
-def test_leaves_over_a_dictionary_of_a_lower_layer(
+def test_leaves_override_a_dictionary_of_a_lower_layer(
     project: Any, files: dict[str, str], arguments: list[str], tree: dict[str, Any], origin: str
 ) -> None:
     project.write("group_vars/all/tree.yml", "tiny_tree: {r: 1, inner: {alpha: 2}}\n")

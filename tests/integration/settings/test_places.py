@@ -55,7 +55,7 @@ def test_ansible_inventory_shows_the_same_values(project: Any) -> None:
     assert (values["tiny_count"], values["tiny_flag"], values["tiny_name"]) == (4, True, "nobody")
 
 
-def test_a_single_command_records_its_arguments(project: Any) -> None:
+def test_single_command_records_its_arguments(project: Any) -> None:
     project.write(
         "playbooks/toolbox.yml",
         "- name: One command\n  hosts: sutest\n  tasks:\n    - name: Check\n      psap.perf.settings:\n"

@@ -48,7 +48,7 @@ def test_ansible_and_the_driver_agree_on_every_setting(project: Any, flow: str, 
     }
 
 
-def test_our_reading_of_specs_is_ansibles() -> None:
+def test_specs_are_read_as_ansible_reads_them() -> None:
     project = Project(REPOSITORY)
     done = subprocess.run(
         ["ansible-doc", "--type", "role", "--json", *(f"psap.perf.{role}" for role in project.roles)],

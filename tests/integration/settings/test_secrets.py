@@ -87,7 +87,7 @@ def leaks(project: Any) -> list[str]:
     return [str(hit.path.relative_to(project.root)) for hit in scan_directory(project.root / "runs", [VALUE])]
 
 
-def test_at_the_highest_verbosity(secretive: Any) -> None:
+def test_secret_is_hidden_at_the_highest_verbosity(secretive: Any) -> None:
     outcome = secretive.run("-vvv", *arguments("the token is $SECRET, $ENCODED"))
 
     assert outcome.code == 0, outcome.text
@@ -96,7 +96,7 @@ def test_at_the_highest_verbosity(secretive: Any) -> None:
     assert leaks(secretive) == []
 
 
-def test_when_a_task_fails(secretive: Any) -> None:
+def test_secret_is_hidden_when_a_task_fails(secretive: Any) -> None:
     outcome = secretive.run("-vvv", *arguments("refused: $SECRET", fails=True))
 
     assert outcome.code != 0
@@ -105,7 +105,7 @@ def test_when_a_task_fails(secretive: Any) -> None:
     assert leaks(secretive) == []
 
 
-def test_when_the_validation_fails(secretive: Any) -> None:
+def test_secret_is_hidden_when_the_validation_fails(secretive: Any) -> None:
     outcome = secretive.run("-vvv", "-e", "tiny_token=file:token")
 
     assert outcome.code != 0
@@ -114,7 +114,7 @@ def test_when_the_validation_fails(secretive: Any) -> None:
     assert leaks(secretive) == []
 
 
-def test_when_it_is_given_as_a_literal(secretive: Any) -> None:
+def test_secret_given_as_a_literal_is_refused_and_hidden(secretive: Any) -> None:
     secretive.write("presets/literal.yml", f"preset_literal:\n  tiny_token: {VALUE}\n")
 
     outcome = secretive.run("-e", "@presets/literal.yml")
@@ -124,7 +124,7 @@ def test_when_it_is_given_as_a_literal(secretive: Any) -> None:
     assert leaks(secretive) == []
 
 
-def test_when_the_run_is_killed(secretive: Any) -> None:
+def test_secret_is_hidden_when_the_run_is_killed(secretive: Any) -> None:
     marker = secretive.root / "said"
     environment = secretive.process_environment()
     process = subprocess.Popen(
@@ -147,7 +147,7 @@ def test_when_the_run_is_killed(secretive: Any) -> None:
     assert leaks(secretive) == []
 
 
-def test_a_planted_one_fails_the_run(secretive: Any) -> None:
+def test_planted_secret_fails_the_run(secretive: Any) -> None:
     outcome = secretive.run(*arguments("$SECRET", file="artifacts/careless.txt"))
 
     assert outcome.code != 0
@@ -156,7 +156,7 @@ def test_a_planted_one_fails_the_run(secretive: Any) -> None:
     assert VALUE not in outcome.text
 
 
-def test_the_credentials_of_the_environment(secretive: Any) -> None:
+def test_credentials_of_the_environment_are_hidden(secretive: Any) -> None:
     secretive.write("secrets/token", "another-secret\n")
     secretive.environment["K8S_AUTH_API_KEY"] = VALUE
     outcome = secretive.run("-vvv", *arguments("K8S_AUTH_API_KEY=$K8S_AUTH_API_KEY"))
@@ -168,7 +168,7 @@ def test_the_credentials_of_the_environment(secretive: Any) -> None:
     assert "a secret stands in clear in the run directory" in planted.message
 
 
-def test_a_vaulted_variable_of_the_site(secretive: Any) -> None:
+def test_vaulted_variable_of_the_site_is_hidden(secretive: Any) -> None:
     password = secretive.write("secrets/vault-password", "let me in\n")
     encrypted = subprocess.run(
         ["ansible-vault", "encrypt_string", "--vault-password-file", str(password), "--name", "my_token", VALUE],

@@ -40,7 +40,7 @@ def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -
     return ["-e", f"@{project.write('runner/env/extravars', text)}"]
 
 
-def test_answers_of_a_survey(project: Any) -> None:
+def test_answers_of_a_survey_apply(project: Any) -> None:
     """Ansible makes a number of AWX's ``!unsafe '2.10'``, and null of an empty answer."""
     given = {"tiny_name": "2.10", "tiny_count": 16, "tiny_rate": "", "tiny_kind": "not set", "tiny_items": "[p, '7']"}
     path = project.write("runner/env/extravars", extra_vars_file(given, {"tiny_flag": True}, {"job_id": 7}))
@@ -91,7 +91,7 @@ def test_origins_name_file_and_line(project: Any) -> None:
 
 
 @pytest.mark.deep
-def test_a_number_is_the_same_however_it_is_given(project: Any) -> None:
+def test_number_is_equal_however_it_is_passed(project: Any) -> None:
     preset = project.run("-e", "@presets/one.yml").values["tiny_count"]
     pair = project.run("-e", "tiny_count=4").values["tiny_count"]
     text = project.run("-e", '{"tiny_count": "4"}').values["tiny_count"]
@@ -101,7 +101,7 @@ def test_a_number_is_the_same_however_it_is_given(project: Any) -> None:
     assert {type(value) for value in (preset, pair, text, number)} == {int}
 
 
-def test_texts_of_the_command_line_become_what_is_declared(project: Any) -> None:
+def test_command_line_texts_get_their_declared_types(project: Any) -> None:
     values = project.run(
         "-e", "tiny_count=[1,2]", "-e", "tiny_flag=yes", "-e", "tiny_rate=2", "-e", "tiny_items='[p, q]'",
         "-e", "tiny_name=4", "-e", "tiny_kind='[Job, Pod]'", "-e", '{"tiny_tree": "{r: [1, 2]}"}',
@@ -116,7 +116,7 @@ def test_texts_of_the_command_line_become_what_is_declared(project: Any) -> None
     assert values["tiny_tree"] == {"r": [1, 2]}
 
 
-def test_a_site_names_presets_below_those_of_the_command_line(project: Any) -> None:
+def test_site_presets_are_below_those_of_the_command_line(project: Any) -> None:
     project.write("inventories/site/group_vars/all.yml", "perf_presets: [left]\n")
 
     entries = project.run("-e", "@presets/one.yml").document["all"]
@@ -125,7 +125,7 @@ def test_a_site_names_presets_below_those_of_the_command_line(project: Any) -> N
     assert entries["tiny_count"]["origin"] == "presets/one.yml:3"
 
 
-def test_the_presets_are_in_the_result(project: Any) -> None:
+def test_presets_are_in_the_result(project: Any) -> None:
     project.write(
         "playbooks/tiny.yml",
         """\
@@ -147,7 +147,7 @@ def test_the_presets_are_in_the_result(project: Any) -> None:
     assert outcome.results == [{"presets": ["one", "base", "left"], "count": 2}]
 
 
-def test_a_run_is_replayed(project: Any) -> None:
+def test_run_is_replayed(project: Any) -> None:
     first = project.run("-e", "@presets/left.yml", "-e", "tiny_name=me", "-e", "repo_probe_size=12").values
     recorded = project.write("runs/before/settings.yml", (project.run_directory / "settings.yml").read_text())
     project.write("presets/left.yml", "preset_left:\n  tiny_rate: 99.0\n")
@@ -160,7 +160,7 @@ def test_a_run_is_replayed(project: Any) -> None:
     assert changed == {**first, "tiny_count": 4, "tiny_flag": True, "tiny_name": "other"}
 
 
-def test_a_run_that_held_a_credential_is_replayed_only_with_it(project: Any) -> None:
+def test_run_with_a_credential_is_replayed_only_with_it(project: Any) -> None:
     project.run("-e", "tiny_name=https://me:planted-word@host.example.com")
     text = (project.run_directory / "settings.yml").read_text()
     project.write("runs/before/settings.yml", text)

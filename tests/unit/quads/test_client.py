@@ -46,7 +46,7 @@ def test_server_kind_follows_from_its_answers(tmp_path: Path, mode: str, kind: s
     assert Session(tmp_path, Settings(mode=mode)).client().server.kind == kind
 
 
-def test_server_whose_assignments_no_tenant_can_end_is_refused_before_booking(tmp_path: Path) -> None:
+def test_server_without_tenant_release_is_refused_before_booking(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=SSM_215))
     with pytest.raises(UnfitServerError, match=r"2\.1\.5.* lets no user release .*ask the lab for QUADS 2\.1\.6"):
         session.book(1)
