@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from perfdrv.command_line.run_options import Given, extra_vars_of
+from perfdrv.command_line.run_options import RunOptions, extra_vars_of
 from perfdrv.project import Project
 
 from tests.standins.awx.jobs import extra_vars_file
@@ -29,7 +29,7 @@ def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any
     """``perfdrv run -s k=v -p x … -s k=v …``, as the driver hands it over."""
     settings = [("settings", f"{key}={value}") for key, value in overrides]
     named = [("presets", name) for name in presets]
-    given = Given(overrides=(*settings[:1], *named, *settings[1:]))
+    given = RunOptions(overrides=(*settings[:1], *named, *settings[1:]))
     words = extra_vars_of(given, Project(project.root))
     return [argument for word in words for argument in ("-e", word)]
 

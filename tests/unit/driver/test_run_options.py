@@ -12,8 +12,8 @@ import click
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError as SettingsError
 from perfdrv.command_line.run_options import (
-    Given,
     OrderedCommand,
+    RunOptions,
     extra_vars_of,
     preset_names,
     presets_and_pairs,
@@ -24,11 +24,11 @@ from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
 
-def given(*words: str) -> Given:
+def given(*words: str) -> RunOptions:
     """What a command with the shared options understands."""
-    seen: list[Given] = []
+    seen: list[RunOptions] = []
     command = OrderedCommand(
-        "x", callback=click.pass_context(lambda ctx, **_: seen.append(Given.of(ctx))), params=shared_options()
+        "x", callback=click.pass_context(lambda ctx, **_: seen.append(RunOptions.of(ctx))), params=shared_options()
     )
     command.main(list(words), standalone_mode=False)
     return seen[0]

@@ -14,8 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANU
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.ci.job import Job
-from perfdrv.ci.ongoing import Ongoing
 from perfdrv.ci.records import FINISHED
+from perfdrv.ci.session import JobSession
 from perfdrv.ci.state import JobState, StepRecord, begun, hand_over, read_state, take_over
 from perfdrv.ci.steps import JobStep, failed_before, tags_left_out
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
@@ -66,19 +66,19 @@ def require_room(job: Job) -> None:
         )
 
 
-def whole(plan: Plan, ongoing: Ongoing) -> int:
+def run_all_steps(plan: Plan, session: JobSession) -> int:
     """Do all steps as one run.
 
     Raises:
         UsageError: the run was refused.
     """
-    job, choice = ongoing.job, plan.state.choice
-    ongoing.remarks = plan.remarks
-    ongoing.state = plan.state
+    job, choice = session.job, plan.state.choice
+    session.remarks = plan.remarks
+    session.state = plan.state
     for name in dict.fromkeys((*choice.skip, *choice.only)):
         if why := choice.left_out(name):
-            ongoing.state = ongoing.state.with_step(StepRecord(name, "skipped", EXIT_OK, utc_now(), utc_now(), why))
-    ongoing.save(begun(_RUN))
+            session.state = session.state.with_step(StepRecord(name, "skipped", EXIT_OK, utc_now(), utc_now(), why))
+    session.save(begun(_RUN))
     request = replace(
         plan.request, skip_tags=(*plan.request.skip_tags, *tags_left_out(choice)), grace=grace_for_finalizers(job)
     )
@@ -86,62 +86,62 @@ def whole(plan: Plan, ongoing: Ongoing) -> int:
         request = _may_be_idle(request)
     outcome = start(request, plan.jobs)
     finalize_on_full_disk(request, outcome)
-    code = _concluded(ongoing, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
-    ongoing.to_tell = True
-    return code if choice.left_out("export") else _exported(ongoing, deliver(outcome.directory), code)
+    code = _concluded(session, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
+    session.to_tell = True
+    return code if choice.left_out("export") else _exported(session, deliver(outcome.directory), code)
 
 
-def _exported(ongoing: Ongoing, delivery: Delivery, code: int) -> int:
+def _exported(session: JobSession, delivery: Delivery, code: int) -> int:
     """Have the files of the job say it where only the export failed; returns the exit code."""
     if delivery.lost and not code:
-        ongoing.why = f"the run was not exported: {delivery.lost}"
+        session.why = f"the run was not exported: {delivery.lost}"
     return delivery.exit_code(code)
 
 
-def one_step(plan: Plan, step: JobStep, ongoing: Ongoing) -> int:
+def run_step(plan: Plan, step: JobStep, session: JobSession) -> int:
     """Do one step, on the run that the steps before it began.
 
     Raises:
         UsageError: the step was given other settings than those before it.
     """
-    job = ongoing.job
+    job = session.job
     known = read_state(job)
     if known is not None and known.given != plan.state.given:
         raise UsageError(
             f"{step.name} was given another flow or other settings than the first step of this job: give all steps "
             "the same ones, since the run of a job has one of each."
         )
-    ongoing.remarks = plan.remarks
-    state = ongoing.state = _without_living(_with_run_of_killed(job, known)) if known else plan.state
-    ongoing.run = take_over(job, state)
+    session.remarks = plan.remarks
+    state = session.state = _without_living(_with_run_of_killed(job, known)) if known else plan.state
+    session.run = take_over(job, state)
     # whatever becomes of it, it is the one that says what came of the run
-    ongoing.to_tell = step.tag == CLEANUP
+    session.to_tell = step.tag == CLEANUP
     why = state.choice.left_out(step.name) or plan.state.choice.left_out(step.name)
     if why:
-        return _not_done(ongoing, step, "skipped", EXIT_OK, why)
+        return _not_done(session, step, "skipped", EXIT_OK, why)
     former = failed_before(step, state.statuses())
     if former and not step.always:
         record = state.record_of(former)
-        return _not_done(ongoing, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed")
-    ongoing.save(begun(step.name))
+        return _not_done(session, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed")
+    session.save(begun(step.name))
     if not step.tag:
-        return _READ[step.name](ongoing, step)
-    outcome = _launch_step(plan, step, ongoing, former)
-    code = _concluded(ongoing, outcome, step.name, plan.request.flow, step.tag == TEST)
-    return _exported_in_part(ongoing, code)
+        return _READ[step.name](session, step)
+    outcome = _launch_step(plan, step, session, former)
+    code = _concluded(session, outcome, step.name, plan.request.flow, step.tag == TEST)
+    return _exported_in_part(session, code)
 
 
-def _exported_in_part(ongoing: Ongoing, code: int) -> int:
+def _exported_in_part(session: JobSession, code: int) -> int:
     """Export a run that later steps get only a part of; whatever they export is put to that."""
-    state, run = ongoing.state, ongoing.run
+    state, run = session.state, session.run
     if state is None or run is None:
         return code
-    left_out = state.left_out or hand_over(ongoing.job, run)
+    left_out = state.left_out or hand_over(session.job, run)
     if not left_out:
         return code
     delivery = deliver(run, whole=not state.left_out)
-    ongoing.note_left_out(left_out)
-    return _exported(ongoing, delivery, code)
+    session.note_left_out(left_out)
+    return _exported(session, delivery, code)
 
 
 def _with_run_of_killed(job: Job, state: JobState) -> JobState:
@@ -160,10 +160,10 @@ def _without_living(state: JobState) -> JobState:
     return state
 
 
-def _launch_step(plan: Plan, step: JobStep, ongoing: Ongoing, former: str) -> Outcome:
+def _launch_step(plan: Plan, step: JobStep, session: JobSession, former: str) -> Outcome:
     """Run the step's plays: those of a new run, or a further attempt at the one of the job."""
-    directory = ongoing.run
-    request = replace(plan.request, tags=(step.tag,), grace=grace_for_finalizers(ongoing.job))
+    directory = session.run
+    request = replace(plan.request, tags=(step.tag,), grace=grace_for_finalizers(session.job))
     if step.tag != TEST:
         request = _may_be_idle(request)
     if directory is None:
@@ -195,39 +195,39 @@ def _may_be_idle(request: RunRequest) -> RunRequest:
     return replace(request, extra_vars=(*request.extra_vars, json_vars({"perf_expect_commands": False})))
 
 
-def _concluded(ongoing: Ongoing, outcome: Outcome, name: str, flow: str, report: bool) -> int:
+def _concluded(session: JobSession, outcome: Outcome, name: str, flow: str, report: bool) -> int:
     """Note how it ended before anything else, then make the report."""
-    ongoing.run = outcome.directory if outcome.directory.is_dir() else None
+    session.run = outcome.directory if outcome.directory.is_dir() else None
     code = EXIT_OK if outcome.status == "ok" else outcome.exit_code
     reason = outcome.reason or {}
     why = ": ".join(str(reason[key]).strip().partition("\n")[0] for key in ("what", "why") if reason.get(key))
-    record = ongoing.state.record_of(name) if ongoing.state else None
-    ongoing.save(StepRecord(name, outcome.status, code, record.started if record else utc_now(), utc_now(), why))
-    if ongoing.run is None:
-        ongoing.why = why
+    record = session.state.record_of(name) if session.state else None
+    session.save(StepRecord(name, outcome.status, code, record.started if record else utc_now(), utc_now(), why))
+    if session.run is None:
+        session.why = why
     # should the report be cut short, everything else is there
-    ongoing.write(code)
-    conclude(outcome, flow, ongoing.seconds, report_wanted=report)
+    session.write(code)
+    conclude(outcome, flow, session.seconds, report_wanted=report)
     return code
 
 
-def _not_done(ongoing: Ongoing, step: JobStep, status: str, code: int, why: str) -> int:
+def _not_done(session: JobSession, step: JobStep, status: str, code: int, why: str) -> int:
     """Say that a step is left out, or not carried out because of one before it."""
-    ongoing.save(StepRecord(step.name, status, code, utc_now(), utc_now(), why))
-    ongoing.why = why if code else ""
+    session.save(StepRecord(step.name, status, code, utc_now(), utc_now(), why))
+    session.why = why if code else ""
     click.echo(f"{step.name}: {status}: {why}")
     return code
 
 
-def _plots(ongoing: Ongoing, step: JobStep) -> int:
+def _plots(session: JobSession, step: JobStep) -> int:
     """Make the report of the run once more."""
-    if ongoing.run is None or not read_entry(ongoing.run).document:
-        return _not_done(ongoing, step, "skipped", EXIT_OK, "there is no run to report")
-    if ongoing.state and ongoing.state.left_out:
-        why = f"the run is here without {ongoing.state.left_out}; its report is in the artifacts of the test"
-        return _not_done(ongoing, step, "skipped", EXIT_OK, why)
-    said, made = _report(ongoing.run)
-    return _done(ongoing, step, "" if made else said)
+    if session.run is None or not read_entry(session.run).document:
+        return _not_done(session, step, "skipped", EXIT_OK, "there is no run to report")
+    if session.state and session.state.left_out:
+        why = f"the run is here without {session.state.left_out}; its report is in the artifacts of the test"
+        return _not_done(session, step, "skipped", EXIT_OK, why)
+    said, made = _report(session.run)
+    return _done(session, step, "" if made else said)
 
 
 def _report(run: Path) -> tuple[str, bool]:
@@ -241,28 +241,28 @@ def _has_report(run: Path) -> bool:
     return (run / REPORT_FOLDER / "index.html").is_file()
 
 
-def _export(ongoing: Ongoing, step: JobStep) -> int:
+def _export(session: JobSession, step: JobStep) -> int:
     """Export the run as the steps before left it, with the report, which does not come from their folders."""
-    run = ongoing.run
+    run = session.run
     if run is None or not read_entry(run).document:
-        return _not_done(ongoing, step, "skipped", EXIT_OK, "there is no run to export")
-    left_out = ongoing.state.left_out if ongoing.state else ""
+        return _not_done(session, step, "skipped", EXIT_OK, "there is no run to export")
+    left_out = session.state.left_out if session.state else ""
     if not left_out and reports(run) and not _has_report(run):
         _report(run)
     delivery = deliver(run, whole=not left_out)
     if not delivery.place and not delivery.lost:
-        return _not_done(ongoing, step, "skipped", EXIT_OK, "the setting export_to is empty")
-    ongoing.to_tell = True
-    return _done(ongoing, step, delivery.lost)
+        return _not_done(session, step, "skipped", EXIT_OK, "the setting export_to is empty")
+    session.to_tell = True
+    return _done(session, step, delivery.lost)
 
 
-def _done(ongoing: Ongoing, step: JobStep, why: str) -> int:
+def _done(session: JobSession, step: JobStep, why: str) -> int:
     """Note how a step that runs no plays ended: it failed where there is something to say."""
     status, code = ("failed", EXIT_FAILED) if why else ("ok", EXIT_OK)
-    record = ongoing.state.record_of(step.name) if ongoing.state else None
-    ongoing.save(StepRecord(step.name, status, code, record.started if record else utc_now(), utc_now(), why))
-    ongoing.why = f"{step.name}: {why}" if why else ""
+    record = session.state.record_of(step.name) if session.state else None
+    session.save(StepRecord(step.name, status, code, record.started if record else utc_now(), utc_now(), why))
+    session.why = f"{step.name}: {why}" if why else ""
     return code
 
 
-_READ: Mapping[str, Callable[[Ongoing, JobStep], int]] = {"plots": _plots, "export": _export}
+_READ: Mapping[str, Callable[[JobSession, JobStep], int]] = {"plots": _plots, "export": _export}

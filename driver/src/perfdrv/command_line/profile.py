@@ -8,13 +8,13 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 from perfdrv.ansible.single_task import run_task
-from perfdrv.command_line.run_options import Given, preset_names, presets_and_pairs
+from perfdrv.command_line.run_options import RunOptions, preset_names, presets_and_pairs
 from perfdrv.project import Project
 
 _PROFILES, _METHOD, _EXISTING = "clusters_profiles", "clusters_create_method", "existing"
 
 
-def with_profile(given: Given, project: Project, flow: str) -> Given:
+def with_profile(given: RunOptions, project: Project, flow: str) -> RunOptions:
     """What is given, with the preset of the cluster's profile before the others; the cluster is asked only where there
     are profiles, and not when it is yet to be created.
 

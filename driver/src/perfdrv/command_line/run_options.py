@@ -31,7 +31,7 @@ _PRESETS_VARIABLE = "perf_presets"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunOptions:
     """What the shared options say.
 
     Attributes:
@@ -47,7 +47,7 @@ class Given:
     arguments: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ctx: click.Context) -> Given:
+    def of(cls, ctx: click.Context) -> RunOptions:
         """Read them from a parsed command line."""
         params = ctx.params
         values = {name: iter(params[name]) for name in _ORDERED}
@@ -146,7 +146,7 @@ def shared_options() -> list[click.Parameter]:
     return made.params
 
 
-def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
+def extra_vars_of(given: RunOptions, project: Project) -> tuple[str, ...]:
     """What follows each `-e` of ansible-playbook.
 
     Presets are one variable, so all of them stand where the first one stood; files of presets given
@@ -175,7 +175,7 @@ def extra_vars_of(given: Given, project: Project) -> tuple[str, ...]:
     return tuple(words)
 
 
-def presets_and_pairs(given: Given, project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
+def presets_and_pairs(given: RunOptions, project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
     """All presets, however they were announced, and all else as (name, value): for a look without Ansible.
 
     Raises:
@@ -200,7 +200,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return list(_mapping(text).items()) if text.lstrip().startswith(("@", "{", "[")) else [_split(text)]
 
 
-def preset_names(given: Given, project: Project) -> tuple[str, ...]:
+def preset_names(given: RunOptions, project: Project) -> tuple[str, ...]:
     """All presets, in the order given.
 
     Raises:

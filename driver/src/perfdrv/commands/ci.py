@@ -21,15 +21,15 @@ from perfdrv.ci.arguments.choosing import JobArguments
 from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.ci.detection import detect
 from perfdrv.ci.job import Job
-from perfdrv.ci.ongoing import Ongoing, carry_out
-from perfdrv.ci.performing import Plan, one_step, require_room, whole
+from perfdrv.ci.performing import Plan, require_room, run_all_steps, run_step
+from perfdrv.ci.session import JobSession, carry_out
 from perfdrv.ci.state import JobState, digest, read_state
 from perfdrv.ci.steps import NAMES, STEPS, Choice, step_named
 from perfdrv.command_line.completion import complete_flows
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
-    Given,
     OrderedCommand,
+    RunOptions,
     extra_vars_of,
     layer_options,
     preset_names,
@@ -74,9 +74,9 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     system, job = detect()
     require_room(job)
 
-    def perform(ongoing: Ongoing) -> int:
-        with _telling(ctx, project, ongoing, of_refusal=True):
-            return whole(_plan(ctx, project, job, ongoing, first=True), ongoing)
+    def perform(session: JobSession) -> int:
+        with _telling(ctx, project, session, of_refusal=True):
+            return run_all_steps(_plan(ctx, project, job, session, first=True), session)
 
     return carry_out(system, job, _words("run", flow), perform)
 
@@ -103,10 +103,10 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
     project = current_project(ctx)
     system, job = detect()
 
-    def perform(ongoing: Ongoing) -> int:
+    def perform(session: JobSession) -> int:
         asked = step_named(step)
-        with _telling(ctx, project, ongoing, of_refusal=asked.tag == CLEANUP):
-            return one_step(_plan(ctx, project, job, ongoing, first=read_state(job) is None), asked, ongoing)
+        with _telling(ctx, project, session, of_refusal=asked.tag == CLEANUP):
+            return run_step(_plan(ctx, project, job, session, first=read_state(job) is None), asked, session)
 
     return carry_out(system, job, _words(f"step {step}", flow), perform)
 
@@ -140,7 +140,7 @@ def arguments_command(
     named = pull_request_of(pull) if pull else job.pull
     if named is None:
         raise UsageError("This is no job of a pull request: name one with --pull URL.")
-    settings = _settings_of(project, Given.of(ctx), "github_")
+    settings = _settings_of(project, RunOptions.of(ctx), "github_")
     found = read_arguments(project, named, test or job.test, Access.of(settings), settings)
     shown = [(what, value_text(value), place) for what, value, place in rows(found)]
     print_table(("argument", "value", "from"), shown, empty=f"{named.url} gives no arguments to {test or job.test}.")
@@ -163,7 +163,7 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
     No secret is shown. Those of a vault are Ansible's to read, which checks them in the first play.
     """
     project = current_project(ctx)
-    given = Given.of(ctx)
+    given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
     site = given.site or project.default_site()
     known = effective(project.content(), project.flow(flow), site, presets, pairs)
@@ -178,7 +178,7 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
 
 
 @contextmanager
-def _telling(ctx: click.Context, project: Project, ongoing: Ongoing, *, of_refusal: bool) -> Iterator[None]:
+def _telling(ctx: click.Context, project: Project, session: JobSession, *, of_refusal: bool) -> Iterator[None]:
     """Tell people of the run of this block where it is the time to do it, which changes nothing of how it ends.
 
     Args:
@@ -187,31 +187,31 @@ def _telling(ctx: click.Context, project: Project, ongoing: Ongoing, *, of_refus
     why = ""
     try:
         yield
-        why = ongoing.why
+        why = session.why
     except UsageError as error:
         why = str(error)
         raise
     finally:
-        if ongoing.run is not None and ongoing.to_tell:
-            tell_of(ongoing.run, ongoing.job)
-        elif ongoing.run is None and of_refusal and why:
-            settings = _settings_of(project, Given.of(ctx), "notify_", "github_")
-            tell_of_refusal(settings, ongoing.job, ongoing.redact(why))
+        if session.run is not None and session.to_tell:
+            tell_of(session.run, session.job)
+        elif session.run is None and of_refusal and why:
+            settings = _settings_of(project, RunOptions.of(ctx), "notify_", "github_")
+            tell_of_refusal(settings, session.job, session.redact(why))
 
 
 def _words(command: str, flow: str | None) -> str:
     return f"perfdrv ci {command} {flow or ''}".rstrip()
 
 
-def _plan(ctx: click.Context, project: Project, job: Job, ongoing: Ongoing, *, first: bool) -> Plan:
+def _plan(ctx: click.Context, project: Project, job: Job, session: JobSession, *, first: bool) -> Plan:
     """What the command line asks for, and the pull request, whose arguments the first step of a job reads.
 
     Raises:
         UsageError: an option or an argument of the pull request is wrong, or there is no such flow.
     """
-    given, params = Given.of(ctx), ctx.params
+    given, params = RunOptions.of(ctx), ctx.params
     own = extra_vars_of(given, project)
-    found = _arguments_of(project, given, job, ongoing) if first else JobArguments()
+    found = _arguments_of(project, given, job, session) if first else JobArguments()
     flow, site = agreed(found, params["flow"], given.site)
     state = None if first else read_state(job)
     flow, site = (flow, site) if state is None else (flow or state.flow, site or state.site)
@@ -238,21 +238,21 @@ def _plan(ctx: click.Context, project: Project, job: Job, ongoing: Ongoing, *, f
     return Plan(state, request, params["jobs"], remarks(found))
 
 
-def _arguments_of(project: Project, given: Given, job: Job, ongoing: Ongoing) -> JobArguments:
+def _arguments_of(project: Project, given: RunOptions, job: Job, session: JobSession) -> JobArguments:
     """What the pull request of a presubmit says; a rehearsal's is one of another repository."""
     if job.kind != "presubmit" or job.pull is None:
         return JobArguments()
     settings = _settings_of(project, given, "github_")
     access = Access.of(settings)
-    ongoing.hide(*access.secrets)
+    session.hide(*access.secrets)
     found = read_arguments(project, job.pull, job.test, access, settings)
-    ongoing.remarks = remarks(found)
-    for each in ongoing.remarks:
+    session.remarks = remarks(found)
+    for each in session.remarks:
         click.echo(each)
     return require_sound(found)
 
 
-def _settings_of(project: Project, given: Given, *prefixes: str) -> dict[str, Any]:
+def _settings_of(project: Project, given: RunOptions, *prefixes: str) -> dict[str, Any]:
     """Values of the settings whose names begin so, such as those that say how GitHub is reached."""
     presets, pairs = presets_and_pairs(given, project)
     site = given.site or project.default_site()

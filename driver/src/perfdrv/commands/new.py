@@ -77,7 +77,7 @@ def flow_command(ctx: click.Context, name: str) -> None:
     command = copied["command"]
     files.change(Path(copied["list"]), lambda text: with_line_like(text, command, renamed(command, names)))
     files.write()
-    _told(
+    _print_files(
         files,
         f"perfdrv run {name} --site lab -p {name}    # on a lab: perflab up",
         f"ansible-playbook playbooks/{name}.yml -i inventories/lab -e @presets/{name}.yml    # the same",
@@ -129,7 +129,7 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
     files.change(Path(copied["list"]), lambda text: with_line_like(text, copied["command"], role))
     files.write()
     words = role[len(group) + 1 :].replace("_", "-")
-    _told(
+    _print_files(
         files,
         f"perfdrv toolbox {group.replace('_', '-')} {words} --help",
         f"perfdrv toolbox {group.replace('_', '-')} {words} --site lab    # on a lab: perflab up",
@@ -253,7 +253,7 @@ def kpi_command(
     files.change(path.relative_to(project.root), lambda text: with_kpi(text, lines))
     _refuse_declaration(path, files.changed[path.relative_to(project.root)])
     files.write()
-    _told(
+    _print_files(
         files,
         "perfanalysis kpi latest    # of the newest run, which is not run again",
         f"perfanalysis judge latest --threshold {name}=LIMIT",
@@ -288,7 +288,7 @@ def _one_line(text: str, option: str) -> str:
     return text.strip()
 
 
-def _told(files: Files, *commands: str) -> None:
+def _print_files(files: Files, *commands: str) -> None:
     for path in files.added:
         click.echo(f"created  {path}")
     for path in files.changed:

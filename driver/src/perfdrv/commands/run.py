@@ -11,8 +11,8 @@ from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.command_line.completion import complete_flows, complete_runs
 from perfdrv.command_line.profile import with_profile
 from perfdrv.command_line.run_options import (
-    Given,
     OrderedCommand,
+    RunOptions,
     extra_vars_of,
     preset_names,
     run_options,
@@ -67,7 +67,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     4 threshold missed, 5 data quality, 6 too little history, 70 internal error, 130 interrupted.
     """
     project = current_project(ctx)
-    given = Given.of(ctx)
+    given = RunOptions.of(ctx)
     if resumed and replayed:
         raise UsageError("--resume goes on with a run, --replay begins a new one with its settings: give one of them.")
     started = time.monotonic()
@@ -82,7 +82,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     return code
 
 
-def _request(project: Project, given: Given, params: dict[str, Any]) -> RunRequest:
+def _request(project: Project, given: RunOptions, params: dict[str, Any]) -> RunRequest:
     runs_root = project.runs_root(given.runs_directory)
     former = params["resumed"] or params["replayed"]
     earlier = read_entry(find_run(runs_root, former)) if former else None

@@ -21,7 +21,7 @@ from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_flows, complete_names, complete_presets, complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
-from perfdrv.command_line.run_options import Given, OrderedCommand, layer_options, presets_and_pairs
+from perfdrv.command_line.run_options import OrderedCommand, RunOptions, layer_options, presets_and_pairs
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
@@ -35,7 +35,7 @@ _FLOW_HOST = "sutest"
 _host = click.option("--host", help=f"As this host of the site sees them.  [default: {_FLOW_HOST}, where flows run]")
 
 
-def _place_of(project: Project, given: Given, host: str | None) -> tuple[str | None, str]:
+def _place_of(project: Project, given: RunOptions, host: str | None) -> tuple[str | None, str]:
     """The site and the host that are looked at.
 
     Raises:
@@ -60,7 +60,7 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_j
     """Show the settings of FLOW, or of all flows, with their values and where these come from."""
     project = current_project(ctx)
 
-    given = Given.of(ctx)
+    given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
     site, host = _place_of(project, given, host)
     known = effective(
@@ -90,7 +90,7 @@ def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json:
     """Show what every layer says about the setting or argument NAME, lowest first."""
     project = current_project(ctx)
 
-    given = Given.of(ctx)
+    given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
     site, host = _place_of(project, given, host)
     told = explain(

@@ -17,8 +17,8 @@ from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.command_line.arguments import command_options, given_arguments, long_options
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
-    Given,
     OrderedCommand,
+    RunOptions,
     extra_vars_of,
     preset_names,
     presets_and_pairs,
@@ -119,13 +119,13 @@ def make_command(name: str, spec: CommandSpec) -> click.Command:
 
 def _invoke(ctx: click.Context, spec: CommandSpec) -> int:
     project = current_project(ctx)
-    given = replace(Given.of(ctx), arguments=given_arguments(spec, ctx))
+    given = replace(RunOptions.of(ctx), arguments=given_arguments(spec, ctx))
     if ctx.params["show_args"]:
         return _show_arguments(project, spec, given)
     return _run_command(project, spec, given)
 
 
-def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
+def _run_command(project: Project, spec: CommandSpec, given: RunOptions) -> int:
     started = time.monotonic()
     request = RunRequest(
         project=project,
@@ -148,7 +148,7 @@ def _run_command(project: Project, spec: CommandSpec, given: Given) -> int:
     return conclude(outcome, spec.role, time.monotonic() - started, report_wanted=False)
 
 
-def _show_arguments(project: Project, spec: CommandSpec, given: Given) -> int:
+def _show_arguments(project: Project, spec: CommandSpec, given: RunOptions) -> int:
     site = given.site or project.default_site()
     known = effective(project.content(), None, site, *presets_and_pairs(given, project))
     rows = []

@@ -60,7 +60,7 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
     kind = (run.document.get("reason") or {}).get("kind")
     gave_up = run.status == "interrupted" and not stop.interrupted and kind != _INTERRUPTED_KIND
     if run.document.get("ended") is None or gave_up:
-        outcome = _unsaid(finished, stop.killed)
+        outcome = _infer_outcome(finished, stop.killed)
         end_attempt(directory, outcome.status, outcome.exit_code, outcome.reason)
     return read_outcome(directory)
 
@@ -70,11 +70,11 @@ def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) ->
     directory, left_early = finished.request.directory, finished.code in _BEFORE_THE_LAST_PLAY
     if failures:
         return Outcome(directory, *ending(failures), left_early)
-    ended = Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _unsaid(finished, killed)
+    ended = Outcome(directory, "ok", EXIT_OK) if finished.code == 0 else _infer_outcome(finished, killed)
     return replace(ended, left_early=left_early)
 
 
-def _unsaid(finished: Finished, killed: bool) -> Outcome:
+def _infer_outcome(finished: Finished, killed: bool) -> Outcome:
     """How an Ansible ended that did not say so itself."""
     directory, code = finished.request.directory, finished.code
     if killed:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from perfdrv.ci.job import Job
-from perfdrv.notifying.notify import PREFIX, Notification, Told, notification_of
+from perfdrv.notifying.notify import PREFIX, Notification, NotificationResult, notification_of
 from perfdrv.runs.store import run_word
 
 
@@ -36,7 +36,7 @@ def tell_of_refusal(settings: Mapping[str, Any], job: Job, why: str) -> None:
         click.echo("notify  not finished")
 
 
-def say(done: Iterable[Told], dry_run: bool) -> None:
+def say(done: Iterable[NotificationResult], dry_run: bool) -> None:
     """Print what became of notifications, and in a dry run what they would say."""
     # whoever read the output may be gone
     with contextlib.suppress(OSError):

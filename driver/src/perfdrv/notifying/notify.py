@@ -31,7 +31,7 @@ _SLACK, _GITHUB = "slack", "github"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NotificationResult:
     """What became of a notification.
 
     Attributes:
@@ -110,7 +110,7 @@ class Notification:
         # what was before is unknown: whoever asks for changes hears of the first run
         return moved or not former or former[-1] != message.status
 
-    def send(self) -> tuple[Told, ...]:
+    def send(self) -> tuple[NotificationResult, ...]:
         """Tell all whom the settings name, one whatever becomes of the other; no error leaves it.
 
         What was told is noted in run.json. In a dry run nothing is sent and nothing noted.
@@ -120,13 +120,13 @@ class Notification:
             if not self.channels or not self.is_wanted(message):
                 return ()
         except (PerfError, DriverError) as error:
-            return (Told("notification", "", error=hide(str(error))),)
+            return (NotificationResult("notification", "", error=hide(str(error))),)
         done = tuple(self._tell(channel, message) for channel in self.channels)
         if not self.dry_run and not self.refusal:
             self._note(done)
         return done
 
-    def _tell(self, channel: str, message: Message) -> Told:
+    def _tell(self, channel: str, message: Message) -> NotificationResult:
         redactor = Redactor(credentials_of_environment())
         text = ""
         try:
@@ -136,15 +136,15 @@ class Notification:
             text = hide(redactor.redact(rendered(template, message, self._value("templates"))))
             return self._sender(channel)(message, text)
         except (PerfError, DriverError) as error:
-            return Told(channel, text, error=hide(redactor.redact(str(error))))
+            return NotificationResult(channel, text, error=hide(redactor.redact(str(error))))
 
-    def _sender(self, channel: str) -> Callable[[Message, str], Told]:
+    def _sender(self, channel: str) -> Callable[[Message, str], NotificationResult]:
         return {_SLACK: self._to_slack, _GITHUB: self._to_github}[channel]
 
-    def _to_slack(self, message: Message, text: str) -> Told:
+    def _to_slack(self, message: Message, text: str) -> NotificationResult:
         channel = self._value("slack_channel")
         if self.dry_run:
-            return Told(_SLACK, text, channel)
+            return NotificationResult(_SLACK, text, channel)
         token = self._value("slack_token")
         if not token:
             raise UsageError("notify_slack_channel needs notify_slack_token, a reference to the token of a Slack app")
@@ -152,15 +152,15 @@ class Notification:
         known, _, former = self._former(_SLACK).partition(" ")
         title = f"*{slack_text(message.about)}*"
         stamp = post(access, message.about, title, text, former if known == channel else "")
-        return Told(_SLACK, text, f"{channel} {stamp}")
+        return NotificationResult(_SLACK, text, f"{channel} {stamp}")
 
-    def _to_github(self, message: Message, text: str) -> Told:
+    def _to_github(self, message: Message, text: str) -> NotificationResult:
         pull = self.pull
         if pull is None:
             raise UsageError("there is no pull request to comment on: set notify_github_pull, or run it as a CI job")
         if self.dry_run:
-            return Told(_GITHUB, text, str(pull))
-        return Told(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
+            return NotificationResult(_GITHUB, text, str(pull))
+        return NotificationResult(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
 
     def _former(self, channel: str) -> str:
         """Where an earlier notification of this run stands; empty if there is none."""
@@ -168,7 +168,7 @@ class Notification:
         told = (document.get(FACT) or {}).get(channel) or {}
         return str(told.get("to") or "")
 
-    def _note(self, done: tuple[Told, ...]) -> None:
+    def _note(self, done: tuple[NotificationResult, ...]) -> None:
         try:
             hold(self.run)
             try:
@@ -179,7 +179,7 @@ class Notification:
             # somebody works on the run again, or the disk is full: those who were told were told
             return
 
-    def _fact(self, told: Told) -> dict[str, str]:
+    def _fact(self, told: NotificationResult) -> dict[str, str]:
         """What run.json says of a notification; where an earlier one stands also if this one was lost."""
         status = {"status": "failed", "why": told.error} if told.error else {"status": "ok"}
         to = told.to or self._former(told.channel)

@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import Wh
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Entry
 from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request import PullArguments, wrong_arguments
 
-from perfdrv.ci.arguments.directives import Directive, Said, directives_in, variable
+from perfdrv.ci.arguments.directives import Directive, ParsedDirectives, directives_in, variable
 from perfdrv.ci.steps import NAMES, Choice
 from perfdrv.project import Project
 
@@ -78,7 +78,7 @@ def arguments_of(
     """
     found = JobArguments()
     asked = _last_asking(comments, test, policy, found)
-    parts: list[tuple[Text, Said]] = []
+    parts: list[tuple[Text, ParsedDirectives]] = []
     for text in (description, *([asked] if asked else [])):
         said = directives_in(text.body, text.url)
         if not policy.allows(text):

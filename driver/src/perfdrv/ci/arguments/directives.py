@@ -53,7 +53,7 @@ class Directive:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParsedDirectives:
     """What a text has: directives, what was meant as one and is none, and what is not ours."""
 
     directives: tuple[Directive, ...] = ()
@@ -61,7 +61,7 @@ class Said:
     remarks: tuple[str, ...] = ()
 
 
-def directives_in(text: str, url: str) -> Said:
+def directives_in(text: str, url: str) -> ParsedDirectives:
     """The directives of a text, in their order; lines count from 1.
 
     Args:
@@ -86,7 +86,7 @@ def directives_in(text: str, url: str) -> Said:
                 problems.append(f"{where}: there is no directive /{word}; did you mean /{near[0]}?")
             else:
                 remarks.append(f"{where}: /{word} is no directive of ours: {', '.join(f'/{each}' for each in WORDS)}")
-    return Said(tuple(directives), tuple(problems), tuple(remarks))
+    return ParsedDirectives(tuple(directives), tuple(problems), tuple(remarks))
 
 
 def _shown_lines(text: str) -> Iterator[tuple[int, str]]:

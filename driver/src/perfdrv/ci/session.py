@@ -29,7 +29,7 @@ from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, UsageEr
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Ongoing:
+class JobSession:
     """A job at work: what it knows so far, from which its files are written whenever it ends."""
 
     def __init__(self, system: System, job: Job, words: str) -> None:
@@ -99,69 +99,69 @@ def _no_vault(_name: str) -> None:
     """A vault's values are Ansible's alone to read; it searched the run for them."""
 
 
-def carry_out(system: System, job: Job, words: str, perform: Callable[[Ongoing], int]) -> int:
+def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSession], int]) -> int:
     """Carry out a job or a step, and leave its files, however it ends; returns the exit code.
 
     Raises:
         Exception: an error that is ours, when the files say so.
     """
     job.artifacts.mkdir(parents=True, exist_ok=True)
-    ongoing = Ongoing(system, job, words)
-    with logged(job.artifacts / RUN_LOG, ongoing.redact):
+    session = JobSession(system, job, words)
+    with logged(job.artifacts / RUN_LOG, session.redact):
         unexpected: Exception | None = None
         try:
-            code = perform(ongoing)
+            code = perform(session)
         except (KeyboardInterrupt, click.exceptions.Abort):
-            code, ongoing.why = EXIT_INTERRUPTED, "interrupted"
+            code, session.why = EXIT_INTERRUPTED, "interrupted"
         except Exception as error:
             known = exit_code_of(error)
-            code, ongoing.why = EXIT_INTERNAL if known is None else known, str(error)
+            code, session.why = EXIT_INTERNAL if known is None else known, str(error)
             unexpected = error if known is None else None
         with _undisturbed():
-            if ongoing.why:
-                click.echo(f"Error: {ongoing.why}", err=True)
-            code = _end(ongoing, code)
+            if session.why:
+                click.echo(f"Error: {session.why}", err=True)
+            code = _end(session, code)
             click.echo(f"{words}: exit code {code}; files in {job.artifacts}")
-    _refuse_leaks(ongoing)
+    _refuse_leaks(session)
     if unexpected is not None:
         raise unexpected
     return code
 
 
-def _end(ongoing: Ongoing, code: int) -> int:
+def _end(session: JobSession, code: int) -> int:
     """Close what is open in the state, and write the files."""
-    state = ongoing.state
+    state = session.state
     for record in state.steps if state else ():
         if record.status == "running":
             status = "interrupted" if code == EXIT_INTERRUPTED else "failed"
-            ongoing.save(replace(record, status=status, exit_code=code, ended=utc_now(), why=ongoing.why))
+            session.save(replace(record, status=status, exit_code=code, ended=utc_now(), why=session.why))
     try:
-        if ongoing.run is not None:
-            left_out = hand_over(ongoing.job, ongoing.run)
+        if session.run is not None:
+            left_out = hand_over(session.job, session.run)
             if left_out:
-                click.echo(f"later steps get the run without {left_out}: it is too large for {ongoing.job.shared}")
-                ongoing.note_left_out(left_out)
+                click.echo(f"later steps get the run without {left_out}: it is too large for {session.job.shared}")
+                session.note_left_out(left_out)
     except (OSError, UsageError) as error:
         click.echo(f"Error: later steps cannot go on with the run: {error}", err=True)
         code = code or EXIT_FAILED
-    ongoing.write(code)
-    ongoing.show()
+    session.write(code)
+    session.show()
     return code
 
 
-def _refuse_leaks(ongoing: Ongoing) -> None:
+def _refuse_leaks(session: JobSession) -> None:
     """Fail a job in whose own files a secret stands.
 
     Raises:
         UsageError: one does; what it stands in is named, and removed where it is the log.
     """
-    values = ongoing.hide_secrets_of_run()
-    artifacts = ongoing.job.artifacts
+    values = session.hide_secrets_of_run()
+    artifacts = session.job.artifacts
     # the run itself was searched by its conclusion
     mine = {path for path in artifacts.iterdir() if path.is_file()}
     hits = sorted({hit.path for hit in scan_files(mine, values)})
     for path in hits:
-        path.write_text(ongoing.redact(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
+        path.write_text(session.redact(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
     if hits:
         names = ", ".join(path.name for path in hits)
         raise UsageError(f"A secret stood in clear in {names} and was taken out; find out what printed it.")
