@@ -10,8 +10,8 @@ import pytest
 from perfdrv.__main__ import main
 from perfdrv.ci.arguments.applying import agreed, read_arguments
 from perfdrv.ci.arguments.choosing import JobArguments
-from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.errors import DriverError, UsageError
+from perfdrv.github import Access, pull_request_of
 from perfdrv.project import Project
 
 from tests.schemas import check_file
@@ -185,7 +185,7 @@ def test_github_app_uses_its_installation_token(api: GitHubApi, repository: Proj
     "url", ["x", "https://github.com/o/r", "https://github.com/o/r/issues/1", "file:///o/r/pull/1"]
 )
 def test_url_without_a_pull_request_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="is no URL of a pull request"):
+    with pytest.raises(UsageError, match="is not the URL of a pull request"):
         pull_request_of(url)
 
 

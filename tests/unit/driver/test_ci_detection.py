@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from perfdrv.ci.detection import detect
-from perfdrv.ci.job import Job, Link, PullRequest
+from perfdrv.ci.job import Job, Link
 from perfdrv.errors import UsageError
+from perfdrv.github import PullRequest
 
 PROW: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "ci" / "prow.json").read_text(encoding="utf-8"))
 JENKINS = {

@@ -8,29 +8,11 @@ from pathlib import Path
 from typing import Literal, Protocol, get_args
 
 from perfdrv.errors import UsageError
+from perfdrv.github import PullRequest
 
 Kind = Literal["presubmit", "postsubmit", "periodic", "rehearsal", "manual"]
 """A presubmit tests a pull request, a rehearsal tests a pull request that changes the job itself."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-@dataclass(frozen=True, slots=True)
-class PullRequest:
-    """The pull request that a job tests.
-
-    Attributes:
-        repository: `owner/name`.
-        author: login; empty where the CI system does not say it.
-        url: its page.
-    """
-
-    repository: str
-    number: int
-    author: str
-    url: str
-
-    def __str__(self) -> str:
-        return f"{self.repository}#{self.number}"
 
 
 @dataclass(frozen=True, slots=True)

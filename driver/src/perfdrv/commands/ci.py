@@ -18,7 +18,6 @@ from perfanalysis.files.local_path import LocalPath
 from perfdrv.ansible.request import RunRequest
 from perfdrv.ci.arguments.applying import agreed, extra_var, read_arguments, remarks, require_sound, rows
 from perfdrv.ci.arguments.choosing import JobArguments
-from perfdrv.ci.arguments.github import Access, pull_request_of
 from perfdrv.ci.detection import detect
 from perfdrv.ci.job import Job
 from perfdrv.ci.performing import Plan, require_room, run_all_steps, run_step
@@ -38,6 +37,7 @@ from perfdrv.command_line.run_options import (
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
+from perfdrv.github import Access, pull_request_of
 from perfdrv.notifying.ending import tell_of, tell_of_refusal
 from perfdrv.project import Project
 

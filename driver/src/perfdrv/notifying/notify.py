@@ -15,10 +15,10 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Red
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
-from perfdrv.ci.arguments.github import Access, pull_request_of
-from perfdrv.ci.job import Job, PullRequest
+from perfdrv.ci.job import Job
 from perfdrv.errors import DriverError, UsageError
 from perfdrv.exporting.runs import value_of
+from perfdrv.github import Access, PullRequest, pull_request_of
 from perfdrv.notifying.github import comment
 from perfdrv.notifying.message import Link, Message, message_of, refusal_of, rendered, slack_text
 from perfdrv.notifying.slack import SlackAccess, post

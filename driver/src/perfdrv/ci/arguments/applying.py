@@ -11,9 +11,9 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request im
 
 from perfdrv.ansible.request import json_vars
 from perfdrv.ci.arguments.choosing import JobArguments, arguments_of
-from perfdrv.ci.arguments.github import Access, read_conversation
-from perfdrv.ci.job import PullRequest
+from perfdrv.ci.arguments.conversation import read_conversation
 from perfdrv.errors import UsageError
+from perfdrv.github import Access, PullRequest
 from perfdrv.project import Project
 
 FILE = "pull-arguments.yml"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from perfdrv.ci.job import Job, Kind, Link, PullRequest, folders, grace_of, kind_of
+from perfdrv.ci.job import Job, Kind, Link, folders, grace_of, kind_of
 from perfdrv.errors import UsageError
+from perfdrv.github import PullRequest
 
 _KINDS: Mapping[str, Kind] = {
     "pull_request": "presubmit",

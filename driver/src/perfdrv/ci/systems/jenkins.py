@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from perfdrv.ci.job import Job, Kind, Link, PullRequest, folders, grace_of, kind_of
+from perfdrv.ci.job import Job, Kind, Link, folders, grace_of, kind_of
 from perfdrv.errors import UsageError
+from perfdrv.github import PullRequest
 
 _PULL = re.compile(r"https?://[^/]+/(?P<repository>[^/]+/[^/]+)/pull/(?P<number>\d+)/?")
 _REPOSITORY = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perfdrv.ci.job import Job, Kind, Link, PullRequest, folders, grace_of, kind_of
+from perfdrv.ci.job import Job, Kind, Link, folders, grace_of, kind_of
 from perfdrv.errors import UsageError
+from perfdrv.github import PullRequest
 
 _PAGES = "https://prow.ci.openshift.org/view/gs"
 _FILES = "https://gcsweb-ci.apps.ci.l2s4.p1.openshiftapps.com/gcs"
