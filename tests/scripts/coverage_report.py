@@ -14,6 +14,7 @@ from coverage import Coverage
 FLOORS = {
     "analysis/src/perfanalysis": 96,
     # what starts Ansible and whole CI jobs is tested as processes, by integration tests
+    "driver/src/perfci": 90,
     "driver/src/perfdrv": 88,
     "lab/src/perflab": 76,
     "collections/ansible_collections/psap/perf/plugins": 86,

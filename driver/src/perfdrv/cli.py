@@ -1,13 +1,16 @@
-"""The root of `perfdrv`: a table of commands, each imported when it is used."""
+"""The root of `perfdrv`: a table of commands, each imported when it is used, and those of other packages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.groups import Lazy, LazyGroup, Session
+from perfdrv.entry_points import load_entry_points
+from perfdrv.errors import DriverError
 
 COMMANDS = {
     "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
@@ -17,18 +20,31 @@ COMMANDS = {
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command or a KPI."),
-    "ci": Lazy("perfdrv.commands.ci:ci", "Run a flow as a job of a CI system."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
     "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),
-    "export": Lazy("perfdrv.commands.export:export_command", "Export a run to an S3 store.", of_any=True),
-    "notify": Lazy("perfdrv.commands.notify:notify_command", "Tell people what came of a run.", of_any=True),
-    "replot": Lazy("perfdrv.commands.replot:replot_command", "Make the plots of exported runs again.", of_any=True),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(
         "perfdrv.commands.completion:completion", "Print the completion script of a shell.", in_project=False
     ),
 }
+# tables like COMMANDS
+GROUP = "perfdrv.commands"
+
+
+def added_commands() -> dict[str, Lazy]:
+    """Return the commands that other packages add by entry points.
+
+    Raises:
+        DriverError: An entry point cannot be loaded, or adds a command whose name is taken.
+    """
+    added: dict[str, Lazy] = {}
+    for point, table in load_entry_points(GROUP, Mapping).items():
+        taken = sorted(table.keys() & (COMMANDS.keys() | added.keys()))
+        if taken:
+            raise DriverError(f"the {point} adds the command {taken[0]}, which exists already; remove that package")
+        added |= table
+    return added
 
 
 def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -51,6 +67,7 @@ cli = LazyGroup(
     "perfdrv",
     COMMANDS,
     help="Performance and scale tests of AI workloads on Kubernetes and OpenShift.",
+    added=added_commands,
 )
 cli.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 cli.params += [

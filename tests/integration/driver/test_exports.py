@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
-from perfdrv.ci.steps import NAMES
+from perfci.jobs.steps import NAMES
 
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.conftest import Driver, Ended

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from kubernetes import client, config
-from perfdrv.ci.steps import NAMES
+from perfci.jobs.steps import NAMES
 
 from tests.integration.conftest import PATIENCE_S, PROGRAMS, Lab
 from tests.schemas import check_file

@@ -18,12 +18,12 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     update_run,
 )
 from click.testing import CliRunner, Result
+from perfci.notifying.message import message_of
 from perfdrv import __main__ as program
 from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
 from perfdrv.errors import UsageError
 from perfdrv.execution.launch import Attempt
-from perfdrv.notifying.message import message_of
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
 from perfdrv.runs.store import find_run, former_site, list_runs, read_entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import click
 from perfanalysis.output import is_working_directory_gone
 
 from perfdrv.collection import activate, find_root, own_root
-from perfdrv.errors import UsageError, unknown
+from perfdrv.errors import DriverError, UsageError, unknown
 
 
 @dataclass(slots=True)
@@ -75,19 +75,39 @@ class SuggestingGroup(click.Group):
 
 
 class LazyGroup(SuggestingGroup):
-    """A group over a table of command name → where it lives."""
+    """A group over a table of command name → where it lives.
 
-    def __init__(self, name: str, table: Mapping[str, Lazy], help: str) -> None:  # noqa: A002 - click's word
+    Args:
+        added: Returns more commands; called only to list all commands and to find one that is not in the table.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        table: Mapping[str, Lazy],
+        help: str,  # noqa: A002 - click's word
+        added: Callable[[], Mapping[str, Lazy]] = dict,
+    ) -> None:
         super().__init__(name=name, help=help, no_args_is_help=True)
         self.table = table
+        self._added = added
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Names of the commands, in the order of the table."""
-        return list(self.table)
+    def _all(self, ctx: click.Context) -> Mapping[str, Lazy]:
+        try:
+            return {**self.table, **self._added()}
+        except DriverError:
+            # completion offers the other commands
+            if ctx.resilient_parsing:
+                return self.table
+            raise
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of the table."""
+        return list(self._all(ctx))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        entry = self.table.get(cmd_name)
+        entry = self.table.get(cmd_name) or self._all(ctx).get(cmd_name)
         if entry is None:
             return None
         if is_working_directory_gone() and not ctx.resilient_parsing:
@@ -106,7 +126,7 @@ class LazyGroup(SuggestingGroup):
             raise TypeError(f"{entry.target} is no click command")
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
+            formatter.write_dl([(name, entry.help) for name, entry in self._all(ctx).items()])

@@ -20,10 +20,9 @@ from perfdrv.command_line.run_options import (
 )
 from perfdrv.command_line.session import current_project
 from perfdrv.errors import UsageError
-from perfdrv.execution.deliver import deliver
+from perfdrv.execution.after_run import EndedRun, load_hooks
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.resume import resume, start
-from perfdrv.notifying.ending import tell_of
 from perfdrv.project import Project
 from perfdrv.runs.store import find_run, former_site, read_entry
 from perfdrv.views.ending import conclude
@@ -70,16 +69,13 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     given = RunOptions.of(ctx)
     if resumed and replayed:
         raise UsageError("--resume goes on with a run, --replay begins a new one with its settings: give one of them.")
+    after_run = load_hooks()
     started = time.monotonic()
     request = _request(project, given, ctx.params)
     outcome = start(request, jobs) if request.run_directory is None else resume(request, jobs)
     finalize_on_full_disk(request, outcome)
     code = conclude(outcome, request.flow, time.monotonic() - started, report_wanted=not given.check)
-    if given.check:
-        return code
-    code = deliver(outcome.directory).exit_code(code)
-    tell_of(outcome.directory)
-    return code
+    return code if given.check else after_run(EndedRun(outcome.directory, code))
 
 
 def _request(project: Project, given: RunOptions, params: dict[str, Any]) -> RunRequest:

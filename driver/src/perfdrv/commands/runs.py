@@ -17,7 +17,7 @@ from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.command_line.tables import print_table
 from perfdrv.errors import UsageError
-from perfdrv.execution.deliver import deliver
+from perfdrv.execution.after_run import EndedRun, load_hooks
 from perfdrv.execution.finalize import finalize
 from perfdrv.project import shown_path
 from perfdrv.runs.store import find_run, list_runs, read_entry
@@ -116,9 +116,9 @@ def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbos
     """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
     project = current_project(ctx)
     root = current_runs_root(ctx, runs_dir)
-
+    after_run = load_hooks()
     started = time.monotonic()
     entry = read_entry(find_run(root, run))
     outcome = finalize(project, entry, verbosity)
     code = conclude(outcome, f"finalizing {entry.id}", time.monotonic() - started, report_wanted=True)
-    return deliver(outcome.directory).exit_code(code)
+    return after_run(EndedRun(outcome.directory, code, finalized=True))

@@ -1,0 +1,45 @@
+"""`perfdrv export RUN`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from perfanalysis.files.local_path import LocalPath
+from perfdrv.command_line.completion import complete_runs
+from perfdrv.command_line.session import current_runs_root
+from perfdrv.runs.store import find_run
+
+from perfci.commands.store_options import given_store, store_options
+from perfci.exporting.runs import export, settings_of
+
+
+@click.command("export")
+@click.argument("run", default="latest", shell_complete=complete_runs)
+@click.option("--to", help="s3://BUCKET/PREFIX; the run gets a folder below it. [default: its setting export_to]")
+@store_options
+@click.option("--acl", help="Canned ACL of the objects; none by default, so that they are as private as the bucket.")
+@click.option("--retention", help="Duration after which the export may be deleted, such as 90d.")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.pass_context
+def export_command(ctx: click.Context, /, run: str, runs_dir: Path | None, **params: Any) -> None:
+    """Export RUN to an S3 store: an id, the beginning of one, a path, or `latest`.
+
+    What is there already is not sent again, so an export that was interrupted is completed by repeating it.
+    """
+    directory = find_run(current_runs_root(ctx, runs_dir), run)
+    given = {**given_store(params), "acl": params["acl"], "retention": params["retention"]}
+    exported = export(directory, settings_of(directory, given), tell=_tell)
+    files = len(exported.manifest.files)
+    click.echo(f"exported {directory.name}: {files} files, of which {exported.sent} were sent")
+    click.echo(f"export  {exported.place}")
+
+
+def _tell(there: int, files: int, sent: int) -> None:
+    """How far it is, in one line of a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if there == files else ""
+        click.echo(f"\r{there} of {files} files, {sent / 1e6:.1f} MB sent ", err=True, nl=False)
+        click.echo(end, err=True, nl=False)

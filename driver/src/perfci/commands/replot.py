@@ -1,0 +1,60 @@
+"""`perfdrv replot RUN…`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import INDEX
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access
+from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
+from perfanalysis.files.local_path import LocalPath
+from perfdrv.command_line.completion import complete_runs
+from perfdrv.command_line.session import current_runs_root
+from perfdrv.errors import UsageError
+from perfdrv.project import shown_path
+
+from perfci.commands.store_options import given_store, store_options
+from perfci.exporting.replots import default_cache, export_plots, replot, sources_in
+
+
+@click.command("replot")
+@click.argument("sources", metavar="RUN…", nargs=-1, shell_complete=complete_runs)
+@click.option("--from-file", "listed", type=LocalPath(dir_okay=False), help="A file that lists more, one a line.")
+@click.option("--to", help="s3://BUCKET/PREFIX to which the plots are exported, in a folder plots. [default: nowhere]")
+@store_options
+@click.option("--cache", type=LocalPath(file_okay=False), help="Where fetched runs are kept. [default: ~/.cache]")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.pass_context
+def replot_command(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    listed: Path | None,
+    cache: Path | None,
+    runs_dir: Path | None,
+    **params: Any,
+) -> int:
+    """Make the plots of runs again by today's code, and compare several with the first.
+
+    A RUN is s3://BUCKET/…/ID, the URL of an export, or a run that is here. What is fetched is verified, and fetched
+    once. It takes no cluster. The exit code is that of the first run that could not be had or is damaged.
+    """
+    wanted = [*sources, *(sources_in(listed) if listed else ())]
+    if not wanted:
+        raise UsageError(
+            "Name a run: s3://BUCKET/PREFIX/ID, a URL, an id; or a file that lists some, with --from-file."
+        )
+    settings = ExportSettings.of({f"export_{name}": value for name, value in given_store(params).items()})
+    done = replot(wanted, current_runs_root(ctx, runs_dir), settings, cache or default_cache(), click.echo)
+    click.echo(f"plots   {shown_path(done.directory)}")
+    if done.comparison:
+        click.echo(f"compare {shown_path(done.comparison)}")
+    elif done.not_compared:
+        click.echo(f"compare not made: {done.not_compared}", err=True)
+    if settings.to:
+        place = export_plots(done, settings).place
+        click.echo(f"export  {place}")
+        click.echo(f"page    {Access(settings.endpoint, settings.region).url(place, INDEX)}")
+    return done.exit_code

@@ -1,0 +1,26 @@
+"""The one place that finds out which CI system this process was started by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from perfci.jobs.job import Job, System
+from perfci.jobs.systems.github_actions import GitHubActions
+from perfci.jobs.systems.jenkins import Jenkins
+from perfci.jobs.systems.prow import Prow
+from perfci.jobs.systems.shell import Shell
+
+# the first one that recognizes its environment; a plain shell always does
+SYSTEMS: tuple[System, ...] = (Prow(), GitHubActions(), Jenkins(), Shell())
+
+
+def detect(environment: Mapping[str, str] | None = None) -> tuple[System, Job]:
+    """The CI system and the job of an environment, this process's own by default.
+
+    Raises:
+        UsageError: it is not what the system documents.
+    """
+    given = os.environ if environment is None else environment
+    system = next(each for each in SYSTEMS if each.is_here(given))
+    return system, system.job(given)

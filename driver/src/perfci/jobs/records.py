@@ -1,0 +1,203 @@
+"""What a job leaves behind beside its runs: how it ended, what failed, its tests for JUnit, an index, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import FILE as FAILURES_OF_RUN
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, every_failure
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from perfanalysis.drawing.wording import plain
+from perfanalysis.output import one_line, printable
+from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
+from perfdrv.errors import EXIT_FAILED, in_words
+from perfdrv.runs.durations import duration_text
+from perfdrv.runs.outcome import read_outcome
+from perfdrv.runs.tree import RunTree, Step, abandoned, read_document
+
+from perfci.jobs.job import Job, Link
+from perfci.jobs.run_log import RUN_LOG
+from perfci.jobs.state import StepRecord
+
+FINISHED, FAILURES, INDEX, SUMMARY = "FINISHED", "FAILURES", "index.html", "summary.md"
+_OUTCOMES: Mapping[str, Outcome] = {"ok": "", "failed": "failure", "skipped": "skipped", "interrupted": "error"}
+_templates = Environment(
+    loader=PackageLoader("perfci.jobs"),
+    autoescape=select_autoescape(["html.j2"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters["plain"] = plain
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a job, or a step of it, came out.
+
+    Attributes:
+        words: the command, such as `perfdrv ci run FLOW`.
+        run: directory of the run; None where there is none.
+        why: the error of a job without a run; empty where the run says it.
+        steps: of the job so far.
+        remarks: what else is to be said, such as what a pull request sets.
+    """
+
+    words: str
+    exit_code: int
+    seconds: float
+    run: Path | None
+    why: str = ""
+    steps: tuple[StepRecord, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """The exit code in words."""
+        return in_words(self.exit_code)
+
+    @property
+    def reason(self) -> str:
+        """The first failure in one line; empty where all went well."""
+        document = read_document(self.run / "run.json") if self.run else {}
+        reason = document.get("reason") if self.exit_code else None
+        said = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
+        return _first_line(self.why) or ": ".join(_first_line(each) for each in said if each.strip())
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def leave(job: Job, report: Report, redact: Callable[[str], str] = lambda text: text) -> tuple[tuple[Link, ...], str]:
+    """Write all files of the job; returns its links, and its summary in Markdown."""
+    folder = job.artifacts
+
+    def write(name: str, text: str) -> None:
+        write_text(folder / name, printable(hide(redact(text))))
+
+    failures = failure_lines(report)
+    if failures:
+        write(FAILURES, "\n".join(failures) + "\n")
+    else:
+        (folder / FAILURES).unlink(missing_ok=True)
+    write(f"junit_{_file_word(job.test)}.xml", junit_text(report.words, suites(job, report)))
+    links = tuple(_links(job, report))
+    shown = {"job": job, "report": report, "links": links, "failures": failures, "took": duration_text(report.seconds)}
+    write(INDEX, _templates.get_template("index.html.j2").render(shown))
+    summary = printable(hide(redact(_templates.get_template("summary.md.j2").render(shown))))
+    write(SUMMARY, summary)
+    # the last one: where it is, all others are whole
+    ended = f"{utc_now()} {report.words}: {report.status} (exit code {report.exit_code})"
+    reason = f": {report.reason}" if report.reason else ""
+    write(FINISHED, f"{ended} after {duration_text(report.seconds)}{reason}\n")
+    return _seen_from_outside(job, links), summary
+
+
+def failure_lines(report: Report) -> list[str]:
+    """One line a failure, in the order of time, so that the root cause is the first."""
+    found = sorted(_failures(report.run), key=lambda each: each.at) if report.run else []
+    # that a task stopped because it was told to is no cause where there is another one
+    real = [each for each in found if not each.interrupted]
+    lines = [" | ".join(filter(None, _columns(each, report.run))) for each in _causes(real or found)]
+    ended = read_outcome(report.run).status if report.run else "ok"
+    if (report.exit_code and (report.why or not lines)) or (not lines and ended != "ok"):
+        causes = report.why.strip().splitlines() or [report.reason or f"the run was {ended}"]
+        lines += [f"{utc_now()} | {report.words} | {cause}" for cause in causes]
+    return lines
+
+
+def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
+    """When, what, why, where, which directory, and what kind of failure it is where it is none of the test."""
+    code = failure.exit_code
+    kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {in_words(code)}"
+    told = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
+    return tuple(map(one_line, told))
+
+
+def _causes(failures: Sequence[Failure]) -> list[Failure]:
+    """Without those that only repeat an earlier one, as the conclusion of a run does."""
+    causes: list[Failure] = []
+    for failure in failures:
+        if not any(failure.why.startswith(f"{earlier.what}: ") for earlier in causes):
+            causes.append(failure)
+    return causes
+
+
+def _failures(run: Path) -> Iterator[Failure]:
+    """Those of the run, and of cells that were processes of their own."""
+    for path in run.rglob(FAILURES_OF_RUN):
+        yield from every_failure(path.parent)
+
+
+def _place(failure: Failure, run: Path | None) -> str:
+    """Its directory below the artifacts; it may have been written where they were in another place."""
+    parts = Path(failure.directory or "").parts
+    return "/".join(parts[parts.index(run.name) :]) if run and run.name in parts else failure.directory or ""
+
+
+def suites(job: Job, report: Report) -> tuple[Suite, ...]:
+    """The job and its steps, and the commands of the run, as tests."""
+    whole = Case(report.words, "" if not report.exit_code else _kind(report.exit_code), report.reason or report.status)
+    steps = [
+        Case(
+            f"step {step.name}",
+            "skipped" if step.status == "skipped" else "" if not step.exit_code else _kind(step.exit_code),
+            step.why or step.status,
+        )
+        for step in report.steps
+    ]
+    facts = {"system": job.system, "kind": job.kind, "build": job.build, "repository": job.repository}
+    found = [Suite("job", job.test, (whole, *steps), {key: value for key, value in facts.items() if value})]
+    if report.run is not None:
+        commands = tuple(_case(step, report.run) for step in _commands(report.run))
+        found.append(Suite(report.run.name, f"{job.test}.commands", commands))
+    return tuple(found)
+
+
+def _kind(exit_code: int) -> Outcome:
+    """JUnit tells a test that failed from one that could not be carried out."""
+    return "failure" if exit_code in (EXIT_FAILED, 4, 5) else "error"
+
+
+def _commands(run: Path) -> Iterator[Step]:
+    for step in map(abandoned, RunTree(run).steps()):
+        yield from (each for each in step.walk() if each.kind == "command")
+
+
+def _case(step: Step, run: Path) -> Case:
+    return Case(str(step.directory.relative_to(run)), _OUTCOMES.get(step.status, ""), _first_line(step.error))
+
+
+def _links(job: Job, report: Report) -> Iterator[Link]:
+    """What there is to read, below the artifacts."""
+    if report.run is not None:
+        name = report.run.name
+        for title, path in (
+            (f"Report of {name}", report.run / "report" / "index.html"),
+            (f"Run {name}", report.run),
+            ("Settings", report.run / "settings.yml"),
+            ("Log of Ansible", report.run / "ansible.log"),
+        ):
+            if path.exists() and path.is_relative_to(job.artifacts):
+                yield Link(title, str(path.relative_to(job.artifacts)))
+    for title, name in (("Failures", FAILURES), ("Log of the job", RUN_LOG)):
+        if (job.artifacts / name).exists():
+            yield Link(title, name)
+
+
+def _seen_from_outside(job: Job, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The same links where the CI system shows the artifacts; nothing where it does not."""
+    if not job.artifacts_url:
+        return ()
+    base = job.artifacts_url.rstrip("/")
+    return (Link("Reports", f"{base}/{INDEX}"), *(Link(each.title, f"{base}/{each.target}") for each in links))
+
+
+def _file_word(text: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in text)

@@ -1,0 +1,184 @@
+"""A job at work: what it knows so far, and its files, written however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import (
+    Redactor,
+    credentials_of_environment,
+    scan_directory,
+)
+from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
+from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, UsageError, exit_code_of
+
+from perfci.jobs.job import Job, System
+from perfci.jobs.records import Report, leave
+from perfci.jobs.run_log import RUN_LOG, logged
+from perfci.jobs.state import JobState, StepRecord, hand_over, write_state
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class JobSession:
+    """A job at work: what it knows so far, from which its files are written whenever it ends."""
+
+    def __init__(self, system: System, job: Job, words: str) -> None:
+        self.system = system
+        self.job = job
+        self.words = words
+        self.state: JobState | None = None
+        self.run: Path | None = None
+        self.why = ""
+        # whether people are told of the run when this ends
+        self.to_tell = False
+        self.remarks: tuple[str, ...] = ()
+        self._started = time.monotonic()
+        self._redactor = Redactor(credentials_of_environment())
+        self._own_secrets: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been at work."""
+        return time.monotonic() - self._started
+
+    def redact(self, text: str) -> str:
+        """A text without the secrets that are known so far."""
+        shown: str = self._redactor.redact(text)
+        return shown
+
+    def hide(self, *values: str) -> None:
+        """Hide these secrets in all that is written from now on."""
+        self._own_secrets += values
+        for value in values:
+            self._redactor.add(value)
+
+    def hide_secrets_of_run(self) -> list[str]:
+        """Have the secrets that the run used hidden too; returns them."""
+        of_run = remembered_values(self.run, _no_vault) if self.run else ()
+        values = [*credentials_of_environment(), *self._own_secrets, *of_run]
+        for value in values:
+            self._redactor.add(value)
+        return values
+
+    def save(self, record: StepRecord) -> None:
+        """Leave for later steps what became of this one."""
+        if self.state is not None:
+            self.state = replace(self.state.with_step(record), run=self.run.name if self.run else self.state.run)
+            write_state(self.job, self.state)
+
+    def note_left_out(self, what: str) -> None:
+        """Leave for later steps what they do not get of the run."""
+        if self.state is not None:
+            self.state = replace(self.state, left_out=what)
+            write_state(self.job, self.state)
+
+    def write(self, exit_code: int) -> None:
+        """Write all files of the job as it stands."""
+        self.hide_secrets_of_run()
+        steps = self.state.steps if self.state else ()
+        report = Report(self.words, exit_code, self.seconds, self.run, self.why, steps, self.remarks)
+        links, summary = leave(self.job, report, self.redact)
+        self.links, self.summary = links, summary
+
+    def show(self) -> None:
+        """Show links and summary where the CI system does."""
+        self.system.show(self.job, self.links, self.summary, os.environ)
+
+
+def _no_vault(_name: str) -> None:
+    """A vault's values are Ansible's alone to read; it searched the run for them."""
+
+
+def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSession], int]) -> int:
+    """Carry out a job or a step, and leave its files, however it ends; returns the exit code.
+
+    Raises:
+        Exception: an error that is ours, when the files say so.
+    """
+    job.artifacts.mkdir(parents=True, exist_ok=True)
+    session = JobSession(system, job, words)
+    with logged(job.artifacts / RUN_LOG, session.redact):
+        unexpected: Exception | None = None
+        try:
+            code = perform(session)
+        except (KeyboardInterrupt, click.exceptions.Abort):
+            code, session.why = EXIT_INTERRUPTED, "interrupted"
+        except Exception as error:
+            known = exit_code_of(error)
+            code, session.why = EXIT_INTERNAL if known is None else known, str(error)
+            unexpected = error if known is None else None
+        with _undisturbed():
+            if session.why:
+                click.echo(f"Error: {session.why}", err=True)
+            code = _end(session, code)
+            click.echo(f"{words}: exit code {code}; files in {job.artifacts}")
+    _refuse_leaks(session)
+    if unexpected is not None:
+        raise unexpected
+    return code
+
+
+def _end(session: JobSession, code: int) -> int:
+    """Close what is open in the state, and write the files."""
+    state = session.state
+    for record in state.steps if state else ():
+        if record.status == "running":
+            status = "interrupted" if code == EXIT_INTERRUPTED else "failed"
+            session.save(replace(record, status=status, exit_code=code, ended=utc_now(), why=session.why))
+    try:
+        if session.run is not None:
+            left_out = hand_over(session.job, session.run)
+            if left_out:
+                click.echo(f"later steps get the run without {left_out}: it is too large for {session.job.shared}")
+                session.note_left_out(left_out)
+    except (OSError, UsageError) as error:
+        click.echo(f"Error: later steps cannot go on with the run: {error}", err=True)
+        code = code or EXIT_FAILED
+    session.write(code)
+    session.show()
+    return code
+
+
+def _refuse_leaks(session: JobSession) -> None:
+    """Fail a job in whose own files a secret stands.
+
+    Raises:
+        UsageError: one does; what it stands in is named, and removed where it is the log.
+    """
+    values = session.hide_secrets_of_run()
+    artifacts = session.job.artifacts
+    # the run itself was searched by its conclusion
+    mine = {path for path in artifacts.iterdir() if path.is_file()}
+    hits = sorted({hit.path for hit in scan_files(mine, values)})
+    for path in hits:
+        path.write_text(session.redact(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
+    if hits:
+        names = ", ".join(path.name for path in hits)
+        raise UsageError(f"A secret stood in clear in {names} and was taken out; find out what printed it.")
+
+
+def scan_files(paths: set[Path], values: Sequence[str]) -> Iterator[Any]:
+    """Every place in these files where one of the values stands."""
+    for folder in {path.parent for path in paths}:
+        yield from (hit for hit in scan_directory(folder, values) if hit.path in paths)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no signal interrupt the last writing; a CI system has sent what it had to say."""
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

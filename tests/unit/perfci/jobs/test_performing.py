@@ -1,0 +1,307 @@
+"""A job at work, without Ansible: which plays each step asks for, and what the files of the job say of how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
+from perfci.exporting.deliver import Delivery
+from perfci.jobs import performing
+from perfci.jobs.detection import detect
+from perfci.jobs.job import Job, System
+from perfci.jobs.performing import Plan, require_room, run_all_steps, run_step
+from perfci.jobs.session import JobSession, carry_out
+from perfci.jobs.state import JobState, StepRecord, digest, read_state, write_state
+from perfci.jobs.steps import Choice, step_named
+from perfdrv.ansible.request import RunRequest
+from perfdrv.errors import UsageError
+from perfdrv.project import Project
+from perfdrv.runs.outcome import Outcome
+
+RUN = "demo-20260101T000000Z-abcdef"
+Keep = Callable[[Outcome], Mapping[str, Any]]
+
+
+class Ansible:
+    """In place of Ansible's processes: it leaves a run as they do, which ends as it is told, and notes the requests."""
+
+    def __init__(self) -> None:
+        self.requests: list[RunRequest] = []
+        self.status = "ok"
+        self.settings: dict[str, Any] = {"report_enabled": {"value": False}}
+
+    def start(self, request: RunRequest, jobs: int) -> Outcome:
+        """A new run."""
+        assert jobs == 1
+        return self.launch(request)
+
+    def launch(self, request: RunRequest, keep: Keep = lambda _: {}) -> Outcome:
+        """A new run, or a further attempt."""
+        self.requests.append(request)
+        directory = request.run_directory or request.runs_root / RUN
+        if self.status == "refused":
+            return Outcome(directory, "refused", 2, {"what": "a setting is wrong", "why": "no such setting: x"})
+        directory.mkdir(parents=True, exist_ok=True)
+        begin_attempt(directory, {"flow": request.flow})
+        write_yaml(directory / "settings.yml", {"schema": "psap.perf/settings/1", "all": self.settings, "hosts": {}})
+        reason = None if self.status == "ok" else {"what": "a task", "why": f"it {self.status}\nin detail"}
+        outcome = Outcome(directory, self.status, {"ok": 0, "failed": 1, "interrupted": 130}[self.status], reason)
+        end_attempt(directory, outcome.status, outcome.exit_code, reason, keep(outcome))
+        return outcome
+
+
+@pytest.fixture
+def ansible(monkeypatch: pytest.MonkeyPatch) -> Ansible:
+    found = Ansible()
+    monkeypatch.setattr(performing, "start", found.start)
+    monkeypatch.setattr(performing, "launch", found.launch)
+    return found
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[System, Job]:
+    monkeypatch.setenv("ARTIFACT_DIR", str(tmp_path / "artifacts"))
+    return detect({"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "artifacts")})
+
+
+@pytest.fixture
+def session(system: tuple[System, Job]) -> JobSession:
+    job = system[1]
+    job.artifacts.mkdir()
+    return JobSession(*system, "perfdrv ci run demo")
+
+
+def plan_of(project: Project, job: Job, skip: tuple[str, ...] = (), given: str = "demo") -> Plan:
+    """What `perfdrv ci … demo` asks for."""
+    request = RunRequest(project, "demo", project.playbook("demo"), job.artifacts)
+    state = JobState(job.identity, "demo", None, digest([given]), choice=Choice.of(skip, ()))
+    return Plan(state, request, 1, ("the pull request chose it",))
+
+
+def do(project: Project, session: JobSession, name: str, **choice: Any) -> int:
+    """One step in a process of its own."""
+    return run_step(plan_of(project, session.job, **choice), step_named(name), session)
+
+
+def known(job: Job) -> JobState:
+    """What later steps find."""
+    state = read_state(job)
+    assert state is not None
+    return state
+
+
+def text(job: Job, name: str) -> str:
+    return (job.artifacts / name).read_text(encoding="utf-8")
+
+
+def test_one_job_is_one_run_without_skipped_steps(project: Project, session: JobSession, ansible: Ansible) -> None:
+    assert run_all_steps(plan_of(project, session.job, skip=("pre_cleanup", "test", "export")), session) == 0
+    (request,) = ansible.requests
+    assert request.skip_tags == ("cleanup_before", "test")
+    assert json.loads(request.extra_vars[-1]) == {"perf_expect_commands": False}
+    assert 0 < (request.grace or 0) < session.job.grace
+    state = known(session.job)
+    assert state.run == RUN
+    assert state.statuses() == {"pre_cleanup": "skipped", "test": "skipped", "export": "skipped", "run": "ok"}
+    assert session.to_tell
+    assert "the pull request chose it" in text(session.job, "summary.md")
+
+
+def test_failed_run_fails_its_job(project: Project, session: JobSession, ansible: Ansible) -> None:
+    ansible.status = "failed"
+    assert run_all_steps(plan_of(project, session.job), session) == 1
+    (record,) = known(session.job).steps
+    assert (record.name, record.status, record.exit_code, record.why) == ("run", "failed", 1, "a task: it failed")
+    with pytest.raises(UsageError, match="has the artifacts of an earlier job"):
+        require_room(session.job)
+
+
+def test_refused_run_leaves_no_directory(project: Project, session: JobSession, ansible: Ansible) -> None:
+    ansible.status = "refused"
+    assert run_all_steps(plan_of(project, session.job), session) == 2
+    assert session.run is None
+    assert "a setting is wrong: no such setting: x" in text(session.job, "FAILURES")
+
+
+def test_failed_export_fails_a_successful_job(
+    project: Project, session: JobSession, ansible: Ansible, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    ansible.settings["export_to"] = {"value": str(tmp_path / "file" / "store")}
+    assert run_all_steps(plan_of(project, session.job), session) == 1
+    assert session.why.startswith("the run was not exported: failed: ")
+
+
+def test_steps_are_attempts_of_one_run(project: Project, session: JobSession, ansible: Ansible) -> None:
+    assert [do(project, session, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
+    first, second, third = ansible.requests
+    assert [request.tags for request in ansible.requests] == [("prepare",), ("test",), ("cleanup",)]
+    assert first.run_directory is None
+    assert second.run_directory == third.run_directory == session.job.artifacts / RUN
+    replayed = {"perf_replay": str(second.run_directory)}
+    assert json.loads(second.extra_vars[-1]) == replayed
+    assert [json.loads(one) for one in third.extra_vars] == [{"perf_expect_commands": False}, replayed]
+    assert known(session.job).statuses() == {"prepare": "ok", "test": "ok", "post_cleanup": "ok"}
+    assert len(json.loads((session.job.artifacts / RUN / "run.json").read_text())["attempts"]) == 3
+
+
+def test_failed_step_skips_the_test_and_cleanup_keeps_the_outcome(
+    project: Project, session: JobSession, ansible: Ansible, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ansible.status = "failed"
+    assert do(project, session, "prepare") == 1
+    assert do(project, session, "test") == 1
+    assert "test: not run: prepare failed" in capsys.readouterr().out
+    assert len(ansible.requests) == 1
+    ansible.status = "ok"
+    assert do(project, session, "post_cleanup") == 0
+    document = json.loads((session.job.artifacts / RUN / "run.json").read_text())
+    assert (document["status"], document["exit_code"], document.get("finalized")) == ("failed", 1, None)
+    assert session.to_tell
+
+
+def test_step_after_a_killed_one_finalizes_its_run(project: Project, session: JobSession, ansible: Ansible) -> None:
+    ansible.status = "interrupted"
+    ansible.launch(plan_of(project, session.job).request)
+    write_state(session.job, plan_of(project, session.job).state.with_step(StepRecord("test", "running", 0, "x")))
+    ansible.status = "ok"
+    assert do(project, session, "post_cleanup") == 0
+    state = known(session.job)
+    assert (state.run, state.statuses()["test"], state.statuses()["post_cleanup"]) == (RUN, "killed", "ok")
+    document = json.loads((session.job.artifacts / RUN / "run.json").read_text())
+    assert (document["status"], bool(document["finalized"])) == ("interrupted", True)
+
+
+def test_steps_with_other_settings_are_refused(project: Project, session: JobSession, ansible: Ansible) -> None:
+    do(project, session, "prepare")
+    with pytest.raises(UsageError, match="test was given another flow or other settings than the first step"):
+        do(project, session, "test", given="another")
+    assert len(ansible.requests) == 1
+
+
+def test_step_does_not_wait_and_continues_only_a_begun_run(
+    project: Project, session: JobSession, ansible: Ansible
+) -> None:
+    do(project, session, "prepare")
+    run = session.job.artifacts / RUN
+    hold(run)
+    with pytest.raises(UsageError, match="is still running"):
+        do(project, session, "test")
+    release(run)
+    (run / "settings.yml").unlink()
+    with pytest.raises(UsageError, match="ended before its settings were known"):
+        do(project, session, "test")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("plots", "there is no run to report"), ("export", "there is no run to export")]
+)
+def test_steps_that_read_a_run_are_skipped_without_one(
+    project: Project, session: JobSession, capsys: pytest.CaptureFixture[str], name: str, why: str
+) -> None:
+    assert do(project, session, name) == 0
+    assert f"{name}: skipped: {why}" in capsys.readouterr().out
+    assert known(session.job).statuses() == {name: "skipped"}
+
+
+def test_run_is_exported_to_the_configured_place(
+    project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(project, session, "test")
+    assert do(project, session, "export") == 0
+    assert not session.to_tell
+    assert known(session.job).record_of("export") == StepRecord(
+        "export", "skipped", 0, ANY, ANY, "the setting export_to is empty"
+    )
+    monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(place="s3://bucket/run"))
+    assert do(project, session, "export") == 0
+    assert session.to_tell
+    monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(lost="failed: no such bucket"))
+    assert do(project, session, "export") == 1
+    assert session.why == "export: failed: no such bucket"
+
+
+def test_failed_report_fails_only_its_step(
+    project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do(project, session, "test")
+    monkeypatch.setattr(performing, "report_of", lambda run: "not made: no space is left")
+    assert do(project, session, "plots") == 1
+    assert session.why == "plots: not made: no space is left"
+    assert known(session.job).statuses() == {"test": "ok", "plots": "failed"}
+    session.note_left_out("what was measured")
+    assert do(project, session, "plots") == 0
+    assert known(session.job).steps[-1].why.startswith("the run is here without what was measured; its report is in")
+
+
+def begun_in(project: Project, session: JobSession) -> None:
+    """A job comes as far as to the begin of its step."""
+    session.state = plan_of(project, session.job).state
+    session.save(StepRecord("run", "running", 0, "2026-01-01T00:00:00.000Z"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "status", "why"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted", "interrupted"),
+        (UsageError("no such flow"), 2, "failed", "no such flow"),
+    ],
+)
+def test_job_writes_its_files_however_it_ends(
+    project: Project, system: tuple[System, Job], error: BaseException, code: int, status: str, why: str
+) -> None:
+    def perform(session: JobSession) -> int:
+        begun_in(project, session)
+        raise error
+
+    job = system[1]
+    assert carry_out(*system, "perfdrv ci run demo", perform) == code
+    (record,) = known(job).steps
+    assert (record.status, record.exit_code, record.why) == (status, code, why)
+    assert f"(exit code {code})" in text(job, "FINISHED")
+    assert f"Error: {why}" in text(job, "run.log")
+
+
+def test_internal_error_is_raised_after_the_files_are_written(project: Project, system: tuple[System, Job]) -> None:
+    def perform(session: JobSession) -> int:
+        begun_in(project, session)
+        raise ZeroDivisionError("a mistake")
+
+    with pytest.raises(ZeroDivisionError):
+        carry_out(*system, "perfdrv ci run demo", perform)
+    assert "(exit code 70)" in text(system[1], "FINISHED")
+
+
+def test_secret_in_a_job_file_fails_the_job_and_is_removed(system: tuple[System, Job]) -> None:
+    secret = "planted-secret-4711"
+
+    def perform(session: JobSession) -> int:
+        (session.job.artifacts / "notes.txt").write_text(f"the token is {secret}", encoding="utf-8")
+        session.hide(secret)
+        return 0
+
+    with pytest.raises(UsageError, match=r"A secret stood in clear in notes\.txt"):
+        carry_out(*system, "perfdrv ci run demo", perform)
+    assert secret not in text(system[1], "notes.txt")
+
+
+def test_run_too_large_for_the_shared_folder_fails_its_step(
+    project: Project, tmp_path: Path, ansible: Ansible, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = {"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "one"), "SHARED_DIR": str(tmp_path / "shared")}
+    system, job = detect(environment)
+
+    def perform(session: JobSession) -> int:
+        session.state = plan_of(project, session.job).state
+        session.run = ansible.launch(plan_of(project, session.job).request).directory
+        return 0
+
+    assert carry_out(system, replace(job, shared_limit=1), "perfdrv ci step test demo", perform) == 1
+    assert "later steps cannot go on with the run" in capsys.readouterr().err
