@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, start_facts
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     REACHED_FILE,
     STOP_FILE,
@@ -97,19 +97,18 @@ def _end(outcome: Outcome, kept: Mapping[str, Any]) -> Outcome:
 
 
 def facts_of(request: RunRequest) -> dict[str, Any]:
-    """What run.json says at the start of an attempt that the driver itself begins."""
-    # a run that goes on keeps the presets it was made with
-    presets = {"presets": list(request.presets)} if request.run_directory is None else {}
-    return {
-        **presets,
-        "flow": request.flow,
-        "check": request.check,
-        "tags": {"run": list(request.tags), "skip": list(request.skip_tags)},
-        "site": request.recorded_site,
-        "argv": command_line(["perfdrv", *sys.argv[1:]]),
-        "versions": versions(),
-        "git": git_state(request.project.root),
-    }
+    """Return the fields of run.json at the start of an attempt that the driver itself begins."""
+    facts = start_facts(
+        flow=request.flow,
+        check=request.check,
+        tags=request.tags,
+        skip_tags=request.skip_tags,
+        site=request.recorded_site,
+        argv=["perfdrv", *sys.argv[1:]],
+        git=git_state(request.project.root),
+    )
+    # a resumed run keeps its presets
+    return facts if request.run_directory else {**facts, "presets": list(request.presets)}
 
 
 def _in_directory(request: RunRequest) -> RunRequest:

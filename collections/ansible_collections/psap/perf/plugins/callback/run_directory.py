@@ -36,7 +36,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.base.provenance import command_line, git_state, versions
+from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, start_facts
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import new_run_directory, runs_root
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
@@ -353,13 +353,13 @@ def _facts(flow: str, environment: RunEnvironment, job: AwxJob | None) -> dict[s
     sites = ", ".join(_site(source, environment.project) for source in environment.inventory) or "default"
     # AWX copies the project without its .git
     commit = {"commit": job.commit, "dirty": False} if job and job.commit else git_state(environment.project)
-    return {
-        "flow": flow,
-        "parent": environment.parent,
-        "check": bool(arguments.get("check")),
-        "tags": {"run": list(arguments.get("tags") or ()), "skip": list(arguments.get("skip_tags") or ())},
-        "site": job.inventory if job and job.inventory else sites,
-        "argv": command_line(sys.argv),
-        "versions": versions(),
-        "git": commit,
-    }
+    facts = start_facts(
+        flow=flow,
+        check=bool(arguments.get("check")),
+        tags=arguments.get("tags") or (),
+        skip_tags=arguments.get("skip_tags") or (),
+        site=job.inventory if job and job.inventory else sites,
+        argv=sys.argv,
+        git=commit,
+    )
+    return {**facts, "parent": environment.parent}

@@ -1,11 +1,11 @@
-"""What a run was made with: versions, the project's commit, the command line without its values."""
+"""The origin of a run, for run.json: versions, the project's commit, the command line without its values."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import platform
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,33 @@ _PACKAGES = ("ansible-core", "kubernetes", "psap-perf")
 _GIT_TIMEOUT_S = 5
 # of ansible-playbook, and of the driver
 _SETTING_OPTIONS = ("-e", "--extra-vars", "-s", "--set")
+
+
+def start_facts(
+    *,
+    flow: str,
+    check: bool,
+    tags: Sequence[str],
+    skip_tags: Sequence[str],
+    site: str | None,
+    argv: Sequence[str],
+    git: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the fields of run.json that are known when an attempt begins.
+
+    Args:
+        argv: The command line; the values of settings in it are replaced.
+        git: The commit of the project, as ``git_state`` returns it.
+    """
+    return {
+        "flow": flow,
+        "check": check,
+        "tags": {"run": list(tags), "skip": list(skip_tags)},
+        "site": site,
+        "argv": command_line(argv),
+        "versions": versions(),
+        "git": git,
+    }
 
 
 def versions() -> dict[str, str | None]:
