@@ -6,7 +6,7 @@ from perfdrv.errors import EXIT_OK
 from perfdrv.execution.after_run import EndedRun
 
 from perfci.exporting.deliver import deliver
-from perfci.notifying.ending import tell_of
+from perfci.notifying.ending import notify
 
 
 def export_and_notify(run: EndedRun) -> int:
@@ -16,5 +16,5 @@ def export_and_notify(run: EndedRun) -> int:
     """
     delivery = deliver(run.directory)
     if not run.finalized:
-        tell_of(run.directory)
+        notify(run.directory)
     return delivery.exit_code(EXIT_OK)

@@ -88,7 +88,7 @@ def pull_request_of(url: str) -> PullRequest:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise UsageError(f"{url!r} is not the URL of a pull request, such as https://github.com/owner/name/pull/7.")
+        raise UsageError(f"{url!r} is not the URL of a pull request, such as https://github.com/owner/name/pull/7")
     place = urllib.parse.urlsplit(url)
     page = f"{place.scheme}://{place.netloc}/{match['repository']}/pull/{match['number']}"
     return PullRequest(match["repository"], int(match["number"]), "", page)
@@ -109,7 +109,7 @@ def repository_of(access: Access, pull: PullRequest, action: str) -> Iterator[Re
         import requests
         from github import GithubException
     except ImportError as error:
-        raise UsageError("Pull requests need PyGithub: pip install 'psap-perf[github]'") from error
+        raise UsageError("pull requests need PyGithub: pip install 'psap-perf[github]'") from error
     try:
         yield _connect(access, pull.repository).get_repo(pull.repository)
     except GithubException as error:

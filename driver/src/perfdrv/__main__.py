@@ -1,6 +1,6 @@
-"""The entry point of `perfdrv`: errors become sentences and exit codes.
+"""The entry point of `perfdrv`, which converts errors to messages and exit codes.
 
-Everything is imported within `main`, where a Ctrl-C is no traceback.
+All slow imports are in `main`, so that Ctrl-C during them prints no traceback.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     if arguments is None and sys.getfilesystemencoding() != "utf-8":
-        # folders and settings are UTF-8, whatever a C locale with PYTHONUTF8=0 says of them
+        # paths and settings are UTF-8, even in a C locale with PYTHONUTF8=0
         environment = os.environ | {"PYTHONUTF8": "1"}
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  itself, once more
-    # where no run counts them, each of these is a Ctrl-C
-    _meet_signals(signal.default_int_handler)
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606 - this program again
+    # outside a run, each of these signals acts like Ctrl-C
+    _handle_signals(signal.default_int_handler)
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        # before click could hear of it, or after
-        return _say("interrupted", EXIT_INTERRUPTED)
+        # outside of click's own handling
+        return _print_error("interrupted", EXIT_INTERRUPTED)
     finally:
         if arguments is None:
-            # how it ends is settled, and the interpreter would tell of a further one with a traceback
-            _meet_signals(signal.SIG_IGN)
+            # the result is settled; a further signal would print a traceback
+            _handle_signals(signal.SIG_IGN)
 
 
-def _meet_signals(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+def _handle_signals(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
     for number in _SIGNALS:
-        # nohup(1) had this one ignored
+        # nohup(1) ignores SIGHUP
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
@@ -51,11 +51,11 @@ def _run(arguments: list[str] | None) -> int:
     with safe_streams(hide):
         try:
             code = _perform(arguments)
-            # a run goes on without its output, so what it came to counts
+            # the exit code is that of the run, even if its output cannot be written
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
         except KeyboardInterrupt:
-            return _say("interrupted", EXIT_INTERRUPTED)
+            return _print_error("interrupted", EXIT_INTERRUPTED)
     return code
 
 
@@ -69,7 +69,7 @@ def _perform(arguments: list[str] | None) -> int:
     try:
         code = cli.main(arguments, prog_name=PROGRAM, standalone_mode=False, obj=session)
     except click.exceptions.Abort:
-        return _say("interrupted", EXIT_INTERRUPTED)
+        return _print_error("interrupted", EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -77,16 +77,16 @@ def _perform(arguments: list[str] | None) -> int:
         if session.debug:
             raise
         if isinstance(error, OSError) and error.filename:
-            # a folder that is not ours, a full disk: nothing that perfdrv could mend
-            return _say(f"{error.filename}: {error.strerror}", EXIT_FAILED)
+            # such as a folder of another user, or a full disk: not an internal error
+            return _print_error(f"{error.filename}: {error.strerror}", EXIT_FAILED)
         known = exit_code_of(error)
-        hint = "" if known is not None else ". See where with: perfdrv --debug …"
-        return _say(f"{error_text(error)}{hint}", EXIT_INTERNAL if known is None else known)
+        hint = "" if known is not None else "; for the traceback: perfdrv --debug …"
+        return _print_error(f"{error_text(error)}{hint}", EXIT_INTERNAL if known is None else known)
     return code if isinstance(code, int) else 0
 
 
-def _say(message: str, code: int) -> int:
-    # click may not be there yet, and stderr may be closed
+def _print_error(message: str, code: int) -> int:
+    # click may not be imported yet, and stderr may be closed
     if sys.stderr is not None:
         sys.stderr.write(f"Error: {message}\n")
     return code

@@ -15,17 +15,17 @@ from perfdrv.errors import DriverError
 COMMANDS = {
     "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
     "toolbox": Lazy("perfdrv.commands.toolbox:toolbox", "Run one command of the toolbox."),
-    "quads": Lazy("perfdrv.commands.toolbox:quads", "Book bare metal of QUADS: perfdrv toolbox quads."),
+    "quads": Lazy("perfdrv.commands.toolbox:quads", "Book bare metal of QUADS; same as: perfdrv toolbox quads."),
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command or a KPI."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
-    "lock": Lazy("perfdrv.commands.lock:lock", "Show and break the lease of a cluster."),
-    "report": Lazy("perfdrv.commands.report:report", "Make the report of a run.", of_any=True),
+    "lock": Lazy("perfdrv.commands.lock:lock", "Show or break the lock of a cluster or host."),
+    "report": Lazy("perfdrv.commands.report:report", "Generate the report of a run.", of_any=True),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(
-        "perfdrv.commands.completion:completion", "Print the completion script of a shell.", in_project=False
+        "perfdrv.commands.completion:completion", "Print the completion script for a shell.", in_project=False
     ),
 }
 # tables like COMMANDS
@@ -77,7 +77,7 @@ cli.params += [
         expose_value=False,
         callback=_remember_project,
         is_eager=True,
-        help="The project's folder; by default found upward from the working directory.",
+        help="Folder of the project. [default: the nearest project at or above the working directory]",
     ),
     click.Option(
         ["--debug"],

@@ -1,7 +1,7 @@
-"""Finds the project, and makes its collection's pure code importable outside Ansible.
+"""The project's root, and the import of its collection outside Ansible.
 
-Inside Ansible its own loader serves `ansible_collections`; elsewhere that name would find the
-community collections of the Python environment, or nothing.
+In Ansible, its own loader provides `ansible_collections`. Elsewhere that name would be the package of the Python
+environment's community collections, or nothing.
 """
 
 from __future__ import annotations
@@ -17,53 +17,57 @@ COLLECTION = Path("collections") / PACKAGE / "psap" / "perf"
 
 
 def find_root(given: Path | None = None, start: Path | None = None) -> Path:
-    """The root of the project found upward from *start* (the working directory), or of the one *given*.
+    """Return the root of the project.
+
+    Args:
+        given: The root, from the command line.
+        start: The folder from which the search goes upward; by default the working directory.
 
     Raises:
-        UsageError: there is none.
+        UsageError: There is no project.
     """
     if given is not None:
         if not is_project(given):
             needs = f"it needs ansible.cfg and {COLLECTION}"
-            raise UsageError(f"{given} is no psap.perf project: {needs}. Give --project another folder.")
+            raise UsageError(f"{given} is not a psap.perf project: {needs}; pass another folder with --project")
         return given.resolve()
     origin = (start or Path.cwd()).resolve()
     for folder in (origin, *origin.parents):
         if is_project(folder):
             return folder
-    raise UsageError(f"No psap.perf project at or above {origin}. Change into one, or name it: perfdrv --project DIR …")
+    raise UsageError(f"no psap.perf project at or above {origin}: change into one, or name it: perfdrv --project DIR …")
 
 
 def own_root() -> Path | None:
-    """The root of the project that this driver was installed from, where it was installed as that project's own."""
+    """Return the root of the project whose checkout contains this driver; None for any other installation."""
     root = Path(__file__).resolve().parents[3]
     return root if is_project(root) else None
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a folder is the root of a project."""
+    """Return whether a folder is the root of a project."""
     return (folder / "ansible.cfg").is_file() and (folder / COLLECTION).is_dir()
 
 
 def activate(project_root: Path) -> None:
     """Let `import ansible_collections.psap.perf...` find the collection of a project.
 
-    Repeating it for the same code is free. One process serves one collection: a second one is
-    refused, since its modules would mix with those already imported.
+    A second call for the same project does nothing. A process can use one collection only, because modules of a second
+    one would mix with those already imported.
 
     Raises:
-        UsageError: the project has no collection, or another one is active.
+        UsageError: The project has no collection, or the process uses another one.
     """
     code = project_root / COLLECTION / "plugins"
     if not code.is_dir():
-        raise UsageError(f"{project_root} has no psap.perf collection: {code} is missing.")
+        raise UsageError(f"{project_root} has no psap.perf collection: {code} is missing")
     active = _active_code()
     if active is None:
         package = types.ModuleType(PACKAGE)
         package.__path__ = [str((project_root / "collections" / PACKAGE).resolve())]
         sys.modules[PACKAGE] = package
     elif active != code.resolve():
-        raise UsageError(f"{active} is already in use by this process; {code} cannot be added to it.")
+        raise UsageError(f"cannot use {code}: this process already uses {active}")
 
 
 def _active_code() -> Path | None:

@@ -1,7 +1,7 @@
-"""The driver's own errors and the exit codes that every program of psap.perf shares.
+"""The driver's errors, and the exit codes that all programs of psap.perf share.
 
-The collection, the lab and the analysis have error families of their own, because imports go one
-way; what joins them is an `exit_code` attribute on the exception class.
+The collection, the lab and the analysis have separate error classes, because they do not import the driver. All error
+classes have an attribute `exit_code`.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ _WORDS: Mapping[int, str] = {
 
 
 def in_words(exit_code: int) -> str:
-    """What an exit code says."""
+    """Return the meaning of an exit code."""
     return _WORDS.get(exit_code, _WORDS[EXIT_FAILED])
 
 
 class DriverError(Exception):
-    """A failure that the user can understand: its text says what, where and what to do."""
+    """A failure for the user to read: its text has what failed, where, and what to do."""
 
     exit_code = EXIT_FAILED
 
 
 class UsageError(DriverError):
-    """The command line, the project or a setting is wrong; nothing was started."""
+    """The command line, the project or a setting is invalid, so nothing was started."""
 
     exit_code = EXIT_USAGE
 
 
 def exit_code_of(error: BaseException) -> int | None:
-    """Return the exit code that an error of any psap.perf family asks for, None for a stranger."""
+    """Return the exit code of an error of psap.perf, and None for any other error."""
     code = getattr(error, "exit_code", None)
     return code if isinstance(code, int) and isinstance(error, Exception) else None
 
 
 def error_text(error: BaseException) -> str:
-    """Return the sentence of an error; one of no psap.perf family gets its type, so that it can be reported."""
+    """Return the text of an error; one that is not of psap.perf is marked as internal, with its type."""
     return str(error) if exit_code_of(error) is not None else f"internal error: {type(error).__name__}: {error}"
 
 
 def unknown(what: str, name: str, known: Iterable[str], listing: str) -> str:
-    """Say that a name is unknown, with the nearest known ones, or where to see all of them."""
+    """Return the error for an unknown name, with similar known names or the command that lists them."""
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"See: {listing}"
-    return f"Unknown {what} {name!r}. {hint}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"see: {listing}"
+    return f"unknown {what} {name!r}; {hint}"

@@ -1,4 +1,4 @@
-"""The project directory that an invocation works on."""
+"""A project: its flows, presets, sites and runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from perfdrv.errors import UsageError, unknown
 
 @dataclass(frozen=True)
 class Project:
-    """The root of a project; `content()` reads what is declared in it."""
+    """A project by its root; `content()` reads its declarations."""
 
     root: Path
 
     def content(self) -> Content:
-        """Return the project's flows, commands, presets and sites; each file is read on first use, and only once."""
+        """Return the project's flows, commands, presets and sites; each file is read once, on first use."""
         return self._content
 
     @functools.cached_property
@@ -30,10 +30,10 @@ class Project:
         return Content(self.root)
 
     def flow(self, name: str) -> str:
-        """The name of a flow that exists.
+        """Return the name of a flow, if it exists.
 
         Raises:
-            UsageError: there is no such flow.
+            UsageError: There is no such flow.
         """
         known = self.content().flows
         if name not in known:
@@ -41,23 +41,23 @@ class Project:
         return name
 
     def playbook(self, flow: str) -> Path:
-        """The playbook of a flow that exists.
+        """Return the playbook of a flow.
 
         Raises:
-            UsageError: there is no such flow.
+            UsageError: There is no such flow, or it has no playbook.
         """
         path = self.root / "playbooks" / f"{flow}.yml"
         if flow != TOOLBOX_FLOW:
             self.flow(flow)
         if not path.is_file():
-            raise UsageError(f"The flow {flow} has settings but no playbook: {path} is missing.")
+            raise UsageError(f"flow {flow} has settings but no playbook: {path} is missing")
         return path
 
     def preset(self, name: str) -> str:
-        """The name of a preset that exists.
+        """Return the name of a preset, if it exists.
 
         Raises:
-            UsageError: there is no such preset.
+            UsageError: There is no such preset.
         """
         known = self.content().presets
         if name not in known:
@@ -65,37 +65,40 @@ class Project:
         return name
 
     def inventory(self, site: str) -> Path:
-        """The inventory of a site, given by its name below inventories/ or by a path.
+        """Return the absolute path of a site's inventory.
+
+        Args:
+            site: Its name below inventories/, or a path.
 
         Raises:
-            UsageError: neither exists.
+            UsageError: There is no such inventory.
         """
         sites = self.content().sites
         path = sites.get(site) or Path(site).expanduser()
         if not path.exists():
-            raise UsageError(unknown("site", site, sites, "ls inventories; a path is taken too"))
+            raise UsageError(unknown("site", site, sites, "ls inventories; or pass a path"))
         return path.absolute()
 
     def default_site(self) -> str | None:
-        """The site that ansible.cfg names, used when none is given.
+        """Return the site in ansible.cfg, which is used if none is given.
 
         Raises:
-            UsageError: the file cannot be read.
+            UsageError: The file cannot be read.
         """
         config = configparser.ConfigParser(interpolation=None)
         try:
             config.read(self.root / "ansible.cfg", encoding="utf-8")
         except (configparser.Error, UnicodeDecodeError, OSError) as error:
-            raise UsageError(f"{shown_path(self.root / 'ansible.cfg')} cannot be read: {error}") from error
+            raise UsageError(f"cannot read {shown_path(self.root / 'ansible.cfg')}: {error}") from error
         inventory = config.get("defaults", "inventory", fallback="")
         return Path(inventory).name or None
 
     def runs_root(self, given: Path | None = None) -> Path:
-        """The folder of all runs: the one *given*, PERF_RUNS_DIR, or runs/ of the project."""
+        """Return the folder of all runs: the one given, PERF_RUNS_DIR, or runs/ of the project."""
         return given.expanduser().absolute() if given is not None else runs_root(self.root)
 
 
 def shown_path(path: Path) -> str:
-    """A path as the user would type it: relative to the working directory when it lies below."""
+    """Return a path as the user would type it: relative if it is below the working directory."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative

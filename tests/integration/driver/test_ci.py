@@ -51,7 +51,7 @@ def test_failed_step_skips_the_test_but_not_the_other_steps(job: Driver) -> None
     # it tries, and fails for itself
     assert "demo_seconds must be a float" in job("ci", "step", "post_cleanup", *settings).err
     plots = job("ci", "step", "plots", *settings)
-    assert (plots.code, "plots: skipped: told to skip plots" in plots.out) == (0, True)
+    assert (plots.code, "plots: skipped: plots is skipped on request" in plots.out) == (0, True)
     assert not list(job.runs.glob("demo-*"))
 
 

@@ -191,7 +191,8 @@ def test_steps_in_separate_folders_share_one_run(
     assert "The moon is within reach" in (tmp_path / "post_cleanup" / "FAILURES").read_text()
     other = driver("ci", "step", "test", "demo")
     assert (other.code, "other settings than the first step" in other.err) == (2, True)
-    assert "told to skip export" in driver("ci", "step", "export", "demo", "-e", settings, "--skip", "export").out
+    skipped = driver("ci", "step", "export", "demo", "-e", settings, "--skip", "export")
+    assert "export is skipped on request" in skipped.out
 
 
 @pytest.mark.deep
@@ -207,7 +208,7 @@ def test_run_that_cannot_be_passed_on_is_exported_in_place(
     measured.parent.mkdir(parents=True)
     measured.write_bytes(os.urandom(1 << 20))
     test = _step(driver, "test", tmp_path / "test", settings)
-    assert (test.code, "get the run without what was measured" in test.out) == (0, True), test.out + test.err
+    assert (test.code, "get the run without its results" in test.out) == (0, True), test.out + test.err
     codes = [_step(driver, step, tmp_path / step, settings).code for step in ("post_cleanup", "plots", "export")]
     assert codes == [0, 0, 0]
     assert not list((tmp_path / "export").rglob("measured.bin"))
@@ -305,13 +306,13 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["replot"], 2, "Name a run"),
+        (["replot"], 2, "no run: name"),
         (["replot", f"{PLACE}/none"], 2, "there is no export at"),
         (["replot", "s3://"], 2, "is no place in an S3 store"),
         (["replot", "--from-file", "/dev/null"], 2, "lists no run"),
         (["replot", f"{NOWHERE}/x"], 1, "cannot fetch"),
-        (["export", "none", "--to", PLACE], 2, "There are no runs"),
-        (["export", "none", "--to", PLACE, "--credentials", "literal"], 2, "There are no runs"),
+        (["export", "none", "--to", PLACE], 2, "no runs in "),
+        (["export", "none", "--to", PLACE, "--credentials", "literal"], 2, "no runs in "),
     ],
 )
 def test_invalid_export_command_is_one_sentence(

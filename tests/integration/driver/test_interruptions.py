@@ -28,7 +28,7 @@ def test_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone)
     process.send_signal(signal.SIGINT)
     ended = driver.end(process)
     assert ended.code == 130, ended.out + ended.err
-    assert "stopping: finalizers run; Ctrl-C again to stop at once" in ended.out
+    assert "stopping: finalizers run; Ctrl-C again to stop immediately" in ended.out
     assert "what  the run was asked to stop" in ended.out
     assert "runs finalize" not in ended.out
     assert driver.document()["status"] == "interrupted"

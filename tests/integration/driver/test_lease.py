@@ -158,7 +158,7 @@ def test_run_that_lost_the_cluster_stops_and_deletes_nothing(shared_lab: Lab, tm
         run = has_begun(shared_lab, tmp_path)
         broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
         out, _none = first.communicate(timeout=PATIENCE_S)
-    assert broken.returncode == 0 and f"was taken from run {run}" in broken.stdout, broken.stdout + broken.stderr
+    assert broken.returncode == 0 and f"took the cluster from run {run}" in broken.stdout, broken.stdout + broken.stderr
     assert first.returncode == 3, out
     assert "the lease of the cluster was lost" in out
     assert jobs(shared_lab) > 0
@@ -213,7 +213,7 @@ def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> Non
             waits.append(pool.submit(take_and_release, name))
             wait_until(partial(waiting, clusters[first], count))
         said = shared_lab.run(tmp_path, "perfdrv", "lock", "status", "-i", "lab").stdout
-        assert f"1. in the queue: {read_queue(clusters[first])[0]}." in said
+        assert f"queue 1: {read_queue(clusters[first])[0]}" in said
         # a place is in the order of creation to the second, then of an id: those of one second have some order
         expected = [each.holder.run for each in read_queue(clusters[first])]
         release(clusters[first], holders[first])

@@ -87,11 +87,11 @@ def test_break_ends_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, 
     acquire(cluster, run("one"), 0, lambda: None, owner="ada")
     broken = ("perfdrv", "lock", "break", "-i", "lab", "--yes")
     said = shared_lab.run(tmp_path, *broken, "--only", "run").stdout
-    assert "was taken from run one" in said
+    assert "took the cluster from run one" in said
     assert read_lease(cluster) is None and read_lock(cluster)
     acquire(cluster, run("two"), 0, lambda: None, owner="ada")
     said = shared_lab.run(tmp_path, *broken).stdout
-    assert "was taken from run two" in said and "was taken from ada (night)" in said
+    assert "took the cluster from run two" in said and "took the cluster from ada (night)" in said
     assert read_lease(cluster) is None and read_lock(cluster) is None
 
 
@@ -152,9 +152,9 @@ def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_pa
     with shared_lab.start(tmp_path / "waits", *words, "--owner", "bob", "--timeout", "5m") as waits:
         wait_until(lambda: len(FileLock(folder).read().waiting) == 1)
         status = shared_lab.run(tmp_path, "perfdrv", "lock", "status", *of_host).stdout
-        assert "Locked for ada (night)" in status and "1. in the queue: bob, by" in status
+        assert "locked for ada (night)" in status and "queue 1: bob, by" in status
         broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", *of_host, "--yes")
-        assert "The host was taken from ada (night)" in broken.stdout
+        assert "took the host from ada (night)" in broken.stdout
         out, _none = waits.communicate(timeout=PATIENCE_S)
     assert waits.returncode == 0, out
     holder = FileLock(folder).read().holder

@@ -195,4 +195,4 @@ def test_failed_report_does_not_hide_the_result(driver: Driver) -> None:
     (driver.run() / "report").write_text("in the way", encoding="utf-8")
     ended = driver.end(process)
     assert ended.code == 0, ended.out + ended.err
-    assert "report  not made: " in ended.out
+    assert "report  failed: " in ended.out

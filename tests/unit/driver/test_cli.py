@@ -66,32 +66,32 @@ def test_every_command_of_a_group_has_a_summary() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["rum"], "Unknown command 'rum'. Did you mean run"),
-        (["settings", "expalin"], "Did you mean explain?"),
+        (["rum"], "unknown command 'rum'; did you mean run"),
+        (["settings", "expalin"], "did you mean explain?"),
         (["run", "--jbos", "2"], "No such option '--jbos'"),
         (["run", "demo", "--jobs", "0"], "is not in the range x>=1"),
-        (["run"], "Name a flow"),
-        (["run", "dmo"], "Unknown flow 'dmo'. Did you mean demo?"),
-        (["run", "demo", "-p", "qick"], "Unknown preset 'qick'. Did you mean quick?"),
-        (["run", "demo", "-i", "elsewere"], "Unknown site 'elsewere'. Did you mean elsewhere?"),
+        (["run"], "no flow: name one"),
+        (["run", "dmo"], "unknown flow 'dmo'; did you mean demo?"),
+        (["run", "demo", "-p", "qick"], "unknown preset 'qick'; did you mean quick?"),
+        (["run", "demo", "-i", "elsewere"], "unknown site 'elsewere'; did you mean elsewhere?"),
         (["run", "demo", "-s", "demo_seconds"], "write KEY=VALUE"),
         (["run", "demo", "-e", "@nowhere.yml"], "does not exist"),
         (["run", "demo", "-e", "{demo_seconds: [1"], "not YAML"),
         (["run", "demo", "-e", "[1, 2]"], "must be a mapping"),
         (["run", "--resume", "x", "--replay", "y"], "give one of them"),
-        (["run", "--resume", "x"], "There are no runs"),
-        (["runs", "show", "x"], "There are no runs"),
-        (["report", "x"], "There are no runs"),
-        (["toolbox", "dmo"], "Unknown command 'dmo'. Did you mean demo?"),
-        (["toolbox", "demo", "gret"], "Unknown command 'gret'. Did you mean greet?"),
+        (["run", "--resume", "x"], "no runs in "),
+        (["runs", "show", "x"], "no runs in "),
+        (["report", "x"], "no runs in "),
+        (["toolbox", "dmo"], "unknown command 'dmo'; did you mean demo?"),
+        (["toolbox", "demo", "gret"], "unknown command 'gret'; did you mean greet?"),
         (["toolbox", "demo", "greet", "--nam", "x"], "No such option '--nam'. Did you mean '--name'?"),
         (["toolbox", "demo", "greet", "--count", "x"], "must be an int"),
         (["toolbox", "demo", "greet", "--tone", "loud"], "must be one of warm, cool"),
-        (["commands", "dmo"], "Unknown group 'dmo'. Did you mean demo?"),
-        (["settings", "show", "dmo"], "Unknown flow 'dmo'"),
+        (["commands", "dmo"], "unknown group 'dmo'; did you mean demo?"),
+        (["settings", "show", "dmo"], "unknown flow 'dmo'"),
         (["settings", "explain", "demo_secnds"], "did you mean demo_seconds?"),
         (["settings", "explain", "demo_seconds", "--host", "nope"], "has no host 'nope'"),
-        (["settings", "presets", "qick"], "Did you mean quick?"),
+        (["settings", "presets", "qick"], "did you mean quick?"),
         (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
     ],
 )
@@ -113,12 +113,16 @@ def test_invalid_input_is_one_sentence_and_exits_with_2(
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["settings", "show", "-e", "@{tmp}"], 2, "-e @{tmp}: it is a folder; write @ and the path of a file"),
-        (["settings", "show", "-e", "@{tmp}/pipe"], 2, "-e @{tmp}/pipe: it is no file"),
+        (
+            ["settings", "show", "-e", "@{tmp}"],
+            2,
+            "-e @{tmp}: it is a folder; write @ and the path of a YAML or JSON file",
+        ),
+        (["settings", "show", "-e", "@{tmp}/pipe"], 2, "-e @{tmp}/pipe: it is not a regular file"),
         (["settings", "show", "-e", "@{tmp}/none"], 2, "-e @{tmp}/none: the file does not exist"),
-        (["report", "{tmp}"], 2, "{tmp} is no directory of a run: it has no run.json"),
-        (["report", "{tmp}/pipe"], 2, "{tmp}/pipe is no directory of a run: it is a file"),
-        (["replot", "--from-file", "{tmp}/none"], 2, "{tmp}/none cannot be read as a list of runs: No such file"),
+        (["report", "{tmp}"], 2, "{tmp} is not a run directory: it has no run.json"),
+        (["report", "{tmp}/pipe"], 2, "{tmp}/pipe is not a run directory: it is a file"),
+        (["replot", "--from-file", "{tmp}/none"], 2, "cannot read the list of runs {tmp}/none: No such file"),
         (["runs", "list", "--runs-dir", "https://ada:pw123@host/x"], 2, "'https://(secret)@host/x' is an address"),
         (["report", "-o", "https://ada:pw123@host/x"], 2, "is an address, where a folder of this machine is needed"),
         (["replot", "https://ada:pw123@host/x"], 2, ""),
@@ -199,13 +203,13 @@ def test_command_outside_a_project_is_refused(
     monkeypatch.chdir(tmp_path)
     code, text = main(*words)
     assert code == 2
-    assert text.startswith(f"Error: No psap.perf project at or above {tmp_path}.")
+    assert text.startswith(f"Error: no psap.perf project at or above {tmp_path}:")
 
 
 def test_folder_that_is_no_project_is_refused(tmp_path: Path, main: Callable[..., tuple[int, str]]) -> None:
     code, text = main("--project", str(tmp_path), "flows")
     assert code == 2
-    assert "is no psap.perf project" in text
+    assert "is not a psap.perf project" in text
 
 
 def test_internal_error_is_one_line_and_exits_with_70(
@@ -217,7 +221,7 @@ def test_internal_error_is_one_line_and_exits_with_70(
     monkeypatch.setattr(LazyGroup, "get_command", broken)
     code, text = main("flows")
     assert code == 70
-    assert text == "Error: internal error: ZeroDivisionError: by nought. See where with: perfdrv --debug …\n"
+    assert text == "Error: internal error: ZeroDivisionError: by nought; for the traceback: perfdrv --debug …\n"
     with pytest.raises(ZeroDivisionError):
         main("--debug", "flows")
 

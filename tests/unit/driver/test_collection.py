@@ -27,7 +27,7 @@ def test_same_code_at_another_path_is_accepted(repository: Project, project: Pro
 
 def test_second_collection_is_refused(project: Project, tmp_path: Path) -> None:
     (tmp_path / "collections" / PACKAGE / "psap" / "perf" / "plugins").mkdir(parents=True)
-    with pytest.raises(UsageError, match="already in use"):
+    with pytest.raises(UsageError, match="already uses"):
         activate(tmp_path)
 
 
@@ -39,5 +39,5 @@ def test_folder_without_a_collection_is_refused(tmp_path: Path) -> None:
 def test_broken_ansible_cfg_is_named(tmp_path: Path) -> None:
     config = tmp_path / "ansible.cfg"
     config.write_text("[defaults]\nforks = 1\nforks = 2\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=rf"{config} cannot be read.*line +3.*'forks'"):
+    with pytest.raises(UsageError, match=rf"cannot read {config}.*line +3.*'forks'"):
         Project(tmp_path).default_site()

@@ -64,20 +64,24 @@ def leases(monkeypatch: pytest.MonkeyPatch) -> Leases:
 
 
 def test_free_cluster_is_reported_as_free(leases: Leases, perfdrv: Perfdrv) -> None:
-    assert perfdrv("lock", "status").output == "No run changes the cluster.\n"
+    assert perfdrv("lock", "status").output == "no run changes the cluster\n"
     assert json.loads(perfdrv("lock", "status", "--json").output) == {"held": False, "waiting": [], "lock": None}
-    assert perfdrv("lock", "break", "--yes").output == "No run changes the cluster.\n"
+    assert perfdrv("lock", "break", "--yes").output == "no run changes the cluster\n"
     assert leases.deleted == []
 
 
 def test_holder_and_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held, leases.queue = [lease("run-a")], [lease("run-b", 3600.0, "b"), lease("run-c", name="c")]
     shown = perfdrv("lock", "status").output
-    assert "In use by run run-a (scale_test) of ada on bastion" in shown
-    assert "Its directory is /runs/run-a on bastion." in shown
-    assert "it has expired" not in shown
-    assert [line.partition(".")[0] for line in shown.splitlines() if "in the queue" in line] == ["1", "2"]
-    assert "run run-b (scale_test) of ada on bastion, since 2026-01-01T00:00:00Z, which has expired." in shown
+    assert "in use by run run-a (scale_test) of ada on bastion" in shown
+    assert "directory /runs/run-a on bastion" in shown
+    queue = [line.partition(", since")[0] for line in shown.splitlines() if line.startswith("queue")]
+    assert queue == [
+        f"queue {number}: run run-{name} (scale_test) of ada on bastion" for number, name in ((1, "b"), (2, "c"))
+    ]
+    assert [line for line in shown.splitlines() if "expired" in line] == [
+        "queue 1: run run-b (scale_test) of ada on bastion, since 2026-01-01T00:00:00Z (expired)"
+    ]
     document = json.loads(perfdrv("lock", "status", "--json").output)
     assert (document["run"], document["expired"]) == ("run-a", False)
     assert [(each["run"], each["expired"]) for each in document["waiting"]] == [("run-b", True), ("run-c", False)]
@@ -85,12 +89,12 @@ def test_holder_and_queue_are_shown(leases: Leases, perfdrv: Perfdrv) -> None:
 
 def test_lease_without_renewal_has_expired(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a", 3600.0)]
-    assert ": it has expired." in perfdrv("lock", "status").output
+    assert " (expired)\n" in perfdrv("lock", "status").output
 
 
 def test_owner_lock_is_shown_and_can_be_broken_alone(leases: Leases, perfdrv: Perfdrv) -> None:
     leases.held = [lease("run-a"), lease("team-b", name="psap-perf-lock")]
-    assert "Locked for " in perfdrv("lock", "status").output
+    assert "locked for " in perfdrv("lock", "status").output
     assert json.loads(perfdrv("lock", "status", "--json").output)["lock"]["owner"] == "team-b"
     assert "run-a" not in perfdrv("lock", "break", "--only", "lock", "--yes").output
     assert [deleted["name"] for deleted in leases.deleted] == [["psap-perf-lock"]]
@@ -100,10 +104,10 @@ def test_cluster_is_taken_only_from_the_named_holder_with_consent(leases: Leases
     leases.held = [lease("run-a")]
     refused = perfdrv("lock", "break").exception
     assert isinstance(refused, UsageError)
-    assert str(refused).startswith("The cluster is in use by run run-a")
-    assert str(refused).endswith("; there is no terminal to confirm on: add --yes to take it")
+    assert str(refused).startswith("the cluster is in use by run run-a")
+    assert str(refused).endswith("; no terminal to confirm on: add --yes to take it")
     assert leases.deleted == []
-    assert "was taken from run run-a" in perfdrv("lock", "break", "--yes").output
+    assert "took the cluster from run run-a" in perfdrv("lock", "break", "--yes").output
     assert leases.deleted == [{"kinds": [{"kind": "Lease"}], "name": ["psap-perf"], "namespace": ["default"]}]
 
 

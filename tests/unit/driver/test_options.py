@@ -115,4 +115,4 @@ def test_show_args_prints_the_origin_of_each_argument(perfdrv: Callable[..., Res
 
 
 def test_show_args_lists_missing_arguments(perfdrv: Callable[..., Result]) -> None:
-    assert "not set: it is required" in perfdrv("toolbox", "demo", "greet", "--show-args").output
+    assert "required, but not set" in perfdrv("toolbox", "demo", "greet", "--show-args").output

@@ -136,14 +136,12 @@ def test_run_elsewhere_is_printed_with_its_path(tmp_path: Path) -> None:
     said = interrupted_run(directory)[-1]
     assert said == (
         f"  next  perfdrv run --resume '{directory}' completes it; "
-        f"perfdrv runs finalize '{directory}' cleans up what it left"
+        f"perfdrv runs finalize '{directory}' cleans up after it"
     )
 
 
 def test_single_command_offers_cleanup_but_no_resume(tmp_path: Path) -> None:
-    assert interrupted_run(tmp_path, "toolbox")[1:] == [
-        f"  next  perfdrv runs finalize {tmp_path} cleans up what it left"
-    ]
+    assert interrupted_run(tmp_path, "toolbox")[1:] == [f"  next  perfdrv runs finalize {tmp_path} cleans up after it"]
 
 
 def test_run_of_another_process_is_left_unchanged(tmp_path: Path) -> None:

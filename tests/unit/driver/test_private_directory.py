@@ -89,7 +89,7 @@ def test_foreign_folder_is_left_unchanged(temporary: Path) -> None:
 def test_missing_temporary_folder_is_one_sentence(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: [str(temporary / "nowhere")])
-    with pytest.raises(UsageError, match=r"There is no place for temporary files: .*\. Free space, or set TMPDIR\."):
+    with pytest.raises(UsageError, match=r"cannot create temporary files: .*; free space, or set TMPDIR"):
         remove_leftovers()
-    with pytest.raises(UsageError, match="no place for temporary files"), private_directory():
+    with pytest.raises(UsageError, match="cannot create temporary files"), private_directory():
         pass

@@ -116,6 +116,6 @@ def test_worker_that_cannot_start_leaves_nothing(asked: RunRequest, temporary: P
 def test_worker_that_dies_early_is_reported_by_its_last_output(asked: RunRequest, temporary: Path) -> None:
     # more than a pipe holds, for a Python that finds no library of its own
     broken = replace(asked, environment={"PYTHONHOME": str(temporary)}, extra_vars=("x" * (1 << 20),))
-    with pytest.raises(InternalError, match="ended with 1 and no result"):
+    with pytest.raises(InternalError, match="ended with exit code 1 and no result"):
         list(carry_out([broken], 1, Watcher()))
     assert list(temporary.iterdir()) == []

@@ -63,5 +63,5 @@ def test_resume_runs_only_incomplete_cells(project: Project, run: Path, monkeypa
 def test_run_without_settings_is_refused(project: Project, runs: Path) -> None:
     empty = runs / "demo-2"
     empty.mkdir()
-    with pytest.raises(UsageError, match="start it anew"):
+    with pytest.raises(UsageError, match="start a new run"):
         resume.resume(asked(project, empty), jobs=1)

@@ -63,7 +63,7 @@ def test_preset_files_alone_are_passed_unchanged(project: Project, monkeypatch: 
 
 
 def test_presets_given_in_two_ways_are_refused(project: Project) -> None:
-    with pytest.raises(UsageError, match="not with both"):
+    with pytest.raises(UsageError, match="use only one of them"):
         extra_vars_of(given("-p", "quick", "-e", '{"perf_presets": ["long"]}'), project)
 
 
@@ -110,9 +110,9 @@ def test_tags_are_split() -> None:
         (b"a: [1\n", "-e @wrong.yml:2: not YAML"),
         (b"a:\n\tb: 1\n", "-e @wrong.yml:2: not YAML"),
         (b"a: 1\na: 2\n", "-e @wrong.yml:2: a stands twice, first in line 1"),
-        (b"- a\n", "-e @wrong.yml must be a mapping of names to values, but is a list"),
-        (b"", "-e @wrong.yml must be a mapping of names to values, but is empty"),
-        (b"1: 2\n", "-e @wrong.yml: 1 is no name of a setting"),
+        (b"- a\n", "-e @wrong.yml must be a mapping of names to values, not a list"),
+        (b"", "-e @wrong.yml must be a mapping of names to values, not empty"),
+        (b"1: 2\n", "-e @wrong.yml: the name 1 is not text"),
         (b"\xff\xfe\x00", "-e @wrong.yml cannot be read"),
     ],
 )
@@ -137,11 +137,11 @@ def test_vault_encrypted_file_is_left_to_ansible(tmp_path: Path, project: Projec
         ("{a: [1", "-e '{a: [1': not YAML"),
         ("{a: 1, a: 2}", "-e '{a: 1, a: 2}': a stands twice"),
         ('{"a": 1, "a": 2}', "a stands twice"),
-        ("[1, 2]", "-e '[1, 2]' must be a mapping of names to values, but is a list"),
-        ("{1: 2}", "1 is no name of a setting"),
-        ("a", "'a' sets nothing"),
-        ("", "'' sets nothing"),
-        ("a='b", "has a quote that does not end"),
+        ("[1, 2]", "-e '[1, 2]' must be a mapping of names to values, not a list"),
+        ("{1: 2}", "the name 1 is not text"),
+        ("a", "'a' has no value"),
+        ("", "'' has no value"),
+        ("a='b", "has an unterminated quote"),
         ("a=\udcff", "is not UTF-8"),
     ],
 )

@@ -64,9 +64,9 @@ def test_runs_of_a_named_folder_are_shown_outside_a_project(
 
     assert "demo-1" in outside("list").output
     assert "demo-1" in outside("show", "latest").output
-    assert "No psap.perf project" in str(outside("finalize", "latest").exception)
+    assert "no psap.perf project" in str(outside("finalize", "latest").exception)
     monkeypatch.delenv("PERF_RUNS_DIR")
-    assert "No psap.perf project" in str(outside("list").exception)
+    assert "no psap.perf project" in str(outside("list").exception)
 
 
 def test_list_shows_status_and_first_failure(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
@@ -89,7 +89,7 @@ def test_run_json_with_wrong_types_hides_no_other_run(
     [name] = odd
     shown = perfdrv("runs", "show", "demo-2").output
     assert "damaged" in shown
-    assert f"run.json: {name} is of another type" in shown
+    assert f"run.json: the field {name} has a wrong type" in shown
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_run_is_found_by_id_prefix_path_and_latest(make_run: Callable[..., Path]
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("demo", "beginning of 2 runs: demo-2, demo-1"), ("dem0-1", "Did you mean demo-1")]
+    ("name", "sentence"), [("demo", "beginning of 2 runs: demo-2, demo-1"), ("dem0-1", "did you mean demo-1")]
 )
 def test_ambiguous_name_is_refused(name: str, sentence: str, make_run: Callable[..., Path], runs: Path) -> None:
     make_run("demo-1")
@@ -276,7 +276,7 @@ def test_running_run_is_neither_finalized_nor_resumed(
 
 def test_run_without_settings_cannot_be_resumed(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
     make_run("demo-1", None)
-    assert "start it anew" in str(perfdrv("run", "--resume", "demo-1").exception)
+    assert "start a new run" in str(perfdrv("run", "--resume", "demo-1").exception)
     assert "keeps its settings" in str(perfdrv("run", "--resume", "demo-1", "-p", "quick").exception)
 
 
@@ -309,7 +309,7 @@ def test_site_of_a_run_is_found_again_without_a_substitute(
         None,
     ]
     for gone in (f"{tmp_path}/gone.yml", "gone"):
-        with pytest.raises(UsageError, match=r"demo-1 was on the site .*gone.*put it back"):
+        with pytest.raises(UsageError, match=r"demo-1 used the site .*gone.*restore it"):
             found(gone)
 
 

@@ -111,7 +111,7 @@ def test_booking_and_lease_changes_are_printed(scene: Scene) -> None:
     assert "2099-01-03" in second
     late = datetime.datetime(2099, 1, 1, 14, 30, tzinfo=datetime.UTC)
     assert booking.text(late).endswith("15:00Z, 30m00s left")
-    assert replace(booking, exact=False).text(late + datetime.timedelta(hours=1)).endswith("UTC, which is over")
+    assert replace(booking, exact=False).text(late + datetime.timedelta(hours=1)).endswith("UTC, expired")
 
 
 def test_awaited_state_and_duration_are_printed() -> None:
@@ -222,7 +222,7 @@ def test_live_view_shows_flow_play_step_and_progress(scene: Scene) -> None:
 
 def test_live_view_shows_that_it_stops(scene: Scene) -> None:
     scene.stopping = True
-    assert "stopping: finalizers run; Ctrl-C again to stop at once" in picture(scene)
+    assert "stopping: finalizers run; Ctrl-C again to stop immediately" in picture(scene)
 
 
 def test_live_view_fits_the_terminal(scene: Scene) -> None:

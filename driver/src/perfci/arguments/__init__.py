@@ -1,1 +1,1 @@
-"""Arguments of a job from its pull request: from the description, and from the comment that asks for the test."""
+"""Arguments of a job from its pull request: its description, and the comment that requests the test."""

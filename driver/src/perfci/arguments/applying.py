@@ -1,4 +1,4 @@
-"""Arguments of a pull request as the driver applies them: to the plan of a job, and for people to look at."""
+"""Arguments of a pull request: reading, applying to a job, showing."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ FILE = "pull-arguments.yml"
 def read_arguments(
     project: Project, pull: PullRequest, test: str, access: Access, settings: Mapping[str, Any]
 ) -> JobArguments:
-    """The arguments that a pull request gives to the job `/test TEST` asks for.
+    """Return the arguments that a pull request sets for the job that `/test TEST` requests.
 
     Args:
-        settings: values of those that begin with `github_`.
+        settings: Values of the settings that begin with `github_`.
 
     Raises:
         DriverError: GitHub does not answer, or refuses.
     """
-    said = read_conversation(access, pull, settings)
-    return arguments_of(said.description, said.comments, test, said.policy, project)
+    texts = read_conversation(access, pull, settings)
+    return arguments_of(texts.description, texts.comments, test, texts.policy, project)
 
 
-def require_sound(found: JobArguments) -> JobArguments:
-    """The arguments, where nothing is wrong with them.
+def require_valid(found: JobArguments) -> JobArguments:
+    """Return the arguments, if they have no problems.
 
     Raises:
-        UsageError: naming all problems, each with its place.
+        UsageError: They have; the message lists all problems with their places.
     """
     if found.problems:
         raise UsageError("\n".join(found.problems))
     return found
 
 
-def agreed(found: JobArguments, flow: str | None, site: str | None) -> tuple[str | None, str | None]:
-    """The flow and the site: those of the job, where it names any, else those of the pull request.
+def agreed_target(found: JobArguments, flow: str | None, site: str | None) -> tuple[str | None, str | None]:
+    """Return the flow and the site of the job, or those of the pull request if the job has none.
 
     Raises:
-        UsageError: both name one, and not the same.
+        UsageError: Both have one, and they differ.
     """
-    for what, own, said in (("project", flow, found.project), ("cluster", site, found.cluster)):
-        if own is not None and said is not None and said[0] != own:
-            raise UsageError(f"{said[1]}: /{what} {said[0]} asks this job for another {what} than its own, {own}.")
+    for what, own, asked in (("project", flow, found.project), ("cluster", site, found.cluster)):
+        if own is not None and asked is not None and asked[0] != own:
+            raise UsageError(f"{asked[1]}: /{what} {asked[0]} conflicts with the {what} of this job, {own}")
     return flow or (found.project[0] if found.project else None), site or (found.cluster[0] if found.cluster else None)
 
 
 def extra_var(found: JobArguments, folder: Path) -> tuple[str, ...]:
-    """Write what the pull request sets into a folder; returns what follows `-e` of ansible-playbook."""
+    """Write the settings of the pull request into a folder; return what follows `-e` of ansible-playbook."""
     if not found.pull.presets and not found.pull.settings:
         return ()
     path = folder / FILE
@@ -67,9 +67,9 @@ def extra_var(found: JobArguments, folder: Path) -> tuple[str, ...]:
 
 
 def rows(found: JobArguments) -> list[tuple[str, Any, str]]:
-    """What would be applied: (what, value, place)."""
+    """Return each argument as (kind, value, place)."""
     steps = [(f"{word} step", name, "") for word in ("skip", "only") for name in getattr(found.choice, word)]
-    names = [(what, *said) for what, said in (("cluster", found.cluster), ("project", found.project)) if said]
+    names = [(what, *asked) for what, asked in (("cluster", found.cluster), ("project", found.project)) if asked]
     return [
         *(("preset", name, str(where)) for name, where in found.pull.presets),
         *((one.key, one.value, str(one.where)) for one in found.pull.settings),
@@ -79,6 +79,6 @@ def rows(found: JobArguments) -> list[tuple[str, Any, str]]:
 
 
 def remarks(found: JobArguments) -> tuple[str, ...]:
-    """The same as sentences, with what does not count and why."""
+    """Return the arguments as sentences, and the texts that do not count."""
     applied = (f"{what}: {value} ({place})" if place else f"{what}: {value}" for what, value, place in rows(found))
-    return (*(f"From the pull request: {each}" for each in applied), *found.remarks)
+    return (*(f"from the pull request: {each}" for each in applied), *found.remarks)

@@ -1,4 +1,4 @@
-"""From the texts of a pull request to the arguments of a job: which texts count, and what they come to."""
+"""The choice of the texts of a pull request that count, and the arguments in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Text:
     """The description of a pull request, or a comment on it.
 
     Attributes:
-        association: of its author with the repository, in GitHub's word.
+        association: Of its author with the repository, as GitHub names it.
     """
 
     body: str
@@ -34,29 +34,29 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Who may give arguments.
+    """Who may set arguments.
 
     Attributes:
-        associations: with the repository.
-        owners: logins, in lower case.
+        associations: Of authors with the repository.
+        owners: Logins, in lower case.
     """
 
     associations: frozenset[str]
     owners: frozenset[str] = frozenset()
 
     def allows(self, text: Text) -> bool:
-        """Whether the author of a text may."""
+        """Return whether the author of a text may set arguments."""
         return text.association in self.associations or text.author.lower() in self.owners
 
 
 @dataclass(slots=True)
 class JobArguments:
-    """What a pull request says of a job.
+    """The arguments of a job in a pull request.
 
     Attributes:
-        sources: the texts that count.
-        problems: what is wrong; a job with problems is refused.
-        remarks: what does not count, and why.
+        sources: The texts that count.
+        problems: A job with problems is refused.
+        remarks: The texts and directives that do not count, with the reasons.
     """
 
     pull: PullArguments = field(default_factory=PullArguments)
@@ -71,32 +71,32 @@ class JobArguments:
 def arguments_of(
     description: Text, comments: Sequence[Text], test: str, policy: Policy, project: Project
 ) -> JobArguments:
-    """The arguments of the job that `/test TEST` asks for.
+    """Return the arguments of the job that `/test TEST` requests.
 
-    The description comes first, then the last comment that asks for the test, whose directives win. A text whose author
-    may not give arguments does not count.
+    The directives of the last comment that requests the test override those of the description. A text whose author may
+    not set arguments does not count.
     """
     found = JobArguments()
     asked = _last_asking(comments, test, policy, found)
     parts: list[tuple[Text, ParsedDirectives]] = []
     for text in (description, *([asked] if asked else [])):
-        said = directives_in(text.body, text.url)
+        parsed = directives_in(text.body, text.url)
         if not policy.allows(text):
-            if said.directives:
+            if parsed.directives:
                 found.remarks.append(f"{text.url}: {_may_not(text)}, so its directives do not count")
             continue
-        parts.append((text, said))
-    for text, said in parts:
+        parts.append((text, parsed))
+    for text, parsed in parts:
         found.sources.append(text)
-        found.problems += said.problems
-        found.remarks += said.remarks
-        _take(found, said.directives, test, project)
+        found.problems += parsed.problems
+        found.remarks += parsed.remarks
+        _take(found, parsed.directives, test, project)
     found.problems += dict.fromkeys(str(finding) for finding in wrong_arguments(project.content(), found.pull))
     return found
 
 
 def _last_asking(comments: Sequence[Text], test: str, policy: Policy, found: JobArguments) -> Text | None:
-    """The last comment that asks for the test and counts."""
+    """Return the last comment that requests the test and counts."""
     for text in reversed(comments):
         if any(_asks_for(each, test) for each in directives_in(text.body, text.url).directives):
             if policy.allows(text):
@@ -106,7 +106,7 @@ def _last_asking(comments: Sequence[Text], test: str, policy: Policy, found: Job
 
 
 def _may_not(text: Text) -> str:
-    return f"{text.author} ({text.association or 'NONE'}) may give no arguments"
+    return f"{text.author} ({text.association or 'NONE'}) may not set arguments"
 
 
 def _asks_for(directive: Directive, test: str) -> bool:
@@ -114,14 +114,14 @@ def _asks_for(directive: Directive, test: str) -> bool:
 
 
 def _take(found: JobArguments, directives: Iterable[Directive], test: str, project: Project) -> None:
-    """Add what the directives of one text say to what those before it said."""
+    """Add the directives of one text to those of the texts before it."""
     presets: list[tuple[str, Where]] = []
     settings: dict[str, Entry] = {}
     skip: list[str] = []
     only: list[str] = []
     for each in directives:
         if each.word == "test":
-            # of another test: not this job's
+            # `/test` of another job does not count
             presets += [(name, each.where) for name in each.words[1:]] if _asks_for(each, test) else []
         elif each.word == "var":
             _take_variable(found, settings, each)
@@ -131,8 +131,8 @@ def _take(found: JobArguments, directives: Iterable[Directive], test: str, proje
             _take_name(found, each, project)
     for name, where in presets:
         if not _PRESET.fullmatch(name):
-            found.problems.append(f"{where}: {name[:60]!r} is no name of a preset, which are what follows the test")
-    # those after another `/test` of the same job replace it, as the later text wins
+            found.problems.append(f"{where}: {name[:60]!r} is not the name of a preset; only presets follow the test")
+    # presets of a later `/test` of the same job replace the earlier ones
     kept = tuple((name, where) for name, where in presets if _PRESET.fullmatch(name)) or found.pull.presets
     earlier = [one for one in found.pull.settings if one.key not in settings]
     found.pull = PullArguments(kept, (*earlier, *settings.values()))
@@ -146,14 +146,14 @@ def _take_variable(found: JobArguments, settings: dict[str, Entry], each: Direct
         found.problems.append(f"{each.where}: {error}")
         return
     if name in settings:
-        found.problems.append(f"{each.where}: {name} stands twice, first at {settings[name].where}")
+        found.problems.append(f"{each.where}: {name} is set twice, first at {settings[name].where}")
         return
     settings[name] = Entry(name, value, each.where)
 
 
 def _steps(found: JobArguments, each: Directive) -> list[str]:
     if not each.words:
-        found.problems.append(f"{each.where}: /{each.word} names no step: {', '.join(NAMES)}")
+        found.problems.append(f"{each.where}: /{each.word} has no step; the steps are {', '.join(NAMES)}")
     for word in each.words:
         if word not in NAMES:
             found.problems.append(f"{each.where}: there is no step {word[:60]!r}{did_you_mean(word, NAMES)}")
@@ -161,12 +161,12 @@ def _steps(found: JobArguments, each: Directive) -> list[str]:
 
 
 def _take_name(found: JobArguments, each: Directive, project: Project) -> None:
-    """A site or a flow, by its name in the project and never by a path."""
+    """Add a site or a flow, by its name in the project; paths are refused."""
     known: Callable[[], Iterable[str]]
     what, known = ("site", lambda: project.content().sites) if each.word == "cluster" else ("flow", _flows(project))
     names = list(known())
     if len(each.words) != 1:
-        found.problems.append(f"{each.where}: /{each.word} wants the name of one {what}")
+        found.problems.append(f"{each.where}: /{each.word} needs the name of one {what}")
     elif each.words[0] not in names:
         found.problems.append(
             f"{each.where}: there is no {what} {each.words[0][:60]!r}{did_you_mean(each.words[0], names)}"

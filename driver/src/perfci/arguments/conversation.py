@@ -48,7 +48,7 @@ def _read(repository: Repository, pull: PullRequest, settings: Mapping[str, Any]
         author = each.user.login if each.user else ""
         comments.append(Text(each.body or "", each.html_url, author, each.author_association or ""))
         if len(comments) > _MOST_COMMENTS:
-            raise DriverError(f"{pull.url} has more than {_MOST_COMMENTS} comments: begin a new pull request.")
+            raise DriverError(f"{pull.url} has more than {_MOST_COMMENTS} comments: open a new pull request")
     owners = _owners(found) if settings.get("github_owners_may_set") else frozenset[str]()
     author = found.user.login if found.user else ""
     description = Text(found.body or "", pull.url, author, found.author_association or "")

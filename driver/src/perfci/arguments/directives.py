@@ -1,7 +1,7 @@
 """Directives in a text of a pull request: lines such as `/var scale_test_count: 50`.
 
-What Markdown shows as an example or hides is none: code, quotations, comments in HTML. A line that was meant as a
-directive and is none is a problem, which refuses the job: to test with other values than were asked for helps nobody.
+Code, quotations and HTML comments of Markdown contain no directives. A line that resembles a directive but is not one
+is a problem, and the job is refused, because it would otherwise test with other values than requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, read_yaml_text
 
 WORDS = ("test", "var", "skip", "only", "cluster", "project")
-# of Prow and of bots beside it, which are not ours to judge
+# directives of Prow and of other bots
 _FOREIGN = frozenset(
     (
         "approve", "area", "assign", "backport", "cc", "check-cla", "cherrypick", "cherry-pick", "close", "hold",
@@ -40,7 +40,7 @@ _SLASHES = "/\u2044\u2215\u29f8\uff0f\u2571"
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One directive: its word without the slash, and what follows."""
+    """A directive: its word without the slash, and the text after it."""
 
     word: str
     rest: str
@@ -48,13 +48,13 @@ class Directive:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What follows, word by word."""
+        """The words after the directive's."""
         return tuple(self.rest.split())
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDirectives:
-    """What a text has: directives, what was meant as one and is none, and what is not ours."""
+    """The directives of a text, the lines that resemble directives, and remarks about others."""
 
     directives: tuple[Directive, ...] = ()
     problems: tuple[str, ...] = ()
@@ -62,10 +62,10 @@ class ParsedDirectives:
 
 
 def directives_in(text: str, url: str) -> ParsedDirectives:
-    """The directives of a text, in their order; lines count from 1.
+    """Return the directives of a text, in order; lines count from 1.
 
     Args:
-        url: of the text, for the places.
+        url: URL of the text, for places.
     """
     directives: list[Directive] = []
     problems: list[str] = []
@@ -75,7 +75,9 @@ def directives_in(text: str, url: str) -> ParsedDirectives:
         match = _LINE.fullmatch(line.rstrip())
         if match is None or not (match[2] or "").isprintable():
             if _looks_like_one(line):
-                problems.append(f"{where}: {_short(line)} looks like a directive, but has characters that none has")
+                problems.append(
+                    f"{where}: {_short(line)} looks like a directive, but has characters that directives cannot have"
+                )
             continue
         word, rest = match[1].lower(), (match[2] or "").strip()
         if word in WORDS:
@@ -85,12 +87,14 @@ def directives_in(text: str, url: str) -> ParsedDirectives:
             if near:
                 problems.append(f"{where}: there is no directive /{word}; did you mean /{near[0]}?")
             else:
-                remarks.append(f"{where}: /{word} is no directive of ours: {', '.join(f'/{each}' for each in WORDS)}")
+                remarks.append(
+                    f"{where}: /{word} is not a directive of psap.perf: {', '.join(f'/{each}' for each in WORDS)}"
+                )
     return ParsedDirectives(tuple(directives), tuple(problems), tuple(remarks))
 
 
 def _shown_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that Markdown shows as text."""
+    """Yield number and text of the lines that Markdown shows as text."""
     fence, in_comment = "", False
     for number, line in enumerate(_LINE_END.split(text), 1):
         if fence:
@@ -110,7 +114,7 @@ def _shown_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _looks_like_one(line: str) -> bool:
-    """Whether it was meant as a directive: one of our words, after a slash, with characters that look like them."""
+    """Return whether a line resembles a directive: a slash and a word, with similar characters of other scripts."""
     if line.startswith(("    ", "\t")):
         return False
     visible = "".join(letter for letter in line.strip() if unicodedata.category(letter) not in ("Cf", "Cc"))
@@ -123,12 +127,12 @@ def _looks_like_one(line: str) -> bool:
     return strange and "/" not in word and bool(difflib.get_close_matches(word, WORDS, n=1, cutoff=0.6))
 
 
-# of other scripts, those that look like letters of our words
+# characters of other scripts that look like letters of the words
 _ALIKE = str.maketrans("асеорхуѕіјԁԛԝтѵкнпοετυικνр", "aceopxysijdqwtvkhnoetuikvp")
 
 
 def _plain(word: str) -> str:
-    """A word with the letters of ASCII that its own look like."""
+    """Return a word with each character replaced by the ASCII letter that it looks like."""
     shown = unicodedata.normalize("NFKD", word.lower()).translate(_ALIKE)
     return "".join(letter if letter.isascii() else "?" for letter in shown if unicodedata.category(letter) != "Mn")
 
@@ -138,16 +142,16 @@ def _short(line: str) -> str:
 
 
 def variable(directive: Directive) -> tuple[str, Any]:
-    """The name and the value of `/var NAME: VALUE`, in YAML's types.
+    """Return the name and the value of `/var NAME: VALUE`, parsed as YAML.
 
     Raises:
-        ValueError: it is not well formed, too long, or YAML that is more than a value.
+        ValueError: The directive is not well formed, or the value is too long or not plain YAML.
     """
     name, colon, text = directive.rest.partition(":")
     if not colon or (text and not text.startswith((" ", "\t"))) or not _NAME.fullmatch(name.strip()):
         raise ValueError("must be /var NAME: VALUE")
     if len(text) > LONGEST_VALUE:
-        raise ValueError(f"{name} has a value of {len(text)} characters; {LONGEST_VALUE} are allowed")
+        raise ValueError(f"{name} has a value of {len(text)} characters; the limit is {LONGEST_VALUE}")
     _refuse_more_than_a_value(text, name)
     try:
         value = read_yaml_text(text)
@@ -157,19 +161,19 @@ def variable(directive: Directive) -> tuple[str, Any]:
 
 
 def _refuse_more_than_a_value(text: str, name: str) -> None:
-    """Refuse what makes much of little, before it is built.
+    """Refuse YAML that expands to much more than its text, before it is constructed.
 
     Raises:
-        ValueError: aliases, tags, depth, or no YAML at all.
+        ValueError: The text has anchors, aliases or tags, is nested too deeply, or is not YAML.
     """
     depth = 0
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) or getattr(event, "tag", None):
-                raise ValueError(f"{name} has an anchor, an alias or a tag, which a value may not have")
+                raise ValueError(f"{name} has an anchor, an alias or a tag; use a plain value")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST_VALUE:
                 raise ValueError(f"{name} is nested deeper than {_DEEPEST_VALUE} levels")
     except yaml.YAMLError as error:
-        said = str(getattr(error, "problem", None) or error).splitlines()[0]
-        raise ValueError(f"{name} is not well-formed YAML: {said}") from error
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        raise ValueError(f"{name} is not well-formed YAML: {problem}") from error

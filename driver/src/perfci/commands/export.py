@@ -18,27 +18,27 @@ from perfci.exporting.runs import export, settings_of
 
 @click.command("export")
 @click.argument("run", default="latest", shell_complete=complete_runs)
-@click.option("--to", help="s3://BUCKET/PREFIX; the run gets a folder below it. [default: its setting export_to]")
+@click.option("--to", help="s3://BUCKET/PREFIX, in which the run gets a folder. [default: its setting export_to]")
 @store_options
-@click.option("--acl", help="Canned ACL of the objects; none by default, so that they are as private as the bucket.")
+@click.option("--acl", help="Canned ACL of the objects. [default: none, as private as the bucket]")
 @click.option("--retention", help="Duration after which the export may be deleted, such as 90d.")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
 @click.pass_context
 def export_command(ctx: click.Context, /, run: str, runs_dir: Path | None, **params: Any) -> None:
-    """Export RUN to an S3 store: an id, the beginning of one, a path, or `latest`.
+    """Export RUN to an S3 store: an id, the beginning of an id, a path, or `latest`.
 
-    What is there already is not sent again, so an export that was interrupted is completed by repeating it.
+    Files that are in the store already are not sent again. Repeat an interrupted export to complete it.
     """
     directory = find_run(current_runs_root(ctx, runs_dir), run)
     given = {**given_store(params), "acl": params["acl"], "retention": params["retention"]}
-    exported = export(directory, settings_of(directory, given), tell=_tell)
+    exported = export(directory, settings_of(directory, given), tell=_print_progress)
     files = len(exported.manifest.files)
     click.echo(f"exported {directory.name}: {files} files, of which {exported.sent} were sent")
     click.echo(f"export  {exported.place}")
 
 
-def _tell(there: int, files: int, sent: int) -> None:
-    """How far it is, in one line of a terminal."""
+def _print_progress(there: int, files: int, sent: int) -> None:
+    """Print the progress, on one line of a terminal."""
     if sys.stderr.isatty():
         end = "\n" if there == files else ""
         click.echo(f"\r{there} of {files} files, {sent / 1e6:.1f} MB sent ", err=True, nl=False)

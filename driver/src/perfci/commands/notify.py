@@ -13,18 +13,18 @@ from perfdrv.errors import EXIT_FAILED, EXIT_OK, UsageError
 from perfdrv.runs.store import find_run
 
 from perfci.jobs.detection import detect
-from perfci.notifying.ending import say
+from perfci.notifying.ending import print_results
 from perfci.notifying.notify import notification_of
 
 
 @click.command("notify")
 @click.argument("run", default="latest", shell_complete=complete_runs)
 @click.option("--dry-run", is_flag=True, help="Print the messages instead of sending them.")
-@click.option("--slack-channel", help="ID of the channel. [default: the run's setting notify_slack_channel]")
-@click.option("--slack-token", help="Reference to the token, file:NAME or env:NAME.")
-@click.option("--pull", help="URL of the pull request to comment on. [default: that of the settings, or of the CI job]")
-@click.option("--github-token", help="Reference to the token, file:NAME or env:NAME.")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.option("--slack-channel", help="ID of the Slack channel. [default: the run's setting notify_slack_channel]")
+@click.option("--slack-token", help="Reference to the token of Slack, file:NAME or env:NAME.")
+@click.option("--pull", help="URL of the pull request to comment on. [default: that of the settings or of the CI job]")
+@click.option("--github-token", help="Reference to the token of GitHub, file:NAME or env:NAME.")
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
 @click.pass_context
 def notify_command(
     ctx: click.Context,
@@ -37,9 +37,9 @@ def notify_command(
     github_token: str | None,
     runs_dir: Path | None,
 ) -> int:
-    """Tell people what came of RUN: an id, the beginning of one, a path, or `latest`.
+    """Send notifications about RUN: an id, the beginning of an id, a path, or `latest`.
 
-    Whom and when say its settings notify_…. Exit code 1: a message was lost.
+    The run's settings notify_… select the targets and the conditions. Exit code 1: a message could not be sent.
     """
     directory = find_run(current_runs_root(ctx, runs_dir), run)
     given = {
@@ -51,9 +51,11 @@ def notify_command(
     _system, job = detect(os.environ)
     notification = notification_of(directory, given, job, dry_run)
     if not notification.channels:
-        raise UsageError(f"{directory.name} tells nobody: give --slack-channel or --pull, or set notify_slack_channel")
+        raise UsageError(
+            f"no notification target for {directory.name}: pass --slack-channel or --pull, or set notify_slack_channel"
+        )
     done = notification.send()
     if not done:
-        click.echo(f"notify  nothing: the setting notify_policy does not ask to tell of {directory.name}")
-    say(done, notification.dry_run)
+        click.echo(f"notify  nothing: the setting notify_policy excludes {directory.name}")
+    print_results(done, notification.dry_run)
     return EXIT_FAILED if any(each.error for each in done) else EXIT_OK

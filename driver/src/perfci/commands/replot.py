@@ -21,11 +21,13 @@ from perfci.exporting.replots import default_cache, export_plots, replot, source
 
 @click.command("replot")
 @click.argument("sources", metavar="RUN…", nargs=-1, shell_complete=complete_runs)
-@click.option("--from-file", "listed", type=LocalPath(dir_okay=False), help="A file that lists more, one a line.")
-@click.option("--to", help="s3://BUCKET/PREFIX to which the plots are exported, in a folder plots. [default: nowhere]")
+@click.option("--from-file", "listed", type=LocalPath(dir_okay=False), help="File with more runs, one per line.")
+@click.option("--to", help="Export the plots to the folder plots of s3://BUCKET/PREFIX.")
 @store_options
-@click.option("--cache", type=LocalPath(file_okay=False), help="Where fetched runs are kept. [default: ~/.cache]")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.option(
+    "--cache", type=LocalPath(file_okay=False), help="Folder for fetched runs. [default: psap-perf/exports in ~/.cache]"
+)
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
 @click.pass_context
 def replot_command(
     ctx: click.Context,
@@ -36,23 +38,21 @@ def replot_command(
     runs_dir: Path | None,
     **params: Any,
 ) -> int:
-    """Make the plots of runs again by today's code, and compare several with the first.
+    """Plot runs again with the current code, and compare several with the first.
 
-    A RUN is s3://BUCKET/…/ID, the URL of an export, or a run that is here. What is fetched is verified, and fetched
-    once. It takes no cluster. The exit code is that of the first run that could not be had or is damaged.
+    A RUN is s3://BUCKET/…/ID, the URL of an export, or a local run. Fetched files are verified and cached. No cluster
+    is needed. The exit code is that of the first run that cannot be fetched or is damaged.
     """
     wanted = [*sources, *(sources_in(listed) if listed else ())]
     if not wanted:
-        raise UsageError(
-            "Name a run: s3://BUCKET/PREFIX/ID, a URL, an id; or a file that lists some, with --from-file."
-        )
+        raise UsageError("no run: name s3://BUCKET/PREFIX/ID, a URL or an id, or pass a list of runs with --from-file")
     settings = ExportSettings.of({f"export_{name}": value for name, value in given_store(params).items()})
     done = replot(wanted, current_runs_root(ctx, runs_dir), settings, cache or default_cache(), click.echo)
     click.echo(f"plots   {shown_path(done.directory)}")
     if done.comparison:
         click.echo(f"compare {shown_path(done.comparison)}")
     elif done.not_compared:
-        click.echo(f"compare not made: {done.not_compared}", err=True)
+        click.echo(f"compare failed: {done.not_compared}", err=True)
     if settings.to:
         place = export_plots(done, settings).place
         click.echo(f"export  {place}")

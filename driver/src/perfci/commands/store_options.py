@@ -9,21 +9,21 @@ import click
 
 NAMES = ("to", "endpoint", "region", "authority", "credentials")
 _HELP = {
-    "endpoint": "URL of the store; AWS's own by default.",
+    "endpoint": "URL of the store. [default: AWS]",
     "region": "Region of the bucket.",
-    "authority": "PEM file of the certificate authorities that are trusted instead of the system's.",
-    "credentials": "Reference to a secret, file:NAME or env:NAME, with a file as the program aws keeps it; "
-    "what boto3 finds by default.",
+    "authority": "PEM file of the trusted certificate authorities, instead of the system's.",
+    "credentials": "Reference to a secret, file:NAME or env:NAME, in the format of ~/.aws/credentials. "
+    "[default: what boto3 finds]",
 }
 
 
 def store_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add them to a command: `--endpoint` and its like, each also as PERF_EXPORT_…, so that they can be set for all."""
+    """Add the options to a command, each also as a variable PERF_EXPORT_…."""
     for name in reversed(NAMES[1:]):
         function = click.option(f"--{name}", envvar=f"PERF_EXPORT_{name.upper()}", help=_HELP[name])(function)
     return function
 
 
 def given_store(params: Mapping[str, Any]) -> dict[str, str | None]:
-    """What was given of them, and `to`, by the names of the settings without `export_`."""
+    """Return the values of the options and of `--to`, by the names of the settings without `export_`."""
     return {name: params.get(name) for name in NAMES}

@@ -1,1 +1,1 @@
-"""Runs in an S3 store: exported after their end, and made plots of again from there."""
+"""Exports of runs to an S3 store, and plots of exported runs."""

@@ -1,4 +1,4 @@
-"""What follows a run that has ended, by its settings: it is exported."""
+"""The export of a run after its end, by its settings."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from perfci.exporting.runs import export
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What came of the export of a run.
+    """The result of an export.
 
     Attributes:
-        place: where it is; empty where nobody asked for it, or it was lost.
-        lost: why it is not there.
+        place: Where the export is; empty if none is configured, or it was lost.
+        lost: Why it was lost; empty if it was not.
     """
 
     place: str = ""
     lost: str = ""
 
     def exit_code(self, of_run: int) -> int:
-        """That of the run, or 1 where only the export failed."""
+        """Return the exit code of the run, or 1 if only the export failed."""
         return of_run or (EXIT_FAILED if self.lost else EXIT_OK)
 
 
 def deliver(run: Path, whole: bool = True) -> Delivery:
-    """Export a run, as its settings ask, and say what came of it.
+    """Export a run if its settings configure that, and print the result.
 
     Args:
-        whole: whether all of the run is here; what a part lacks stays as an earlier export has it.
+        whole: Whether the whole run is here; files that a part lacks remain in an earlier export.
     """
     if not (run / "settings.yml").is_file():
-        # nothing began
+        # the run was refused
         return Delivery()
     settings = ExportSettings.of(values_of_run(run))
     if not settings.to:
@@ -51,7 +51,7 @@ def deliver(run: Path, whole: bool = True) -> Delivery:
         done = Delivery(lost=f"failed: {error}; try again with: perfdrv export {run_word(run)}")
     except KeyboardInterrupt:
         done = Delivery(lost=f"not finished; finish it with: perfdrv export {run_word(run)}")
-    # whoever read the output may be gone
+    # the reader of the output may have closed it
     with contextlib.suppress(OSError):
         click.echo(f"export  {done.place or done.lost}")
     return done

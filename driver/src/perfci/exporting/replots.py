@@ -1,4 +1,4 @@
-"""Making the plots of runs again, by today's code: fetched, reported, compared."""
+"""Plots of runs with the current code: fetching, reports, a comparison."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ STEP = "plots"
 
 @dataclass(frozen=True, slots=True)
 class Plotted:
-    """What became of one source.
+    """The result of one source.
 
     Attributes:
-        run: the directory of the run; None where it could not be had.
-        report: its page.
+        run: Directory of the run; None if it could not be fetched.
+        report: Its page; None if it failed.
     """
 
     source: str
@@ -56,12 +56,12 @@ class Plotted:
 
     @property
     def why(self) -> str:
-        """Why it failed; empty where it did not."""
+        """Why it failed; empty if it did not."""
         return "" if self.error is None else error_text(self.error)
 
     @property
     def exit_code(self) -> int:
-        """0, or that of the error."""
+        """0, or the exit code of the error."""
         return EXIT_OK if self.error is None else exit_code_of(self.error) or EXIT_INTERNAL
 
 
@@ -76,29 +76,29 @@ class Replot:
 
     @property
     def exit_code(self) -> int:
-        """That of the first source that failed."""
+        """The exit code of the first source that failed."""
         return next((each.exit_code for each in self.plotted if each.error), EXIT_OK)
 
 
 def default_cache() -> Path:
-    """Where fetched runs are kept."""
+    """Return the folder for fetched runs."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psap-perf" / "exports"
 
 
 def sources_in(path: Path) -> list[str]:
-    """The sources that a file lists, one a line; empty lines and those that begin with # are none.
+    """Return the sources in a file, one per line; empty lines and lines that begin with # are ignored.
 
     Raises:
-        UsageError: it cannot be read, or lists none.
+        UsageError: The file cannot be read, or has no source.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path} cannot be read as a list of runs: {why}") from error
+        raise UsageError(f"cannot read the list of runs {path}: {why}") from error
     found = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not found:
-        raise UsageError(f"{path} lists no run: write one URL, s3:// place or run a line")
+        raise UsageError(f"{path} lists no run: write one URL, s3://BUCKET/… or run per line")
     return found
 
 
@@ -109,11 +109,13 @@ def replot(
     cache: Path,
     say: Callable[[str], None],
 ) -> Replot:
-    """Make the report of each source, whatever became of the others, and compare those of which there are several.
+    """Generate the report of each source, independently of the others, and compare several with the first.
 
     Args:
-        root: the folder of runs, in which the plots get a folder of their own.
-        settings: how stores are reached.
+        root: The folder of all runs, in which the plots get a new folder.
+        settings: Access to stores.
+        cache: The folder for fetched runs.
+        say: Prints a line for each source.
     """
     directory = new_run_directory(root, STEP)
     plotted = []
@@ -121,7 +123,7 @@ def replot(
         one = _plot(source, root, directory, settings, cache)
         say(f"{source}: {one.report}" if one.report else f"{source}: {one.why}")
         plotted.append(one)
-    comparison, why = _compared([one.run for one in plotted if one.report and one.run], directory)
+    comparison, why = _compare([one.run for one in plotted if one.report and one.run], directory)
     done = Replot(directory, tuple(plotted), comparison, why)
     write_json(directory / FILE, _document(done))
     return done
@@ -130,39 +132,39 @@ def replot(
 def _plot(source: str, root: Path, directory: Path, settings: ExportSettings, cache: Path) -> Plotted:
     run: Path | None = None
     try:
-        run = _brought(source, root, settings, cache)
+        run = _fetch_run(source, root, settings, cache)
         folder, number = directory / run.name, 1
         while folder.exists():
             number += 1
             folder = directory / f"{run.name}-{number}"
         return Plotted(source, run, make_report(run, folder).index)
     except Exception as error:
-        # whatever one run does to the analysis, the others get their plots
+        # an error of one run must not prevent the plots of the others
         return Plotted(source, run, error=error)
 
 
-def _brought(source: str, root: Path, settings: ExportSettings, cache: Path) -> Path:
-    """The run directory of a source: fetched, unless it is here."""
+def _fetch_run(source: str, root: Path, settings: ExportSettings, cache: Path) -> Path:
+    """Return the run directory of a source, fetched if it is not local."""
     scheme = urllib.parse.urlsplit(source).scheme
     if scheme not in (SCHEME, "http", "https"):
         return find_run(root, source)
     if scheme == SCHEME:
         place = Place.parse(source)
         with Store(settings.access(value_of), place.bucket) as store:
-            directory = _fetched(StoreSource(store, place), settings, cache)
+            directory = _fetch(StoreSource(store, place), settings, cache)
     else:
-        directory = _fetched(WebSource.parse(source), settings, cache)
+        directory = _fetch(WebSource.parse(source), settings, cache)
     if not (directory / RUN_FILE).is_file():
-        raise UsageError(f"{source} is an export, but of no run: it has no {RUN_FILE}")
+        raise UsageError(f"{source} is not the export of a run: it has no {RUN_FILE}")
     return directory
 
 
-def _fetched(source: Source, settings: ExportSettings, cache: Path) -> Path:
+def _fetch(source: Source, settings: ExportSettings, cache: Path) -> Path:
     return fetch(source, cache_folder(cache, source, settings.endpoint)).directory
 
 
-def _compared(runs: Sequence[Path], directory: Path) -> tuple[Path | None, str]:
-    """The page of the comparison of several runs with the first, or why there is none."""
+def _compare(runs: Sequence[Path], directory: Path) -> tuple[Path | None, str]:
+    """Return the page of the comparison of several runs with the first, or why it failed."""
     if len(runs) < 2:
         return None, ""
     try:
@@ -198,7 +200,7 @@ def export_plots(done: Replot, settings: ExportSettings, folders: tuple[str, ...
     """Export the plots, as the step `plots` of a job.
 
     Raises:
-        PerfError: a secret stands in them, or the store refuses.
+        PerfError: The plots contain a secret, or the store refuses.
     """
     access = settings.access(value_of)
     refuse_leaks(done.directory, access.keys.secrets() if access.keys else ())

@@ -1,4 +1,4 @@
-"""Exporting a run that has ended, by its own settings, and noting in it what came of that."""
+"""The export of a run by its settings, recorded in its run.json."""
 
 from __future__ import annotations
 
@@ -27,41 +27,45 @@ from perfdrv.errors import UsageError
 
 
 def settings_of(run: Path, given: Mapping[str, str | None]) -> ExportSettings:
-    """The settings of a run's export: those it recorded, and over them those *given* by their names without `export_`.
+    """Return the settings of a run's export.
+
+    Args:
+        given: Override recorded settings, by their names without `export_`.
 
     Raises:
-        UsageError: they say no place.
+        UsageError: They have no destination.
     """
     recorded = values_of_run(run) if (run / "settings.yml").is_file() else {}
     chosen = {f"{PREFIX}{name}": value for name, value in given.items() if value is not None}
     settings = ExportSettings.of({**recorded, **chosen})
     if not settings.to:
-        raise UsageError(f"{run.name} has no setting export_to: say where to with --to s3://BUCKET/PREFIX")
+        raise UsageError(f"no destination for {run.name}: pass --to s3://BUCKET/PREFIX, or set export_to")
     return settings
 
 
 def value_of(reference: str) -> str:
-    """The value of a secret that this process can read: `file:NAME`, `env:NAME`.
+    """Return the value of a secret, referred to by `file:NAME` or `env:NAME`.
 
     Raises:
-        UsageError: there is none, or only Ansible can read it.
+        UsageError: The secret is missing, or only Ansible can read it.
     """
     parsed = parse_reference(reference)
     if parsed.kind == "vault":
         raise UsageError(
-            f"{parsed} is Ansible's alone to read: name the credentials of exports and notifications by file: or env:"
+            f"only Ansible can read {parsed}: refer to credentials of exports and notifications by file: or env:"
         )
     return resolve(parsed)
 
 
 def export(run: Path, settings: ExportSettings, tell: Tell = untold, whole: bool = True) -> Exported:
-    """Export a run on which nobody works to a folder of its name, and note that, or its failure, in its run.json.
+    """Export a run to a folder of its name, and record the result in its run.json.
 
     Args:
-        whole: whether all of the run is here; what a part lacks stays as an earlier export has it.
+        tell: Called with the progress.
+        whole: Whether the whole run is here; files that a part lacks remain in an earlier export.
 
     Raises:
-        PerfError: it was not exported; some of it may be there, but no manifest.
+        PerfError: The export failed, or a process holds the run. The store may have some files, but no manifest.
     """
     hold(run)
     try:

@@ -1,4 +1,4 @@
-"""An export that is read over HTTP, as from a bucket that others may read."""
+"""An export that is read by HTTP, such as from a public bucket."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ class WebSource:
 
     @classmethod
     def parse(cls, text: str) -> WebSource:
-        """From the URL of the folder, or of its index page.
+        """Return the source at the URL of the folder or of its index page.
 
         Raises:
-            UsageError: it is no such URL.
+            UsageError: The URL is invalid.
         """
         parts = urllib.parse.urlsplit(text)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-            raise UsageError(f"{text!r} is no URL of an export: write https://HOST/PATH, without a query or a user")
+            raise UsageError(
+                f"{text!r} is not the URL of an export: write https://HOST/PATH, without a query and a user"
+            )
         path = parts.path.removesuffix(_PAGE).rstrip("/")
         return cls(urllib.parse.urlunsplit((parts.scheme, parts.netloc, path, "", "")))
 
     def read(self, path: str) -> bytes | None:
-        """The content of a small file of the export; None where there is none."""
+        """Return the content of a small file of the export; None if there is no such file."""
         with self._opened(path) as answer:
             return None if answer is None else answer.read()
 
     def get(self, path: str, target: Path) -> str | None:
-        """Write a file of the export to *target*; returns its SHA-256, None where there is no such file."""
+        """Write a file of the export to *target*; return its SHA-256, or None if there is no such file."""
         digest = hashlib.sha256()
         with self._opened(path) as answer:
             if answer is None:
@@ -56,7 +58,7 @@ class WebSource:
         return digest.hexdigest()
 
     def holds_more(self) -> bool:
-        """Whether anything is there: the page is written just before the manifest."""
+        """Return whether the export has files; its page is written just before the manifest."""
         return self.read(_PAGE) is not None
 
     @contextmanager
@@ -66,7 +68,7 @@ class WebSource:
             with urllib.request.urlopen(address, timeout=_PATIENCE_S) as answer:  # noqa: S310 - by HTTP, as parsed
                 yield answer
         except urllib.error.HTTPError as error:
-            # a bucket whose list nobody may read says 403 of what is not there
+            # a bucket that does not allow listing returns 403 for a missing file
             if error.code not in (403, 404):
                 raise DriverError(f"cannot fetch {address}: {error.code} {error.reason}") from error
             yield None

@@ -1,1 +1,1 @@
-"""A flow as a job of a CI system: who started it, its steps, what it leaves behind."""
+"""A flow as a job of a CI system: the system, the steps, the files."""

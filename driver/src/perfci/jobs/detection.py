@@ -1,4 +1,4 @@
-"""The one place that finds out which CI system this process was started by."""
+"""The detection of the CI system that started this process."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from perfci.jobs.systems.jenkins import Jenkins
 from perfci.jobs.systems.prow import Prow
 from perfci.jobs.systems.shell import Shell
 
-# the first one that recognizes its environment; a plain shell always does
+# the first system that recognizes the environment is used; Shell recognizes any
 SYSTEMS: tuple[System, ...] = (Prow(), GitHubActions(), Jenkins(), Shell())
 
 
 def detect(environment: Mapping[str, str] | None = None) -> tuple[System, Job]:
-    """The CI system and the job of an environment, this process's own by default.
+    """Return the CI system and the job of an environment, by default that of this process.
 
     Raises:
-        UsageError: it is not what the system documents.
+        UsageError: The environment is not what the system documents.
     """
     given = os.environ if environment is None else environment
     system = next(each for each in SYSTEMS if each.is_here(given))

@@ -1,4 +1,4 @@
-"""The job that a CI system runs: who, what, which pull request, which build, where its artifacts go."""
+"""The job that a CI system runs: its kind, pull request, build and folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfdrv.errors import UsageError
 from perfci.github import PullRequest
 
 Kind = Literal["presubmit", "postsubmit", "periodic", "rehearsal", "manual"]
-"""A presubmit tests a pull request, a rehearsal tests a pull request that changes the job itself."""
+"""A presubmit tests a pull request; a rehearsal tests one that changes the job itself."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -21,18 +21,18 @@ class Job:
     """One build of a job.
 
     Attributes:
-        system: name of the CI system, such as `prow`; `shell` where there is none.
-        name: of the job as the CI system has it.
-        test: its short name, which follows `/test` in a comment.
-        repository: `owner/name` of what is tested; empty where it is unknown.
-        build: id of the build; empty where there is none.
-        url: page of the build; empty where there is none.
-        artifacts: folder whose content the CI system keeps, that of this step where steps have one each.
-        artifacts_url: where that content is shown; empty where it is unknown.
-        shared: folder that all steps of the job see.
-        shared_limit: bytes that all files in `shared` may have; None where there is no limit.
-        grace: seconds between SIGTERM and SIGKILL.
-        pull: None where no single pull request is tested.
+        system: Name of the CI system, such as `prow`; `shell` for none.
+        name: Name of the job in the CI system.
+        test: Its short name, which follows `/test` in a comment.
+        repository: `owner/name` of the tested repository; empty if unknown.
+        build: ID of the build; empty if there is none.
+        url: Page of the build; empty if there is none.
+        artifacts: Folder whose content the CI system keeps; that of this step if each step has one.
+        artifacts_url: URL of this content; empty if unknown.
+        shared: Folder that all steps of the job share.
+        shared_limit: Limit of `shared` in bytes; None for no limit.
+        grace: Seconds between SIGTERM and SIGKILL.
+        pull: None unless a single pull request is tested.
     """
 
     system: str
@@ -51,47 +51,47 @@ class Job:
 
     @property
     def identity(self) -> str:
-        """The build in one word, for names and labels: `prow-scale-test-1912345678901234567`."""
+        """The build in one word, for names and labels, such as `prow-scale-test-1912345678901234567`."""
         return "-".join(word for word in (self.system, self.test, self.build) if word)
 
     @property
     def steps_share_artifacts(self) -> bool:
-        """Whether the steps of the job have one folder of artifacts, which is then where the run is."""
+        """Whether all steps of the job have one folder of artifacts, which then contains the run."""
         return self.shared.is_relative_to(self.artifacts)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Something to read about a job; `target` is a URL, or a file below its artifacts."""
+    """A link for readers of a job; `target` is a URL, or a file below its artifacts."""
 
     title: str
     target: str
 
 
 class System(Protocol):
-    """A CI system. To add one is to write such a class and to name it in `detection.py`."""
+    """A CI system; list a new class in `detection.py`."""
 
     name: str
 
     def is_here(self, environment: Mapping[str, str]) -> bool:
-        """Whether a process with this environment was started by it."""
+        """Return whether the system started a process with this environment."""
 
     def job(self, environment: Mapping[str, str]) -> Job:
-        """The job.
+        """Return the job.
 
         Raises:
-            UsageError: the environment is not what the system documents.
+            UsageError: The environment is not what the system documents.
         """
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:
-        """Put links, and a summary in Markdown, where the system shows them."""
+        """Write links and a summary in Markdown to where the system shows them."""
 
 
 def folders(environment: Mapping[str, str], artifacts: Path) -> tuple[Path, Path]:
-    """The folders of artifacts and of what steps share: ARTIFACT_DIR and SHARED_DIR, or what the system has.
+    """Return the folders ARTIFACT_DIR and SHARED_DIR.
 
     Args:
-        artifacts: where ARTIFACT_DIR is not set.
+        artifacts: The folder of the artifacts if ARTIFACT_DIR is not set; SHARED_DIR is then below it.
     """
     given = environment.get("ARTIFACT_DIR")
     chosen = (Path(given).expanduser() if given else artifacts).absolute()
@@ -100,10 +100,10 @@ def folders(environment: Mapping[str, str], artifacts: Path) -> tuple[Path, Path
 
 
 def grace_of(environment: Mapping[str, str], usual: float) -> float:
-    """Seconds between SIGTERM and SIGKILL: PERF_CI_GRACE, or what is usual in the system.
+    """Return the seconds between SIGTERM and SIGKILL: PERF_CI_GRACE, or the usual ones of the system.
 
     Raises:
-        UsageError: it is no number.
+        UsageError: PERF_CI_GRACE is not a number of seconds.
     """
     text = environment.get("PERF_CI_GRACE")
     try:
@@ -111,18 +111,18 @@ def grace_of(environment: Mapping[str, str], usual: float) -> float:
     except ValueError:
         grace = -1.0
     if not 0 < grace < 86400:
-        raise UsageError(f"PERF_CI_GRACE must be a number of seconds, but is {text!r}.")
+        raise UsageError(f"invalid PERF_CI_GRACE {text!r}: set a number of seconds")
     return grace
 
 
 def kind_of(environment: Mapping[str, str], found: Kind) -> Kind:
-    """The kind of the job: PERF_CI_KIND, or the one *found*.
+    """Return the kind of the job: PERF_CI_KIND, or the detected one.
 
     Raises:
-        UsageError: there is no such kind.
+        UsageError: There is no such kind.
     """
-    said = environment.get("PERF_CI_KIND", found)
+    named = environment.get("PERF_CI_KIND", found)
     for kind in KINDS:
-        if kind == said:
+        if kind == named:
             return kind
-    raise UsageError(f"PERF_CI_KIND is {said!r}, which is none of {', '.join(KINDS)}.")
+    raise UsageError(f"invalid PERF_CI_KIND {named!r}: set one of {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""What a job does: a whole run, or one step of it on the run that the steps share."""
+"""The steps of a job: all of them as one run, or one step on the run that the steps share."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.finalize import finalize_on_full_disk
 from perfdrv.execution.launch import launch
-from perfdrv.execution.matrix import launch_side_by_side
+from perfdrv.execution.matrix import launch_matrix
 from perfdrv.execution.resume import require_at_rest, start
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import read_entry
-from perfdrv.views.ending import conclude, report_of, reports
+from perfdrv.views.ending import conclude, make_report_of, reports
 
 from perfci.exporting.deliver import Delivery, deliver
 from perfci.jobs.job import Job
@@ -28,19 +28,19 @@ from perfci.jobs.session import JobSession
 from perfci.jobs.state import JobState, StepRecord, begun, hand_over, read_state, take_over
 from perfci.jobs.steps import JobStep, failed_before, tags_left_out
 
-# of the grace, for what is written after the last finalizer
+# part of the grace for writing files after the last finalizer
 _RESERVE_SECONDS = 3.0
 _RUN = "run"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the command line asks for.
+    """The plan of a job, from its command line and its pull request.
 
     Attributes:
-        state: of a job that begins with it.
-        request: of the whole run, below the job's artifacts.
-        remarks: what is to be said of it beside how it ends.
+        state: Initial state of the job.
+        request: Request for the whole run, below the job's artifacts.
+        remarks: Additional lines of the summary.
     """
 
     state: JobState
@@ -50,27 +50,27 @@ class Plan:
 
 
 def grace_for_finalizers(job: Job) -> float:
-    """Seconds after SIGTERM that the finalizers have."""
+    """Return the seconds after SIGTERM for the finalizers."""
     return max(job.grace / 2, job.grace - _RESERVE_SECONDS)
 
 
 def require_room(job: Job) -> None:
-    """Refuse a folder that has the files of another job, which would be overwritten.
+    """Refuse a folder of artifacts with files of another job, which would be overwritten.
 
     Raises:
-        UsageError: it has.
+        UsageError: The folder has such files.
     """
     if (job.artifacts / FINISHED).exists():
         raise UsageError(
-            f"{job.artifacts} has the artifacts of an earlier job: remove them, or set another ARTIFACT_DIR."
+            f"{job.artifacts} has the artifacts of an earlier job: remove them, or set another ARTIFACT_DIR"
         )
 
 
 def run_all_steps(plan: Plan, session: JobSession) -> int:
-    """Do all steps as one run.
+    """Run all steps as one run, and return the exit code.
 
     Raises:
-        UsageError: the run was refused.
+        UsageError: The run was refused.
     """
     job, choice = session.job, plan.state.choice
     session.remarks = plan.remarks
@@ -86,53 +86,54 @@ def run_all_steps(plan: Plan, session: JobSession) -> int:
         request = _may_be_idle(request)
     outcome = start(request, plan.jobs)
     finalize_on_full_disk(request, outcome)
-    code = _concluded(session, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
-    session.to_tell = True
-    return code if choice.left_out("export") else _exported(session, deliver(outcome.directory), code)
+    code = _record_outcome(session, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
+    session.sends_notifications = True
+    return code if choice.left_out("export") else _record_export(session, deliver(outcome.directory), code)
 
 
-def _exported(session: JobSession, delivery: Delivery, code: int) -> int:
-    """Have the files of the job say it where only the export failed; returns the exit code."""
+def _record_export(session: JobSession, delivery: Delivery, code: int) -> int:
+    """Record a failed export as the error of a job that is ok otherwise, and return the exit code."""
     if delivery.lost and not code:
         session.why = f"the run was not exported: {delivery.lost}"
     return delivery.exit_code(code)
 
 
 def run_step(plan: Plan, step: JobStep, session: JobSession) -> int:
-    """Do one step, on the run that the steps before it began.
+    """Run one step, on the run of the steps before it, and return the exit code.
 
     Raises:
-        UsageError: the step was given other settings than those before it.
+        UsageError: The step has other settings than those before it.
     """
     job = session.job
     known = read_state(job)
     if known is not None and known.given != plan.state.given:
         raise UsageError(
-            f"{step.name} was given another flow or other settings than the first step of this job: give all steps "
-            "the same ones, since the run of a job has one of each."
+            f"{step.name} has another flow or other settings than the first step of this job: pass all steps the same"
         )
     session.remarks = plan.remarks
-    state = session.state = _without_living(_with_run_of_killed(job, known)) if known else plan.state
+    state = session.state = _with_killed_steps(_with_run_of_killed(job, known)) if known else plan.state
     session.run = take_over(job, state)
-    # whatever becomes of it, it is the one that says what came of the run
-    session.to_tell = step.tag == CLEANUP
+    # the cleanup, even a failed one, sends the notifications
+    session.sends_notifications = step.tag == CLEANUP
     why = state.choice.left_out(step.name) or plan.state.choice.left_out(step.name)
     if why:
-        return _not_done(session, step, "skipped", EXIT_OK, why)
+        return _record_skipped(session, step, "skipped", EXIT_OK, why)
     former = failed_before(step, state.statuses())
     if former and not step.always:
         record = state.record_of(former)
-        return _not_done(session, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed")
+        return _record_skipped(
+            session, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed"
+        )
     session.save(begun(step.name))
     if not step.tag:
         return _READ[step.name](session, step)
     outcome = _launch_step(plan, step, session, former)
-    code = _concluded(session, outcome, step.name, plan.request.flow, step.tag == TEST)
-    return _exported_in_part(session, code)
+    code = _record_outcome(session, outcome, step.name, plan.request.flow, step.tag == TEST)
+    return _export_in_part(session, code)
 
 
-def _exported_in_part(session: JobSession, code: int) -> int:
-    """Export a run that later steps get only a part of; whatever they export is put to that."""
+def _export_in_part(session: JobSession, code: int) -> int:
+    """Export a run of which later steps get a part only; they add their files to this export."""
     state, run = session.state, session.run
     if state is None or run is None:
         return code
@@ -140,28 +141,30 @@ def _exported_in_part(session: JobSession, code: int) -> int:
     if not left_out:
         return code
     delivery = deliver(run, whole=not state.left_out)
-    session.note_left_out(left_out)
-    return _exported(session, delivery, code)
+    session.record_left_out(left_out)
+    return _record_export(session, delivery, code)
 
 
 def _with_run_of_killed(job: Job, state: JobState) -> JobState:
-    """The state with the run of a step that was killed before it could note it, where its artifacts are here."""
+    """Return the state with the run of a step that was killed before it recorded it, if its artifacts are here."""
     if state.run is not None or not any(step.status == "running" for step in state.steps):
         return state
     found = sorted(path.parent.name for path in job.artifacts.glob(f"{state.flow}-*/run.json"))
     return replace(state, run=found[-1]) if found else state
 
 
-def _without_living(state: JobState) -> JobState:
-    """The state in which a step whose process is gone was killed."""
+def _with_killed_steps(state: JobState) -> JobState:
+    """Return the state in which running steps, whose processes are gone, are killed."""
     for step in state.steps:
         if step.status == "running":
-            state = state.with_step(replace(step, status="killed", exit_code=EXIT_INTERRUPTED, why="it was killed"))
+            state = state.with_step(
+                replace(step, status="killed", exit_code=EXIT_INTERRUPTED, why="the process was killed")
+            )
     return state
 
 
 def _launch_step(plan: Plan, step: JobStep, session: JobSession, former: str) -> Outcome:
-    """Run the step's plays: those of a new run, or a further attempt at the one of the job."""
+    """Run the step's plays as a new run, or as a further attempt at the run of the job."""
     directory = session.run
     request = replace(plan.request, tags=(step.tag,), grace=grace_for_finalizers(session.job))
     if step.tag != TEST:
@@ -170,8 +173,8 @@ def _launch_step(plan: Plan, step: JobStep, session: JobSession, former: str) ->
         return start(request, plan.jobs if step.tag == TEST else 1)
     require_at_rest(directory)
     if not (directory / "settings.yml").is_file():
-        # whatever ended before its settings were known touched nothing
-        raise UsageError(f"{directory.name} ended before its settings were known, so there is nothing to go on with.")
+        # a run without recorded settings changed nothing
+        raise UsageError(f"{directory.name} ended before it recorded its settings: no step can continue it")
     before = read_outcome(directory)
     request = replace(
         request,
@@ -182,21 +185,21 @@ def _launch_step(plan: Plan, step: JobStep, session: JobSession, former: str) ->
     def keep(outcome: Outcome) -> Mapping[str, Any]:
         cleaned = step.tag == CLEANUP and outcome.status == "ok" and before.status == "interrupted"
         finalized = {"finalized": utc_now()} if cleaned else {}
-        # what a step before this one came to is what the run came to
+        # the run keeps the result of its first failed step
         return {**before.document(), **finalized} if former and before.status != "ok" else finalized
 
     if plan.jobs > 1 and step.tag == TEST:
-        return launch_side_by_side(request, plan.jobs, keep=keep)
+        return launch_matrix(request, plan.jobs, keep=keep)
     return launch(request, keep)
 
 
 def _may_be_idle(request: RunRequest) -> RunRequest:
-    """A request for plays that may have nothing to do."""
+    """Return the request, changed to accept plays without a command."""
     return replace(request, extra_vars=(*request.extra_vars, json_vars({"perf_expect_commands": False})))
 
 
-def _concluded(session: JobSession, outcome: Outcome, name: str, flow: str, report: bool) -> int:
-    """Note how it ended before anything else, then make the report."""
+def _record_outcome(session: JobSession, outcome: Outcome, name: str, flow: str, report: bool) -> int:
+    """Record how the step ended, then generate the report; return the exit code."""
     session.run = outcome.directory if outcome.directory.is_dir() else None
     code = EXIT_OK if outcome.status == "ok" else outcome.exit_code
     reason = outcome.reason or {}
@@ -205,14 +208,14 @@ def _concluded(session: JobSession, outcome: Outcome, name: str, flow: str, repo
     session.save(StepRecord(name, outcome.status, code, record.started if record else utc_now(), utc_now(), why))
     if session.run is None:
         session.why = why
-    # should the report be cut short, everything else is there
+    # first, in case the report is interrupted
     session.write(code)
     conclude(outcome, flow, session.seconds, report_wanted=report)
     return code
 
 
-def _not_done(session: JobSession, step: JobStep, status: str, code: int, why: str) -> int:
-    """Say that a step is left out, or not carried out because of one before it."""
+def _record_skipped(session: JobSession, step: JobStep, status: str, code: int, why: str) -> int:
+    """Record and print that a step does not run; return the exit code."""
     session.save(StepRecord(step.name, status, code, utc_now(), utc_now(), why))
     session.why = why if code else ""
     click.echo(f"{step.name}: {status}: {why}")
@@ -220,21 +223,21 @@ def _not_done(session: JobSession, step: JobStep, status: str, code: int, why: s
 
 
 def _plots(session: JobSession, step: JobStep) -> int:
-    """Make the report of the run once more."""
+    """Generate the report of the run again."""
     if session.run is None or not read_entry(session.run).document:
-        return _not_done(session, step, "skipped", EXIT_OK, "there is no run to report")
+        return _record_skipped(session, step, "skipped", EXIT_OK, "no run to report")
     if session.state and session.state.left_out:
-        why = f"the run is here without {session.state.left_out}; its report is in the artifacts of the test"
-        return _not_done(session, step, "skipped", EXIT_OK, why)
-    said, made = _report(session.run)
-    return _done(session, step, "" if made else said)
+        why = f"this step has the run without {session.state.left_out}; the report is in the artifacts of the test"
+        return _record_skipped(session, step, "skipped", EXIT_OK, why)
+    text, made = _report(session.run)
+    return _record_done(session, step, "" if made else text)
 
 
 def _report(run: Path) -> tuple[str, bool]:
-    """Make the report of a run; what is said of that, and whether it is made."""
-    said = report_of(run)
-    click.echo(f"report  {said}")
-    return said, _has_report(run) and not said.startswith("not ")
+    """Generate the report of a run; return its path or why it failed, and whether it was generated."""
+    text, made = make_report_of(run)
+    click.echo(f"report  {text}")
+    return text, made
 
 
 def _has_report(run: Path) -> bool:
@@ -242,22 +245,26 @@ def _has_report(run: Path) -> bool:
 
 
 def _export(session: JobSession, step: JobStep) -> int:
-    """Export the run as the steps before left it, with the report, which does not come from their folders."""
+    """Export the run as the steps before left it, with the report, which is generated here."""
     run = session.run
     if run is None or not read_entry(run).document:
-        return _not_done(session, step, "skipped", EXIT_OK, "there is no run to export")
+        return _record_skipped(session, step, "skipped", EXIT_OK, "no run to export")
     left_out = session.state.left_out if session.state else ""
     if not left_out and reports(run) and not _has_report(run):
         _report(run)
     delivery = deliver(run, whole=not left_out)
     if not delivery.place and not delivery.lost:
-        return _not_done(session, step, "skipped", EXIT_OK, "the setting export_to is empty")
-    session.to_tell = True
-    return _done(session, step, delivery.lost)
+        return _record_skipped(session, step, "skipped", EXIT_OK, "the setting export_to is empty")
+    session.sends_notifications = True
+    return _record_done(session, step, delivery.lost)
 
 
-def _done(session: JobSession, step: JobStep, why: str) -> int:
-    """Note how a step that runs no plays ended: it failed where there is something to say."""
+def _record_done(session: JobSession, step: JobStep, why: str) -> int:
+    """Record how a step without plays ended, and return the exit code.
+
+    Args:
+        why: Why it failed; empty if it is ok.
+    """
     status, code = ("failed", EXIT_FAILED) if why else ("ok", EXIT_OK)
     record = session.state.record_of(step.name) if session.state else None
     session.save(StepRecord(step.name, status, code, record.started if record else utc_now(), utc_now(), why))

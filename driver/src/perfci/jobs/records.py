@@ -1,4 +1,4 @@
-"""What a job leaves behind beside its runs: how it ended, what failed, its tests for JUnit, an index, a summary."""
+"""The files of a job: FINISHED, FAILURES, JUnit's test results, an index page, a summary."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _templates.filters["plain"] = plain
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a job, or a step of it, came out.
+    """The result of a job or of a step.
 
     Attributes:
-        words: the command, such as `perfdrv ci run FLOW`.
-        run: directory of the run; None where there is none.
-        why: the error of a job without a run; empty where the run says it.
-        steps: of the job so far.
-        remarks: what else is to be said, such as what a pull request sets.
+        words: The command, such as `perfdrv ci run FLOW`.
+        run: Directory of the run; None if there is none.
+        why: The error of a job without a run; empty if the run has it.
+        steps: Steps of the job so far.
+        remarks: Additional lines of the summary, such as the settings of a pull request.
     """
 
     words: str
@@ -58,24 +58,26 @@ class Report:
 
     @property
     def status(self) -> str:
-        """The exit code in words."""
+        """The meaning of the exit code."""
         return in_words(self.exit_code)
 
     @property
     def reason(self) -> str:
-        """The first failure in one line; empty where all went well."""
+        """The first failure in one line; empty if there is none."""
         document = read_document(self.run / "run.json") if self.run else {}
         reason = document.get("reason") if self.exit_code else None
-        said = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
-        return _first_line(self.why) or ": ".join(_first_line(each) for each in said if each.strip())
+        texts = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
+        return _first_line(self.why) or ": ".join(_first_line(each) for each in texts if each.strip())
 
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def leave(job: Job, report: Report, redact: Callable[[str], str] = lambda text: text) -> tuple[tuple[Link, ...], str]:
-    """Write all files of the job; returns its links, and its summary in Markdown."""
+def write_files(
+    job: Job, report: Report, redact: Callable[[str], str] = lambda text: text
+) -> tuple[tuple[Link, ...], str]:
+    """Write all files of the job; return its links, and its summary in Markdown."""
     folder = job.artifacts
 
     def write(name: str, text: str) -> None:
@@ -92,17 +94,17 @@ def leave(job: Job, report: Report, redact: Callable[[str], str] = lambda text: 
     write(INDEX, _templates.get_template("index.html.j2").render(shown))
     summary = printable(hide(redact(_templates.get_template("summary.md.j2").render(shown))))
     write(SUMMARY, summary)
-    # the last one: where it is, all others are whole
+    # the last file: if it exists, all others are complete
     ended = f"{utc_now()} {report.words}: {report.status} (exit code {report.exit_code})"
     reason = f": {report.reason}" if report.reason else ""
     write(FINISHED, f"{ended} after {duration_text(report.seconds)}{reason}\n")
-    return _seen_from_outside(job, links), summary
+    return _as_urls(job, links), summary
 
 
 def failure_lines(report: Report) -> list[str]:
-    """One line a failure, in the order of time, so that the root cause is the first."""
+    """Return one line for each failure, in order of time, so that the root cause is first."""
     found = sorted(_failures(report.run), key=lambda each: each.at) if report.run else []
-    # that a task stopped because it was told to is no cause where there is another one
+    # an interrupted task is the cause only if nothing else failed
     real = [each for each in found if not each.interrupted]
     lines = [" | ".join(filter(None, _columns(each, report.run))) for each in _causes(real or found)]
     ended = read_outcome(report.run).status if report.run else "ok"
@@ -113,15 +115,15 @@ def failure_lines(report: Report) -> list[str]:
 
 
 def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
-    """When, what, why, where, which directory, and what kind of failure it is where it is none of the test."""
+    """Return time, task, message, place, directory, and the kind of failure unless the test failed."""
     code = failure.exit_code
     kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {in_words(code)}"
-    told = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
-    return tuple(map(one_line, told))
+    columns = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
+    return tuple(map(one_line, columns))
 
 
 def _causes(failures: Sequence[Failure]) -> list[Failure]:
-    """Without those that only repeat an earlier one, as the conclusion of a run does."""
+    """Return the failures without those that repeat an earlier one, such as the conclusion of a run."""
     causes: list[Failure] = []
     for failure in failures:
         if not any(failure.why.startswith(f"{earlier.what}: ") for earlier in causes):
@@ -130,19 +132,19 @@ def _causes(failures: Sequence[Failure]) -> list[Failure]:
 
 
 def _failures(run: Path) -> Iterator[Failure]:
-    """Those of the run, and of cells that were processes of their own."""
+    """Yield the failures of the run, and of cells that were separate processes."""
     for path in run.rglob(FAILURES_OF_RUN):
         yield from every_failure(path.parent)
 
 
 def _place(failure: Failure, run: Path | None) -> str:
-    """Its directory below the artifacts; it may have been written where they were in another place."""
+    """Return the failure's directory relative to the artifacts, whose place may differ between steps."""
     parts = Path(failure.directory or "").parts
     return "/".join(parts[parts.index(run.name) :]) if run and run.name in parts else failure.directory or ""
 
 
 def suites(job: Job, report: Report) -> tuple[Suite, ...]:
-    """The job and its steps, and the commands of the run, as tests."""
+    """Return the job and its steps, and the commands of the run, as tests."""
     whole = Case(report.words, "" if not report.exit_code else _kind(report.exit_code), report.reason or report.status)
     steps = [
         Case(
@@ -161,7 +163,7 @@ def suites(job: Job, report: Report) -> tuple[Suite, ...]:
 
 
 def _kind(exit_code: int) -> Outcome:
-    """JUnit tells a test that failed from one that could not be carried out."""
+    """Return JUnit's kind: a failed test is a failure, a test that could not run is an error."""
     return "failure" if exit_code in (EXIT_FAILED, 4, 5) else "error"
 
 
@@ -175,7 +177,7 @@ def _case(step: Step, run: Path) -> Case:
 
 
 def _links(job: Job, report: Report) -> Iterator[Link]:
-    """What there is to read, below the artifacts."""
+    """Yield links to files below the artifacts."""
     if report.run is not None:
         name = report.run.name
         for title, path in (
@@ -191,8 +193,8 @@ def _links(job: Job, report: Report) -> Iterator[Link]:
             yield Link(title, name)
 
 
-def _seen_from_outside(job: Job, links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The same links where the CI system shows the artifacts; nothing where it does not."""
+def _as_urls(job: Job, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Return the links as URLs of the CI system; empty if it does not show the artifacts."""
     if not job.artifacts_url:
         return ()
     base = job.artifacts_url.rstrip("/")

@@ -1,4 +1,4 @@
-"""The copy of all that a job says on its standard output and its standard error."""
+"""The copy of a job's standard output and standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN_LOG = "run.log"
 
 
 class _Both:
-    """A stream whose text goes to a file too, line by line, so that a kill loses none that was complete."""
+    """A stream that is copied to a file line by line, so that a kill loses no complete line."""
 
     def __init__(self, stream: TextIO, file: TextIO, redact: Callable[[str], str]) -> None:
         self._stream = stream
@@ -24,7 +24,7 @@ class _Both:
         self._line = ""
 
     def write(self, text: str) -> int:
-        """Write to both; what cannot be written to the file changes nothing of what the job comes to."""
+        """Write to both; an error of the file is ignored."""
         self._line += text
         *lines, self._line = self._line.split("\n")
         with contextlib.suppress(OSError, ValueError):
@@ -38,17 +38,17 @@ class _Both:
         self._stream.flush()
 
     def isatty(self) -> bool:
-        """Return False: a job prints lines, as its log keeps them, and draws nothing."""
+        """Return False, so that a job prints lines instead of drawing."""
         return False
 
     def __getattr__(self, name: str) -> object:
-        """All else is the stream's."""
+        """Delegate everything else to the wrapped stream."""
         return getattr(self._stream, name)
 
 
 @contextlib.contextmanager
 def logged(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
-    """Copy what is printed in this block to a file, after what is there."""
+    """Append what is printed in this block to a file."""
     file = path.open("a", encoding="utf-8", errors="backslashreplace")
     out, error = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Both(out, file, redact), _Both(error, file, redact)
@@ -56,10 +56,10 @@ def logged(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iter
         yield
     finally:
         for stream in (sys.stdout, sys.stderr):
-            # the last line may have no end
+            # the last line may be incomplete
             if isinstance(stream, _Both) and stream._line:
                 stream.write("\n")
         sys.stdout, sys.stderr = out, error
-        # what could not be written is tried once more
+        # closing writes the buffer, which fails on a full disk
         with contextlib.suppress(OSError):
             file.close()

@@ -1,4 +1,4 @@
-"""A job at work: what it knows so far, and its files, written however it ends."""
+"""A job while it runs, and its files, which are written at any end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.references impor
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, UsageError, exit_code_of
 
 from perfci.jobs.job import Job, System
-from perfci.jobs.records import Report, leave
+from perfci.jobs.records import Report, write_files
 from perfci.jobs.run_log import RUN_LOG, logged
 from perfci.jobs.state import JobState, StepRecord, hand_over, write_state
 
@@ -30,7 +30,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class JobSession:
-    """A job at work: what it knows so far, from which its files are written whenever it ends."""
+    """A job while it runs.
+
+    Attributes:
+        words: The command, such as `perfdrv ci run FLOW`.
+        state: What later steps read; None before the job is accepted.
+        run: Directory of the run; None before there is one.
+        why: The error of the job; empty if there is none.
+        sends_notifications: Whether notifications about the run are sent at the end.
+        remarks: Additional lines of the summary.
+    """
 
     def __init__(self, system: System, job: Job, words: str) -> None:
         self.system = system
@@ -39,8 +48,7 @@ class JobSession:
         self.state: JobState | None = None
         self.run: Path | None = None
         self.why = ""
-        # whether people are told of the run when this ends
-        self.to_tell = False
+        self.sends_notifications = False
         self.remarks: tuple[str, ...] = ()
         self._started = time.monotonic()
         self._redactor = Redactor(credentials_of_environment())
@@ -48,22 +56,22 @@ class JobSession:
 
     @property
     def seconds(self) -> float:
-        """How long it has been at work."""
+        """Seconds since the start."""
         return time.monotonic() - self._started
 
     def redact(self, text: str) -> str:
-        """A text without the secrets that are known so far."""
-        shown: str = self._redactor.redact(text)
-        return shown
+        """Return a text without the known secrets."""
+        redacted: str = self._redactor.redact(text)
+        return redacted
 
     def hide(self, *values: str) -> None:
-        """Hide these secrets in all that is written from now on."""
+        """Redact these secrets in all further output."""
         self._own_secrets += values
         for value in values:
             self._redactor.add(value)
 
     def hide_secrets_of_run(self) -> list[str]:
-        """Have the secrets that the run used hidden too; returns them."""
+        """Redact the secrets of the run too, and return all known secrets."""
         of_run = remembered_values(self.run, _no_vault) if self.run else ()
         values = [*credentials_of_environment(), *self._own_secrets, *of_run]
         for value in values:
@@ -71,39 +79,39 @@ class JobSession:
         return values
 
     def save(self, record: StepRecord) -> None:
-        """Leave for later steps what became of this one."""
+        """Record the result of a step for later steps."""
         if self.state is not None:
             self.state = replace(self.state.with_step(record), run=self.run.name if self.run else self.state.run)
             write_state(self.job, self.state)
 
-    def note_left_out(self, what: str) -> None:
-        """Leave for later steps what they do not get of the run."""
+    def record_left_out(self, what: str) -> None:
+        """Record for later steps what their copy of the run lacks."""
         if self.state is not None:
             self.state = replace(self.state, left_out=what)
             write_state(self.job, self.state)
 
     def write(self, exit_code: int) -> None:
-        """Write all files of the job as it stands."""
+        """Write all files of the job, with its current state."""
         self.hide_secrets_of_run()
         steps = self.state.steps if self.state else ()
         report = Report(self.words, exit_code, self.seconds, self.run, self.why, steps, self.remarks)
-        links, summary = leave(self.job, report, self.redact)
+        links, summary = write_files(self.job, report, self.redact)
         self.links, self.summary = links, summary
 
     def show(self) -> None:
-        """Show links and summary where the CI system does."""
+        """Show links and summary in the CI system."""
         self.system.show(self.job, self.links, self.summary, os.environ)
 
 
 def _no_vault(_name: str) -> None:
-    """A vault's values are Ansible's alone to read; it searched the run for them."""
+    """Return no value: only Ansible reads a vault, and it has searched the run for these values."""
 
 
 def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSession], int]) -> int:
-    """Carry out a job or a step, and leave its files, however it ends; returns the exit code.
+    """Carry out a job or a step, write its files at any end, and return the exit code.
 
     Raises:
-        Exception: an error that is ours, when the files say so.
+        Exception: An internal error, after the files are written.
     """
     job.artifacts.mkdir(parents=True, exist_ok=True)
     session = JobSession(system, job, words)
@@ -117,7 +125,7 @@ def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSessio
             known = exit_code_of(error)
             code, session.why = EXIT_INTERNAL if known is None else known, str(error)
             unexpected = error if known is None else None
-        with _undisturbed():
+        with _signals_ignored():
             if session.why:
                 click.echo(f"Error: {session.why}", err=True)
             code = _end(session, code)
@@ -129,7 +137,7 @@ def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSessio
 
 
 def _end(session: JobSession, code: int) -> int:
-    """Close what is open in the state, and write the files."""
+    """Close the running step in the state, pass the run on, and write the files."""
     state = session.state
     for record in state.steps if state else ():
         if record.status == "running":
@@ -139,10 +147,12 @@ def _end(session: JobSession, code: int) -> int:
         if session.run is not None:
             left_out = hand_over(session.job, session.run)
             if left_out:
-                click.echo(f"later steps get the run without {left_out}: it is too large for {session.job.shared}")
-                session.note_left_out(left_out)
+                click.echo(
+                    f"later steps get the run without {left_out}: the whole run is too large for {session.job.shared}"
+                )
+                session.record_left_out(left_out)
     except (OSError, UsageError) as error:
-        click.echo(f"Error: later steps cannot go on with the run: {error}", err=True)
+        click.echo(f"Error: cannot pass the run to later steps: {error}", err=True)
         code = code or EXIT_FAILED
     session.write(code)
     session.show()
@@ -150,32 +160,32 @@ def _end(session: JobSession, code: int) -> int:
 
 
 def _refuse_leaks(session: JobSession) -> None:
-    """Fail a job in whose own files a secret stands.
+    """Fail a job whose own files contain a secret, and redact it.
 
     Raises:
-        UsageError: one does; what it stands in is named, and removed where it is the log.
+        UsageError: A file contains a secret; the message names the files.
     """
     values = session.hide_secrets_of_run()
     artifacts = session.job.artifacts
-    # the run itself was searched by its conclusion
+    # the run itself has been searched when it was concluded
     mine = {path for path in artifacts.iterdir() if path.is_file()}
     hits = sorted({hit.path for hit in scan_files(mine, values)})
     for path in hits:
         path.write_text(session.redact(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
     if hits:
         names = ", ".join(path.name for path in hits)
-        raise UsageError(f"A secret stood in clear in {names} and was taken out; find out what printed it.")
+        raise UsageError(f"plain-text secret found in {names} and redacted: find out what printed it")
 
 
 def scan_files(paths: set[Path], values: Sequence[str]) -> Iterator[Any]:
-    """Every place in these files where one of the values stands."""
+    """Yield each occurrence of a value in these files."""
     for folder in {path.parent for path in paths}:
         yield from (hit for hit in scan_directory(folder, values) if hit.path in paths)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no signal interrupt the last writing; a CI system has sent what it had to say."""
+def _signals_ignored() -> Iterator[None]:
+    """Ignore signals while the files are written."""
     former = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
     try:
         yield

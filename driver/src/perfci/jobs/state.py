@@ -1,8 +1,7 @@
-"""What the steps of a job, processes and perhaps containers of their own, know of each other.
+"""The state that the steps of a job, which may be separate containers, pass to each other.
 
-A small document in the folder that they share says which run it is and what became of each step. Where they have a
-folder of artifacts each, the run itself goes through the shared folder too, as an archive: whole where there is room,
-else what says what it is, without what it measured.
+A small document in the shared folder names the run and the result of each step. If each step has a separate folder of
+artifacts, the shared folder also has the run as an archive: the whole run if there is room, otherwise without results.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from perfci.jobs.steps import Choice
 SCHEMA = "psap.perf/job/1"
 STATE_FILE = "psap-perf-job.json"
 ARCHIVE_FILE = "psap-perf-run.tar.xz"
-# what a later step needs to go on with the run
+# files that a later step needs to continue the run
 _OF_RUN = ("run.json", "settings.yml", "failures.jsonl", "timeline.csv", "secrets.txt")
 _ESSENTIAL = frozenset((*_OF_RUN, "args.yml", "status.json", "cell.json", "FAILURE"))
 
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """What became of a step: `ok`, `failed`, `refused`, `interrupted`, `killed`, `skipped`, `not run`, `running`."""
+    """The result of a step: `ok`, `failed`, `refused`, `interrupted`, `killed`, `skipped`, `not run`, `running`."""
 
     name: str
     status: str
@@ -48,13 +47,13 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """The document.
+    """The state of a job.
 
     Attributes:
-        run: name of the run's directory below the artifacts; None before there is one.
-        choice: steps that are left out for the whole job.
-        given: a digest of the settings that the first step was given, to which the others must agree.
-        left_out: what later steps do not get of the run, since there is no room for it; empty where they get all.
+        run: Name of the run's directory below the artifacts; None before there is one.
+        choice: Steps that are left out for the whole job.
+        given: Digest of the first step's flow and settings, which must be the same in all steps.
+        left_out: What the archive of the run lacks because of its size; empty if it is complete.
     """
 
     build: str
@@ -67,33 +66,33 @@ class JobState:
     steps: tuple[StepRecord, ...] = ()
 
     def statuses(self) -> dict[str, str]:
-        """What became of each step so far."""
+        """Return the status of each step so far."""
         return {step.name: step.status for step in self.steps}
 
     def record_of(self, name: str) -> StepRecord | None:
-        """What became of a step."""
+        """Return the record of a step."""
         return next((step for step in self.steps if step.name == name), None)
 
     def with_step(self, record: StepRecord) -> JobState:
-        """With this in the place of what was known of the step."""
+        """Return the state with this record of a step."""
         return replace(self, steps=(*(step for step in self.steps if step.name != record.name), record))
 
 
 def begun(name: str) -> StepRecord:
-    """The record of a step that begins."""
+    """Return the record of a step that begins."""
     return StepRecord(name, "running", 0, utc_now())
 
 
 def digest(words: Sequence[str]) -> str:
-    """What tells settings that were given from others, without saying them."""
+    """Return a hash of settings, which may be secret."""
     return hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()[:16]
 
 
 def read_state(job: Job) -> JobState | None:
-    """What earlier steps of this build left; None for the first one.
+    """Return the state of the earlier steps of this build; None for the first step.
 
     Raises:
-        UsageError: the file is no such document, or that of another build.
+        UsageError: The file is not a state, or that of another build.
     """
     path = job.shared / STATE_FILE
     if not path.is_file():
@@ -102,17 +101,17 @@ def read_state(job: Job) -> JobState | None:
     try:
         state = _from_document(document)
     except (KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no state of a job ({type(error).__name__}: {error}); remove it.") from error
+        raise UsageError(f"{path} is not the state of a job ({type(error).__name__}: {error}): remove it") from error
     if state.build != job.identity:
         raise UsageError(
-            f"{path} is that of {state.build or 'another job'}, and this is {job.identity}: remove it, or give this "
-            "job another SHARED_DIR."
+            f"{path} is the state of {state.build or 'another job'}, not of {job.identity}: remove it, or set another "
+            "SHARED_DIR"
         )
     return state
 
 
 def write_state(job: Job, state: JobState) -> None:
-    """Leave the document for later steps."""
+    """Write the state for later steps."""
     job.shared.mkdir(parents=True, exist_ok=True)
     document = {
         "schema": SCHEMA,
@@ -145,13 +144,17 @@ def _from_document(document: Mapping[str, Any]) -> JobState:
 
 
 def hand_over(job: Job, run: Path) -> str:
-    """Put the run into the shared folder, where steps have artifacts each; says what had to be left out of it."""
+    """Write the run to the shared folder if steps have separate artifacts; return what had to be left out.
+
+    Raises:
+        UsageError: Even the essential files exceed the limit of the folder.
+    """
     if job.steps_share_artifacts or not run.is_dir():
         return ""
     for kept, left_out in (
         (_all_but_reports, ""),
-        (_no_measurements, "what was measured"),
-        (_essential, "all but what it takes to go on"),
+        (_no_measurements, "its results"),
+        (_essential, "everything but the files to continue it"),
     ):
         content = _packed(run, kept)
         if job.shared_limit is None or len(content) <= job.shared_limit:
@@ -159,14 +162,14 @@ def hand_over(job: Job, run: Path) -> str:
             partial.write_bytes(content)
             partial.replace(job.shared / ARCHIVE_FILE)
             return left_out
-    raise UsageError(f"{run.name} does not fit into {job.shared}, which may have {job.shared_limit} bytes.")
+    raise UsageError(f"{run.name} exceeds the limit of {job.shared}, {job.shared_limit} bytes")
 
 
 def take_over(job: Job, state: JobState) -> Path | None:
-    """The directory of the run below this step's artifacts, unpacked where it is not there; None before there is one.
+    """Return the directory of the run below this step's artifacts, unpacked if necessary; None before there is a run.
 
     Raises:
-        UsageError: an earlier step had a run that is not to be found.
+        UsageError: The run of an earlier step is missing.
     """
     if state.run is None:
         return None
@@ -175,8 +178,8 @@ def take_over(job: Job, state: JobState) -> Path | None:
         return directory
     if not archive.is_file():
         raise UsageError(
-            f"The run {state.run} of an earlier step is neither in {job.artifacts} nor in {job.shared}: give all steps "
-            "one ARTIFACT_DIR, or one SHARED_DIR."
+            f"run {state.run} of an earlier step is neither in {job.artifacts} nor in {job.shared}: set the same "
+            "ARTIFACT_DIR or the same SHARED_DIR for all steps"
         )
     job.artifacts.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as packed:
@@ -190,7 +193,7 @@ def _packed(run: Path, kept: Callable[[Path], bool]) -> bytes:
         for folder, folders, names in os.walk(run):
             folders.sort()
             if Path(folder) == run and REPORT_FOLDER in folders:
-                # the next step makes it again
+                # the next step generates it again
                 folders.remove(REPORT_FOLDER)
             packed.add(folder, str(Path(folder).relative_to(run.parent)), recursive=False)
             for path in (Path(folder, name) for name in sorted(names) if name != LOCK_FILE):

@@ -1,4 +1,4 @@
-"""The steps of a job, in their order, and which of them are carried out."""
+"""The steps of a job, in order, and the choice among them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from perfdrv.errors import UsageError, unknown
 
 @dataclass(frozen=True, slots=True)
 class JobStep:
-    """One step.
+    """A step.
 
     Attributes:
-        tag: of the flow's plays that it runs; empty for one that only reads what the run left.
-        always: it is carried out whatever became of those before it.
+        tag: Tag of the flow's plays that it runs; empty for a step that only reads the run directory.
+        always: Whether it runs after a failed step.
     """
 
     name: str
@@ -25,29 +25,29 @@ class JobStep:
 
 
 STEPS = (
-    JobStep("pre_cleanup", "Clean up what former runs left in the cluster.", CLEANUP_BEFORE),
+    JobStep("pre_cleanup", "Delete what earlier runs left in the cluster.", CLEANUP_BEFORE),
     JobStep("prepare", "Prepare the cluster.", PREPARE),
     JobStep("test", "Run the test and capture its state.", TEST),
-    JobStep("post_cleanup", "Clean up, whatever became of the test.", CLEANUP, always=True),
-    JobStep("plots", "Make the report again.", always=True),
-    JobStep("export", "Export the run to the store that its settings name.", always=True),
+    JobStep("post_cleanup", "Clean up, even after a failed test.", CLEANUP, always=True),
+    JobStep("plots", "Generate the report again.", always=True),
+    JobStep("export", "Export the run to the store in its settings.", always=True),
 )
 NAMES = tuple(step.name for step in STEPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which steps are left out: those that are named, or all but those that are named."""
+    """The steps to skip, or the only steps to run."""
 
     skip: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, skip: Iterable[str], only: Iterable[str]) -> Choice:
-        """The choice.
+        """Return the choice.
 
         Raises:
-            UsageError: a step is unknown.
+            UsageError: A step is unknown.
         """
         chosen = cls(tuple(skip), tuple(only))
         for name in (*chosen.skip, *chosen.only):
@@ -55,22 +55,22 @@ class Choice:
         return chosen
 
     def left_out(self, name: str) -> str:
-        """Why a step is left out; empty where it is carried out."""
+        """Return why a step is left out; empty if it runs."""
         if name in self.skip:
-            return f"told to skip {name}"
-        return f"told to do only {', '.join(self.only)}" if self.only and name not in self.only else ""
+            return f"{name} is skipped on request"
+        return f"only {', '.join(self.only)} requested" if self.only and name not in self.only else ""
 
     def with_those_of(self, other: Choice) -> Choice:
-        """Both choices: left out is what either leaves out."""
+        """Return a choice that leaves out what either of the two leaves out."""
         only = tuple(name for name in other.only if name in self.only) if self.only and other.only else None
         return Choice((*self.skip, *other.skip), self.only or other.only if only is None else only)
 
 
 def step_named(name: str) -> JobStep:
-    """The step with this name.
+    """Return the step with this name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: There is no such step.
     """
     for step in STEPS:
         if step.name == name:
@@ -79,16 +79,16 @@ def step_named(name: str) -> JobStep:
 
 
 def failed_before(step: JobStep, statuses: Mapping[str, str]) -> str:
-    """The first step before this one that did not end well; empty if there is none."""
+    """Return the first step before this one that is neither ok nor skipped; empty if there is none."""
     earlier = NAMES[: NAMES.index(step.name)]
     return next((name for name in earlier if statuses.get(name, "ok") not in ("ok", "skipped")), "")
 
 
 def tags_left_out(choice: Choice) -> tuple[str, ...]:
-    """Tags of the plays of steps that are left out."""
+    """Return the tags of the plays of steps that are left out."""
     return tuple(step.tag for step in STEPS if step.tag and choice.left_out(step.name))
 
 
 def anything_left(choice: Choice, among: Collection[JobStep] = STEPS) -> bool:
-    """Whether any step is carried out."""
+    """Return whether any step runs."""
     return any(not choice.left_out(step.name) for step in among)

@@ -1,4 +1,4 @@
-"""Telling of a run at its end, and saying on the terminal what came of that."""
+"""Notifications at the end of a run or job, and their output on the terminal."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from perfci.jobs.job import Job
 from perfci.notifying.notify import PREFIX, Notification, NotificationResult, notification_of
 
 
-def tell_of(run: Path, job: Job | None = None) -> None:
-    """Tell people of a run as its settings ask. That it was lost is said, and changes nothing."""
+def notify(run: Path, job: Job | None = None) -> None:
+    """Send notifications about a run by its settings, and print the results; a lost one is no error."""
     if not (run / "settings.yml").is_file():
-        # nothing began
+        # the run was refused
         return
     notification = notification_of(run, {}, job)
     try:
-        say(notification.send(), notification.dry_run)
+        print_results(notification.send(), notification.dry_run)
     except KeyboardInterrupt:
         click.echo(f"notify  not finished; try again with: perfdrv notify {run_word(run)}")
 
 
-def tell_of_refusal(settings: Mapping[str, Any], job: Job, why: str) -> None:
-    """Tell people, as the settings of a job ask, that it was refused before it came to a run."""
+def notify_refusal(settings: Mapping[str, Any], job: Job, why: str) -> None:
+    """Send notifications about a job that was refused before its run, by the settings of the job."""
     dry_run = bool(settings.get(f"{PREFIX}dry_run"))
     notification = Notification(job.artifacts / job.identity, settings, job, dry_run, why)
     try:
-        say(notification.send(), notification.dry_run)
+        print_results(notification.send(), notification.dry_run)
     except KeyboardInterrupt:
         click.echo("notify  not finished")
 
 
-def say(done: Iterable[NotificationResult], dry_run: bool) -> None:
-    """Print what became of notifications, and in a dry run what they would say."""
-    # whoever read the output may be gone
+def print_results(done: Iterable[NotificationResult], dry_run: bool) -> None:
+    """Print the results of notifications, and in a dry run their texts."""
+    # the reader of the output may have closed it
     with contextlib.suppress(OSError):
         for each in done:
             if each.error:

@@ -1,4 +1,4 @@
-"""What a notification says of a run: verdict, first failure, the KPIs that moved, links."""
+"""The content of a notification: verdict, first failure, the KPIs that moved, links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FATAL = ("fatal: ", "failed: ", "[ERROR]: ")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Something to open."""
+    """A link."""
 
     title: str
     target: str
@@ -37,8 +37,9 @@ class Moved:
 
     Attributes:
         verdict: `worse`, `different` or `better`.
-        change: as a share of the level before; None where that was 0.
-        low: lower end of the 95 % interval of the change.
+        change: As a share of the level before; None if that was 0.
+        low: Lower end of the change's 95 % interval.
+        high: Its upper end.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Moved:
 
     @property
     def size(self) -> str:
-        """`+12.3 % (95 %: +8.0 % to +17.1 %)`."""
+        """The change as text, such as `+12.3 % (95 %: +8.0 % to +17.1 %), 2 to 2.25 s`."""
         if self.change is None:
             return f"from {self.before:g} to {self.now:g} {self.unit}"
         known = self.low is not None and self.high is not None
@@ -63,16 +64,16 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What templates get.
+    """The variables of the templates.
 
     Attributes:
-        status: of the run, or `regression` where it ended well and a KPI is worse.
-        what: the first failure: its command and task; empty where there is none.
-        why: its message in one line.
-        where: file and line of the task, and its host.
-        log: line of ansible.log, `ansible.log:123: fatal: …`.
-        export_lost: why the run was not exported; empty where it was, or where nobody asked for it.
-        about: what the thread is about: a pull request, or a day.
+        status: Of the run; `regression` if the run is ok and a KPI is worse.
+        what: Command and task of the first failure; empty if nothing failed.
+        why: Its message, in one line.
+        where: File and line of the task, and its host.
+        log: Its line of ansible.log, such as `ansible.log:123: fatal: …`.
+        export_lost: Why the export failed; empty if it did not.
+        about: The subject of the thread: a pull request, or a day.
     """
 
     run: str
@@ -95,28 +96,28 @@ class Message:
 
     @property
     def good(self) -> bool:
-        """Whether nobody needs to act."""
+        """Whether no action is needed."""
         return self.status == "ok"
 
     @property
     def verdict(self) -> str:
-        """The status, and what kind of failure it is where the test did not fail: `failed: cluster unreachable …`."""
+        """The status with the kind of failure, unless the test failed, such as `failed: cluster unreachable …`."""
         kind = in_words(self.exit_code)
         return self.status if self.exit_code == EXIT_OK or kind == self.status else f"{self.status}: {kind}"
 
 
 def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
-    """What is to be said of a run that has ended.
+    """Return the message about a run that has ended.
 
     Raises:
-        PerfError: its run.json cannot be read.
+        PerfError: run.json cannot be read.
     """
     state = read_run(run)
     document, reason = state.document, mapping(state.document.get("reason"))
     moved = sorted(moved_kpis(run), key=lambda kpi: (_MOVED.index(kpi.verdict), -abs(kpi.change or 0.0)))
     worse = any(kpi.verdict == "worse" for kpi in moved)
     exported, code = mapping(document.get("export")), document.get("exit_code")
-    # of a run of former days it is a name
+    # in old runs, `lab` is a name
     lab = mapping(document.get("lab"))
     own = [Link("artifacts", str(exported["to"]))] if exported.get("status") == "ok" else []
     seconds = seconds_between(document.get("started"), document.get("ended"), utc_now())
@@ -142,7 +143,7 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
 
 
 def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: str) -> Message:
-    """What is to be said of a job that was refused before it came to a run, by the *name* of its build."""
+    """Return the message about a job that was refused before its run; *name* is that of its build."""
     return Message(
         run=name,
         flow=flow,
@@ -165,7 +166,7 @@ def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: s
 
 
 def moved_kpis(run: Path) -> Iterator[Moved]:
-    """The KPIs that moved, by the run's report/regression.json, which `perfanalysis regress` writes."""
+    """Yield the KPIs that moved, from the run's report/regression.json, which `perfanalysis regress` writes."""
     document = read_document(run / "report" / "regression.json")
     for recording in document.get("recordings") or ():
         for kpi in recording.get("kpis") or ():
@@ -189,7 +190,7 @@ def _moved(recording: str, kpi: Mapping[str, Any], change: Mapping[str, Any]) ->
 
 
 def _log_line(run: Path) -> str:
-    """The first line of the log that tells a failure, with its number."""
+    """Return the first line of the log with a failure, and its number."""
     try:
         with (run / "ansible.log").open(encoding="utf-8", errors="replace") as stream:
             for number, line in enumerate(stream, start=1):
@@ -201,30 +202,34 @@ def _log_line(run: Path) -> str:
 
 
 def _line(text: object) -> str:
-    """The first line of a text, not too long."""
+    """Return the first line of a text, shortened."""
     first = str(text or "").strip().partition("\n")[0]
     return first if len(first) <= _LONGEST_LINE else f"{first[: _LONGEST_LINE - 1]}…"
 
 
 def slack_text(text: object) -> str:
-    """A text that Slack takes for nothing but text: no mention, no link."""
+    """Return a text in which Slack finds no mention and no link."""
     return printable(str(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("`", "'")
 
 
 def github_text(text: object) -> str:
-    """A text that stands in a code span of Markdown: no mention, no markup."""
+    """Return a text for a code span of Markdown, without mentions and markup."""
     return one_line(text).replace("`", "'").replace("|", "\\|")
 
 
 def rendered(name: str, message: Message, folder: str) -> str:
-    """The text of a notification, by the template *name* in a folder of the user's, else by the shipped one.
+    """Return the text of a notification.
+
+    Args:
+        name: File name of the template.
+        folder: The user's folder of templates, which override those of this package; empty for none.
 
     Raises:
-        UsageError: the template cannot be used.
+        UsageError: The template cannot be used.
     """
     own = [FileSystemLoader(Path(folder).expanduser())] if folder else []
     loader = ChoiceLoader([*own, PackageLoader("perfci.notifying")])
-    # Markdown and Slack's markup are no HTML; the filters below are what escapes there
+    # Markdown and Slack's markup are escaped by the filters below, not as HTML
     environment = SandboxedEnvironment(
         loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
@@ -232,4 +237,4 @@ def rendered(name: str, message: Message, folder: str) -> str:
     try:
         return environment.get_template(name).render(message=message).strip() + "\n"
     except TemplateError as error:
-        raise UsageError(f"the template {name} of notifications cannot be used: {error}") from error
+        raise UsageError(f"cannot use the template {name} of notifications: {error}") from error

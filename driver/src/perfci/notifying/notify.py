@@ -1,4 +1,4 @@
-"""Telling of a run by its settings: whom, when, and that it was lost, which fails nothing."""
+"""Notifications about a run by its settings: targets, conditions, and lost ones, which fail nothing."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _SLACK, _GITHUB = "slack", "github"
 
 @dataclass(frozen=True, slots=True)
 class NotificationResult:
-    """What became of a notification.
+    """The result of a notification.
 
     Attributes:
-        text: what was, or in a dry run would be, said.
-        error: why it was lost; empty where it was not.
+        text: The message, also in a dry run.
+        to: Where it is: the channel and time stamp, or the URL of the comment.
+        error: Why it was lost; empty if it was sent.
     """
 
     channel: str
@@ -47,10 +48,11 @@ class NotificationResult:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """How people are told of a run.
+    """The notifications about a run.
 
     Attributes:
-        refusal: why the job was refused before it came to one, which nothing is noted of then.
+        settings: Values of the settings `notify_…` and `github_…`.
+        refusal: Why the job was refused before its run, which then has no run.json to record notifications in.
     """
 
     run: Path
@@ -64,23 +66,23 @@ class Notification:
 
     @property
     def pull(self) -> PullRequest | None:
-        """The pull request: that of the settings, else that of the job.
+        """The pull request of the settings, or that of the job.
 
         Raises:
-            UsageError: the settings name none.
+            UsageError: The settings have an invalid URL.
         """
         named = self._value("github_pull")
         return pull_request_of(named) if named else self.job.pull if self.job else None
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Whom the settings ask to tell."""
+        """The channels that the settings select."""
         slack = [_SLACK] if self._value("slack_channel") else []
         github = [_GITHUB] if self.settings.get(f"{PREFIX}github") or self._value("github_pull") else []
         return (*slack, *github)
 
     def message(self) -> Message:
-        """What is to be said."""
+        """Return the message."""
         pull = self.pull
         links = [Link("pull request", pull.url)] if pull else []
         if self.job and self.job.url:
@@ -93,7 +95,7 @@ class Notification:
         return message_of(self.run, tuple(links), about)
 
     def is_wanted(self, message: Message) -> bool:
-        """Whether the policy asks to tell of it."""
+        """Return whether the policy includes this message."""
         policy = self._value("policy") or _ALWAYS
         if policy == _ALWAYS or self.refusal:
             return True
@@ -107,13 +109,13 @@ class Notification:
             and str(entry.document.get("started") or "") < _started(self.run)
         ]
         moved = any(kpi.verdict != "different" for kpi in message.kpis)
-        # what was before is unknown: whoever asks for changes hears of the first run
+        # the first run counts as a change
         return moved or not former or former[-1] != message.status
 
     def send(self) -> tuple[NotificationResult, ...]:
-        """Tell all whom the settings name, one whatever becomes of the other; no error leaves it.
+        """Send to all channels, independently of each other, and record the results in run.json.
 
-        What was told is noted in run.json. In a dry run nothing is sent and nothing noted.
+        Errors are in the results. A dry run sends and records nothing.
         """
         try:
             message = self.message()
@@ -121,12 +123,12 @@ class Notification:
                 return ()
         except (PerfError, DriverError) as error:
             return (NotificationResult("notification", "", error=hide(str(error))),)
-        done = tuple(self._tell(channel, message) for channel in self.channels)
+        done = tuple(self._send(channel, message) for channel in self.channels)
         if not self.dry_run and not self.refusal:
-            self._note(done)
+            self._record(done)
         return done
 
-    def _tell(self, channel: str, message: Message) -> NotificationResult:
+    def _send(self, channel: str, message: Message) -> NotificationResult:
         redactor = Redactor(credentials_of_environment())
         text = ""
         try:
@@ -157,18 +159,18 @@ class Notification:
     def _to_github(self, message: Message, text: str) -> NotificationResult:
         pull = self.pull
         if pull is None:
-            raise UsageError("there is no pull request to comment on: set notify_github_pull, or run it as a CI job")
+            raise UsageError("no pull request to comment on: set notify_github_pull, or run the flow as a CI job")
         if self.dry_run:
             return NotificationResult(_GITHUB, text, str(pull))
         return NotificationResult(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
 
     def _former(self, channel: str) -> str:
-        """Where an earlier notification of this run stands; empty if there is none."""
+        """Return the place of an earlier notification about this run; empty if there is none."""
         document = {} if self.refusal else read_run(self.run).document
-        told = (document.get(FACT) or {}).get(channel) or {}
-        return str(told.get("to") or "")
+        former = (document.get(FACT) or {}).get(channel) or {}
+        return str(former.get("to") or "")
 
-    def _note(self, done: tuple[NotificationResult, ...]) -> None:
+    def _record(self, done: tuple[NotificationResult, ...]) -> None:
         try:
             hold(self.run)
             try:
@@ -176,13 +178,13 @@ class Notification:
             finally:
                 release(self.run)
         except PerfError:
-            # somebody works on the run again, or the disk is full: those who were told were told
+            # another process holds the run, or the disk is full; the messages are sent nevertheless
             return
 
-    def _fact(self, told: NotificationResult) -> dict[str, str]:
-        """What run.json says of a notification; where an earlier one stands also if this one was lost."""
-        status = {"status": "failed", "why": told.error} if told.error else {"status": "ok"}
-        to = told.to or self._former(told.channel)
+    def _fact(self, result: NotificationResult) -> dict[str, str]:
+        """Return the entry of run.json; a lost notification keeps the place of an earlier one."""
+        status = {"status": "failed", "why": result.error} if result.error else {"status": "ok"}
+        to = result.to or self._former(result.channel)
         return {**status, "at": utc_now(), **({"to": to} if to else {})}
 
 
@@ -193,7 +195,7 @@ def _started(run: Path) -> str:
 
 
 def notification_of(run: Path, given: Mapping[str, Any], job: Job | None = None, dry_run: bool = False) -> Notification:
-    """How the settings that a run recorded, and over them those *given*, ask to tell of it."""
+    """Return the notifications about a run, by its recorded settings and those given, which override them."""
     recorded = values_of_run(run) if (run / "settings.yml").is_file() else {}
     settings = {**recorded, **{name: value for name, value in given.items() if value}}
     return Notification(run, settings, job, dry_run or bool(settings.get(f"{PREFIX}dry_run")))

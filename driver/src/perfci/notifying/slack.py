@@ -1,6 +1,6 @@
-"""Slack, through its own client: a message in the one thread of a subject, which is changed when more is known.
+"""Slack, through its SDK: a message in the thread of a subject, which a later notification updates.
 
-The client and not community.general's module, which finds no thread and repeats nothing that Slack's limits refuse.
+community.general's module can neither find a thread nor repeat a request that Slack's limits refuse.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _EVENT = "psap_perf_thread"
 _TIMEOUT_SECONDS = 20
 _TRIES = 4
 _PAGE = 200
-# of a busy channel; a thread that is older gets a successor
+# of history; an older thread is not found, and gets a successor
 _MOST_PAGES = 10
-# a message that is gone, that is another's, or that a workspace lets nobody change after so long
+# the message was deleted, has another author, or is older than the workspace allows changes
 _CHANGE_NO_MORE = ("message_not_found", "cant_update_message", "edit_window_closed")
 
 
 @dataclass(frozen=True, slots=True)
 class SlackAccess:
-    """Where messages go.
+    """The destination of messages.
 
     Attributes:
-        channel: its ID, such as C0123456789.
+        channel: Its ID, such as C0123456789.
     """
 
     channel: str
@@ -39,10 +39,11 @@ class SlackAccess:
 
 
 def post(access: SlackAccess, subject: str, title: str, text: str, former: str = "") -> str:
-    """Post a message in the thread of a subject, which is begun with a title where there is none; its time stamp.
+    """Post a message in the thread of a subject, and return its time stamp.
 
     Args:
-        former: time stamp of a message that is changed instead, where it is still there.
+        title: The first message of a new thread.
+        former: Time stamp of a message that is updated instead, if it still exists.
 
     Raises:
         DriverError: Slack does not answer, or refuses.
@@ -51,28 +52,28 @@ def post(access: SlackAccess, subject: str, title: str, text: str, former: str =
     try:
         from slack_sdk.errors import SlackApiError, SlackClientError
     except ImportError as error:
-        raise UsageError("Messages in Slack need slack_sdk: pip install 'psap-perf[slack]'") from error
+        raise UsageError("messages in Slack need slack_sdk: pip install 'psap-perf[slack]'") from error
     client = _client(access)
     try:
         if former:
             try:
                 return str(client.chat_update(channel=access.channel, ts=former, text=text)["ts"])
             except SlackApiError as error:
-                if _said(error) not in _CHANGE_NO_MORE:
+                if _error_code(error) not in _CHANGE_NO_MORE:
                     raise
-        thread = _thread(client, access.channel, subject) or _begun(client, access.channel, subject, title)
+        thread = _find_thread(client, access.channel, subject) or _start_thread(client, access.channel, subject, title)
         answer = client.chat_postMessage(
             channel=access.channel, text=text, thread_ts=thread, unfurl_links=False, unfurl_media=False
         )
     except SlackApiError as error:
-        raise DriverError(f"Slack refuses a message to {access.channel}: {_said(error)}") from error
+        raise DriverError(f"Slack refuses a message to {access.channel}: {_error_code(error)}") from error
     except (SlackClientError, OSError, ValueError) as error:
         raise DriverError(f"Slack at {access.url} does not answer: {str(error)[:200]}") from error
     return str(answer["ts"])
 
 
-def _said(error: SlackApiError) -> str:
-    """Slack's word for an error, or the status of the answer."""
+def _error_code(error: SlackApiError) -> str:
+    """Return Slack's code of an error, or the HTTP status."""
     data = error.response.data
     return str(data.get("error") if isinstance(data, dict) else error.response.status_code)
 
@@ -94,8 +95,8 @@ def _client(access: SlackAccess) -> WebClient:
     )
 
 
-def _thread(client: WebClient, channel: str, subject: str) -> str | None:
-    """The time stamp of the message that began the thread."""
+def _find_thread(client: WebClient, channel: str, subject: str) -> str | None:
+    """Return the time stamp of the message that started the thread; None if there is no thread."""
     cursor = ""
     for _page in range(_MOST_PAGES):
         found = client.conversations_history(
@@ -112,6 +113,6 @@ def _thread(client: WebClient, channel: str, subject: str) -> str | None:
     return None
 
 
-def _begun(client: WebClient, channel: str, subject: str, title: str) -> str:
+def _start_thread(client: WebClient, channel: str, subject: str, title: str) -> str:
     metadata = {"event_type": _EVENT, "event_payload": {"subject": subject}}
     return str(client.chat_postMessage(channel=channel, text=title, metadata=metadata, unfurl_links=False)["ts"])

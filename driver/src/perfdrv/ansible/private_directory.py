@@ -1,7 +1,7 @@
-"""The private directory of one worker: outside the run, readable by its owner only, gone at the end.
+"""The private directory of one worker: outside the run, readable by its owner only, removed at the end.
 
-ansible-runner keeps extra vars and the environment in it in the clear, and Ansible decrypts vault files in it, so those
-that a killed driver left behind are removed by the next one: the driver holds a lock on each of its own.
+ansible-runner writes extra vars and the environment into it in plain text, and Ansible decrypts vault files in it. A
+driver locks its directories; the next driver removes those that a killed one left.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from perfdrv.errors import UsageError
 PREFIX = "perfdrv-private-"
 # Ansible 2.21 listens below TMPDIR at pymp-xxxxxxxx/listener-xxxxxxxx, and a socket's path has at most 107 characters
 _LONGEST_TEMPORARY = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")
-_SHORT_PLACE = Path("/tmp")  # noqa: S108 - for a link of our own, with a name that mkdtemp chose
+_SHORT_PLACE = Path("/tmp")  # noqa: S108 - for a link with a name that mkdtemp chose
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateDirectory:
-    """Where a worker and all that it starts write what is not the run's."""
+    """The folder of a worker and its processes for all files outside the run."""
 
     path: Path
 
     @property
     def log(self) -> Path:
-        """What the worker says on its standard error."""
+        """The worker's standard error."""
         return self.path / "worker.log"
 
     @property
@@ -51,27 +51,27 @@ class PrivateDirectory:
 
     @property
     def link(self) -> Path:
-        """A short way to the temporary files, which is there where their own path is too long for a socket."""
+        """A link to the temporary files, which exists if their path is too long for a socket."""
         return _SHORT_PLACE / self.path.name
 
     def make(self) -> None:
-        """Make the folders in it."""
+        """Create the folders in it."""
         for folder in (self.runner, self.temporary):
             folder.mkdir(mode=0o700)
         if len(str(self.temporary)) > _LONGEST_TEMPORARY:
             self.link.symlink_to(self.temporary)
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove the directory with its content."""
         if self.link.is_symlink() and self.link.readlink() == self.temporary:
             self.link.unlink(missing_ok=True)
         shutil.rmtree(self.path, ignore_errors=True)
 
     def variables(self) -> dict[str, str]:
-        """Have Ansible, its modules and the programs that they start make their temporary files here.
+        """Return the variables that direct temporary files of Ansible and all its processes here.
 
-        Many of them are removed by an orderly exit only, which is not how Ansible's workers end. So are connections to
-        a host that several runs would share: the one that opened it would take it from the others at its end.
+        Many of these files are removed only by an orderly exit, and Ansible's workers do not exit orderly. Connections
+        to hosts are here too, because the run that opened a shared connection would close it for the others.
         """
         place = str(self.link if self.link.is_symlink() else self.temporary)
         return {"TMPDIR": place, "ANSIBLE_LOCAL_TEMP": place, "ANSIBLE_SSH_CONTROL_PATH_DIR": place}
@@ -79,15 +79,15 @@ class PrivateDirectory:
 
 @contextlib.contextmanager
 def private_directory() -> Iterator[PrivateDirectory]:
-    """Make a private directory (0700) and remove it when the block ends.
+    """Create a private directory (0700) and remove it when the block ends.
 
     Raises:
-        UsageError: there is no place for it.
+        UsageError: It cannot be created.
     """
     with contextlib.ExitStack() as made:
-        with _a_place():
+        with _temporary_files():
             private = PrivateDirectory(Path(tempfile.mkdtemp(prefix=PREFIX)))
-            # one that is held by somebody else is being swept up in this very moment
+            # another driver holds a new directory if it is just removing it
             while not made.enter_context(_held(private.path)):
                 private = PrivateDirectory(Path(tempfile.mkdtemp(prefix=PREFIX)))
             made.callback(private.remove)
@@ -96,13 +96,13 @@ def private_directory() -> Iterator[PrivateDirectory]:
 
 
 def remove_leftovers() -> list[Path]:
-    """Remove this user's private directories that nobody holds, and return them.
+    """Remove this user's private directories that no process holds, and return them.
 
     Raises:
-        UsageError: there is no place for new ones.
+        UsageError: The folder of temporary files cannot be used.
     """
     removed = []
-    with _a_place():
+    with _temporary_files():
         for path in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
             with _held(path) as held:
                 if held:
@@ -113,7 +113,7 @@ def remove_leftovers() -> list[Path]:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[bool]:
-    """Hold a folder of this user as long as the block lasts; false where another process does, or it is none."""
+    """Hold a folder of this user during the block; yield False if another process holds it, or it is not one."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -134,9 +134,9 @@ def _locked(descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def _a_place() -> Iterator[None]:
+def _temporary_files() -> Iterator[None]:
     try:
         yield
     except OSError as error:
         why = error.strerror or error
-        raise UsageError(f"There is no place for temporary files: {why}. Free space, or set TMPDIR.") from error
+        raise UsageError(f"cannot create temporary files: {why}; free space, or set TMPDIR") from error

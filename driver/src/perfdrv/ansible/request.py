@@ -1,4 +1,4 @@
-"""What is to be run, and what one call of ansible-playbook needs, as data."""
+"""The request for a run, and its conversion to a call of ansible-playbook."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from perfdrv.project import Project
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One run, or a part of it that has an ansible-playbook of its own.
+    """A run, or a part of it that is one call of ansible-playbook.
 
     Attributes:
-        flow: its name, or `toolbox` for a single command.
-        playbook: usually that of the flow.
-        runs_root: where a new run gets its directory.
-        run_directory: of a run that goes on, or that has been made; None stands for a new one below `runs_root`.
-        extra_vars: what follows each `-e`, in order.
-        presets: names, for a run.json that Ansible did not come to write.
-        environment: variables beside those of the user that Ansible gets.
-        grace: seconds that the finalizers have after a first request to stop; None for as long as they take.
+        flow: Its name, or `toolbox` for a single command.
+        playbook: Usually that of the flow.
+        runs_root: The folder in which a new run gets its directory.
+        run_directory: Directory of an existing run; None for a new one below `runs_root`.
+        extra_vars: What follows each `-e`, in order.
+        presets: Names, for a run.json that Ansible did not write.
+        environment: Variables for Ansible in addition to the user's.
+        grace: Seconds for the finalizers after the first request to stop; None for no limit.
     """
 
     project: Project
@@ -46,27 +46,27 @@ class RunRequest:
 
     @property
     def directory(self) -> Path:
-        """The run's directory, which is there before Ansible is called; the collection's callback writes into it."""
+        """The run's directory, which exists before Ansible is called; the collection's callback writes into it."""
         if self.run_directory is None:
             raise ValueError("the run has no directory yet")
         return self.run_directory
 
     @property
     def recorded_site(self) -> str | None:
-        """The name of the site below inventories/, or the whole path of another one."""
+        """The name of the site below inventories/, or the whole path of any other one."""
         known = self.inventory is None or self.site in self.project.content().sites
         return self.site if known else str(self.inventory)
 
     def wants(self, tag: str) -> bool:
-        """Whether the tags that were given choose the plays with this one."""
+        """Return whether the tags of the request select the plays with this tag."""
         chosen = not self.tags or tag in self.tags or "all" in self.tags
         return chosen and tag not in self.skip_tags
 
     def arguments(self, folder: Path) -> list[str]:
-        """The arguments of ansible-playbook.
+        """Return the arguments of ansible-playbook.
 
         Args:
-            folder: where extra vars become files, since all users of a machine see the arguments of its processes.
+            folder: For files of extra vars, because every user of the machine can list arguments of processes.
         """
         words: list[str] = []
         if self.inventory is not None:
@@ -83,15 +83,15 @@ class RunRequest:
         return [*words, str(self.playbook)]
 
     def process_environment(self) -> dict[str, str]:
-        """The whole environment of the process."""
-        # without one of its own Ansible takes the inventory of the site that ansible.cfg names
+        """Return the environment of the process."""
+        # without an option, Ansible uses the inventory of the site in ansible.cfg
         inventory = self.inventory or self.project.content().sites.get(self.site or "")
         secrets = secrets_referred_to(self.project.root, inventory, self.extra_vars)
         return clean_environment(self.project.root, self.directory, secrets=secrets) | dict(self.environment)
 
 
 def _written(extra: str, folder: Path) -> Path:
-    """The file with an extra var, named so that the collection takes its values for those of the command line."""
+    """Write an extra var to a file; by its name, the collection recognizes the values as the command line's."""
     text = extra if extra.lstrip().startswith("{") else json_vars(_pairs(extra))
     path = folder / "env" / "extravars"
     path.parent.mkdir(parents=True)
@@ -100,7 +100,7 @@ def _written(extra: str, folder: Path) -> Path:
 
 
 def _pairs(text: str) -> dict[str, Any]:
-    """What Ansible makes of `K=V K=V`."""
+    """Return the values of `K=V K=V`, as Ansible parses them."""
     from ansible.parsing.splitter import parse_kv
 
     found: dict[str, Any] = parse_kv(text)
@@ -108,10 +108,10 @@ def _pairs(text: str) -> dict[str, Any]:
 
 
 def json_vars(values: Mapping[str, Any]) -> str:
-    """Extra vars as one JSON document: an int stays an int, and a text needs no quoting."""
+    """Return extra vars as one JSON document: an int remains an int, and text needs no quotes."""
     return json.dumps(dict(values), ensure_ascii=False)
 
 
 def preset_vars(names: Sequence[str]) -> str:
-    """The extra var that announces presets, in their order."""
+    """Return the extra var that names presets, in their order."""
     return json_vars({"perf_presets": list(names)})

@@ -1,4 +1,4 @@
-"""One task on a host of the site, without a playbook and without a run."""
+"""One task on a host of the site, without a playbook and a run."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class TaskError(DriverError):
 def run_task(
     project: Project, inventory: Path | None, verb: str, arguments: Mapping[str, Any], host: str = SUTEST
 ) -> dict[str, Any]:
-    """What a verb or module of the collection answers on a host of the site.
+    """Run a verb or module of the collection on a host of the site, and return its result.
 
     Raises:
-        TaskError: with the verb's message and exit code.
+        TaskError: The task failed; the error has its message and exit code.
     """
     site = ["-i", str(inventory)] if inventory is not None else []
     command = ["ansible", host, *site, "-m", f"psap.perf.{verb}", "-a", json.dumps(dict(arguments))]
     with private_directory() as private:
-        # the verb finds a run's directory, which it leaves empty
+        # the verb needs a run directory, into which it writes nothing
         environment = clean_environment(project.root, private.path) | private.variables()
         done = subprocess.run(  # noqa: S603 - Ansible's own program
             command,
@@ -48,8 +48,8 @@ def run_task(
         )
     head, found, answer = done.stdout.partition(" => ")
     if not found:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise TaskError(f"Ansible did not get as far as {host}: {said[-1] if said else 'no message'}", 1)
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise TaskError(f"Ansible ran no task on {host}: {lines[-1] if lines else 'no message'}", 1)
     result: dict[str, Any] = json.loads(answer)
     if "SUCCESS" not in head and "CHANGED" not in head:
         raise TaskError(str(result.get("msg", "no message")), int(result.get("exit_code") or 1))

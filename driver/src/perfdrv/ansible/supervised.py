@@ -1,9 +1,9 @@
-"""Starts a program that the kernel kills when the process that asked for it dies.
+"""Starts a program that the kernel kills when the process that started it dies.
 
     python -m perfdrv.ansible.supervised PARENT_PID PROGRAM [ARGUMENT…]
 
-ansible-runner gives no hook between fork and exec, and tells Ansible to ignore the hang-up of its
-terminal; without this, Ansible would go on for hours after `kill -9` of the driver.
+ansible-runner has no hook between fork and exec, and makes Ansible ignore the hang-up of its terminal. Without this
+program, Ansible would continue for hours after `kill -9` of the driver.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ _ROWS_AND_COLUMNS = (50, 160)
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Ask for a signal at the death of the parent (Linux), which must still be the process *parent*.
+    """Request a signal for the death of the parent (Linux).
 
-    The setting survives exec. A subreaper may be the parent by now, so its id is given, not guessed.
+    The setting survives exec.
+
+    Args:
+        parent: The parent's process id. If it is dead already, a subreaper is the parent, and the signal is sent now.
     """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, by)
     if os.getppid() != parent:
@@ -30,21 +33,21 @@ def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every process whose parent dies below this one (Linux), so that none gets lost."""
+    """Become the parent of every orphan below this process (Linux)."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def main() -> None:
-    """Become the program."""
+    """Replace this process by the program."""
     parent, program, *arguments = sys.argv[1:]
     die_with(int(parent))
     if sys.stdout.isatty():
-        # Ansible folds its messages at the width of this terminal, which nobody looks at
+        # Ansible wraps its messages at the width of this pseudo-terminal
         termios.tcsetwinsize(sys.stdout.fileno(), _ROWS_AND_COLUMNS)
     try:
         os.execvp(program, [program, *arguments])  # noqa: S606 - no shell wanted
     except OSError as error:
-        sys.exit(f"ERROR! {program} cannot be started: {error.strerror}. Is it installed, and on PATH?")
+        sys.exit(f"ERROR! cannot start {program}: {error.strerror}; install it, or add it to PATH")
 
 
 if __name__ == "__main__":

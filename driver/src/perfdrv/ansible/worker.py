@@ -2,15 +2,15 @@
 
     python -m perfdrv.ansible.worker PARENT_PID   (a JSON request on stdin, JSON lines on stdout)
 
-ansible-runner starts ansible-playbook on a terminal of its own, follows it, hands over its events and its exit code,
-and is told to keep no artifacts. What it does not do is done beside it, here and in the modules of this folder:
+ansible-runner starts ansible-playbook on a pseudo-terminal, and returns its events and its exit code; it keeps no
+artifacts. This module and the others of this folder add what ansible-runner does not do:
 
-* Its `run_async` is a thread of the caller. Ansible would inherit the driver's environment, to which ansible-runner
-  adds what it is given, so each call has a process with an environment of its own (`environment`, `workers`).
-* Its `cancel_callback` is looked at between two outputs of Ansible, and kills one process group. A dead driver answers
-  no callback: the kernel ends driver → worker → Ansible from the top (`supervised`), and what lives in other groups is
-  adopted and killed here. The callback is given all the same, since ansible-runner would else take SIGTERM for itself.
-* It writes extra vars and the environment in the clear, so its folder is private, and removed also after a kill -9
+* Its `run_async` is a thread of the caller, so Ansible would inherit the driver's environment. Each call has a separate
+  process with its own environment instead (`environment`, `workers`).
+* Its `cancel_callback` is called between two outputs of Ansible, and kills one process group. A dead driver cannot
+  answer a callback. The kernel therefore ends the worker with the driver, and Ansible with the worker (`supervised`);
+  processes of other groups are adopted and killed here. Without a callback, ansible-runner would handle SIGTERM itself.
+* It writes extra vars and the environment in plain text, so its folder is private, and is removed also after a kill -9
   (`private_directory`).
 """
 
@@ -35,7 +35,7 @@ from perfdrv.errors import EXIT_INTERRUPTED
 
 @dataclass(frozen=True, slots=True)
 class AnsibleEvent:
-    """What the driver shows of an event; `name` is ansible-runner's, for example `runner_on_failed`."""
+    """The parts of an event that the driver shows; `name` is ansible-runner's, such as `runner_on_failed`."""
 
     name: str
     play: str
@@ -44,11 +44,11 @@ class AnsibleEvent:
 
 
 def main() -> None:
-    """Run one request and report each event, then the end, as JSON lines."""
+    """Run one request, and print each event and then the exit code as JSON lines."""
     request = json.load(sys.stdin)
     private = PrivateDirectory(Path(request["private"]))
     _end_with_driver(int(sys.argv[1]), Path(request["project"]), private)
-    # libraries may print; the lines of the protocol keep the real stdout for themselves
+    # libraries may print to stdout, which is reserved for the JSON lines
     report = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
 
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> None:
-    """Kill all that was started here when the driver dies: only Ansible's main process would go by itself."""
+    """Kill all processes below this one when the driver dies; only Ansible's main process would end by itself."""
     activate(project)
     from ansible_collections.psap.perf.plugins.module_utils.base.processes import kill_descendants
 
@@ -77,22 +77,23 @@ def _end_with_driver(driver: int, project: Path, private: PrivateDirectory) -> N
 def run_ansible(
     private: Path, project: Path, arguments: list[str], on_event: Callable[[AnsibleEvent], None]
 ) -> int | None:
-    """Run ansible-playbook under ansible-runner, in this process's environment; its exit code.
-
-    None when a signal killed it.
+    """Run ansible-playbook by ansible-runner, in this process's environment.
 
     Args:
-        private: an empty folder for ansible-runner's files.
-        project: the working directory of Ansible.
-        arguments: of ansible-playbook.
-        on_event: called for each event, in order.
+        private: An empty folder for ansible-runner's files.
+        project: The working directory of Ansible.
+        arguments: Arguments of ansible-playbook.
+        on_event: Called for each event, in order.
+
+    Returns:
+        The exit code; None if a signal killed Ansible.
     """
     import ansible_runner
     import pexpect
 
     def handle(event: dict[str, Any]) -> bool:
         on_event(_event(event))
-        return False  # the run directory has its own records; no event files
+        return False  # write no event files: the run directory has its own records
 
     try:
         runner = ansible_runner.run(
@@ -105,7 +106,7 @@ def run_ansible(
             settings={"suppress_ansible_output": True, "suppress_output_file": True},
         )
     except pexpect.TIMEOUT:
-        # Ansible is dead, an orphan of it holds the terminal, and ansible-runner lost the exit code
+        # Ansible is dead, but an orphan of it holds the terminal, and ansible-runner has lost the exit code
         return None
     code: int | None = runner.rc
     return code

@@ -1,4 +1,4 @@
-"""Workers side by side: starting them, hearing what they report, ending all that they left."""
+"""Concurrent workers: their start, their events, their end."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ TAIL_LINES = 200
 
 
 class Watcher(Protocol):
-    """Whoever follows the workers."""
+    """An observer of the workers."""
 
     def started(self, request: RunRequest) -> None:
-        """Hear that a worker has been started."""
+        """Record that a worker has started."""
 
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
-        """Hear an event of Ansible."""
+        """Handle an event of Ansible."""
 
     def tick(self) -> None:
-        """Be called about four times a second, to act and to redraw."""
+        """Act and redraw; called about four times a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A request that was carried out, to whatever end.
+    """A request whose Ansible has ended.
 
     Attributes:
-        code: of ansible-playbook; None when a signal killed it.
-        tail: the last lines that Ansible printed.
+        code: Exit code of ansible-playbook; None if a signal killed it.
+        tail: The last lines that Ansible printed.
     """
 
     request: RunRequest
@@ -50,18 +50,19 @@ class Finished:
 
 
 class InternalError(DriverError):
-    """A worker broke before it could say how Ansible ended."""
+    """A worker ended without the result of Ansible."""
 
     exit_code = 70
 
 
 def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> Iterator[Finished]:
-    """Carry out requests, at most *limit* at once, and yield each one when it has ended.
+    """Carry out requests, at most *limit* concurrently, and yield each one when it has ended.
 
-    A request is taken when there is room for it, so the iterable may still decide against it.
+    Args:
+        requests: Consumed as workers become free, so that it can stop early.
 
     Raises:
-        InternalError: a worker broke; the others go on until the iterator is closed.
+        InternalError: A worker ended without a result; the others continue until the iterator is closed.
     """
     waiting = iter(requests)
     exhausted = False
@@ -86,7 +87,7 @@ def carry_out(requests: Iterable[RunRequest], limit: int, watcher: Watcher) -> I
                     selector.unregister(worker)
                     running.discard(worker)
                     finished = worker.finish()
-                    # a matrix may have more cells than a process may have open files
+                    # a matrix can have more cells than a process can have open files
                     worker.close()
                     yield finished
             watcher.tick()
@@ -125,7 +126,7 @@ class _Worker:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing of it; a second close does nothing."""
+        """Kill the process and remove its files; a second call does nothing."""
         self._resources.close()
 
     def _kill(self) -> None:
@@ -135,28 +136,28 @@ class _Worker:
             self._process.stdout.close()
 
     def fileno(self) -> int:
-        """The descriptor that becomes readable when the worker reports."""
+        """Return the descriptor that becomes readable when the worker prints."""
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
         return self._process.stdout.fileno()
 
     def read(self) -> list[AnsibleEvent]:
-        """Read what the worker has reported; never blocks once the descriptor is readable."""
+        """Return the new events of the worker; does not block if the descriptor is readable."""
         data = os.read(self.fileno(), 1 << 16)
         self.closed = not data
         *lines, self._unread = (self._unread + data).split(b"\n")
         return [event for line in lines if (event := self._understand(json.loads(line))) is not None]
 
     def finish(self) -> Finished:
-        """How it ended.
+        """Return how Ansible ended.
 
         Raises:
-            InternalError: the worker broke.
+            InternalError: The worker ended without a result.
         """
         code = self._process.wait()
         if self._result is None and code >= 0:
             lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             last = lines[-1] if lines else "no message"
-            raise InternalError(f"The process around Ansible ended with {code} and no result: {last}")
+            raise InternalError(f"the worker process ended with exit code {code} and no result: {last}")
         return Finished(self.request, self._result[0] if self._result else None, tuple(self._tail))
 
     def _understand(self, document: dict[str, Any]) -> AnsibleEvent | None:
@@ -174,6 +175,6 @@ class _Worker:
             "arguments": self.request.arguments(private.extra_vars),
         }
         assert self._process.stdin is not None  # noqa: S101 - for the type checker
-        # how one ended that died at once is told when its end is read
+        # a worker that died immediately is reported when its result is read
         with suppress(BrokenPipeError), self._process.stdin as stream:
             stream.write(json.dumps(request).encode())

@@ -1,4 +1,4 @@
-"""Options of the command line made from declared arguments and settings."""
+"""Options of the command line, built from declared arguments."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ COLLIDING_PREFIX = "argument-"
 
 
 class DeclaredType(click.ParamType[Any]):
-    """Converts a text as the collection does with `-e name=text`, and refuses what it would refuse."""
+    """A type that converts and refuses a text as the collection does for `-e name=text`."""
 
     def __init__(self, option: Option) -> None:
         self.option = option
         self.name = option.type
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value in its declared type; a path is one of this machine, from where the user is."""
+        """Return the value in its declared type; a path becomes absolute, relative to the working directory."""
         try:
             converted = convert_text(self.option, value) if isinstance(value, str) else value
         except ValueError as error:
-            self.fail(f"{error}.", param, ctx)
+            self.fail(str(error), param, ctx)
         wrong = next(problems(self.option, converted), None)
         if wrong is not None:
             leaf, sentence = wrong
-            self.fail(f"{leaf} {sentence}.".strip(), param, ctx)
+            self.fail(f"{leaf} {sentence}".strip(), param, ctx)
         return _from_here(converted) if self.option.type == "path" else converted
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
-        """What the help shows in the place of the value."""
+        """Return the placeholder of the value in the help."""
         if self.option.choices:
             return "[" + "|".join(str(choice) for choice in self.option.choices) + "]"
         return self.option.type.upper()
@@ -45,27 +45,30 @@ class DeclaredType(click.ParamType[Any]):
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """The choices that begin like this."""
+        """Return the choices that begin with the text."""
         texts = [str(choice) for choice in self.option.choices]
         return [CompletionItem(text) for text in texts if text.startswith(incomplete)]
 
 
 def _from_here(path: str) -> str:
-    """Ansible looks from elsewhere: the folder of the playbook. An empty path means none, and a template its own."""
+    """Return an absolute path, because Ansible would resolve it from the playbook's folder.
+
+    An empty path means none; the path of a template is known to Ansible only.
+    """
     return path if path == "" or "{{" in path else str(Path(path).expanduser().absolute())
 
 
 def command_options(spec: CommandSpec, taken: Collection[str]) -> list[click.Option]:
-    """One option for each argument of a command.
+    """Return one option for each argument of a command.
 
     Args:
-        taken: long options that the command line has already, such as `--check`.
+        taken: Long options that the command line has already, such as `--check`.
     """
     return [_option(argument, taken) for argument in spec.arguments]
 
 
 def given_arguments(spec: CommandSpec, ctx: click.Context) -> dict[str, Any]:
-    """The arguments that stood on the command line, by their full names; what was left out stays unset."""
+    """Return the arguments on the command line by their full names, without those that are not given."""
     return {
         argument.name: ctx.params[argument.name]
         for argument in spec.arguments
@@ -81,7 +84,7 @@ def _option(argument: Option, taken: Collection[str]) -> click.Option:
     return click.Option(
         [argument.name, f"--{word}/--no-{word}" if flag else f"--{word}"],
         type=click.BOOL if flag else DeclaredType(argument),
-        # not click's `required`: a preset or a site may give the value, and Ansible checks it
+        # click's `required` would refuse a value from a preset or a site; Ansible checks that there is one
         default=None,
         help=_help(argument),
     )
@@ -104,7 +107,7 @@ def _help(argument: Option) -> str:
 
 
 def shown_default(value: Any) -> str:
-    """A default as one would type it."""
+    """Return a default as a user would type it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -113,5 +116,5 @@ def shown_default(value: Any) -> str:
 
 
 def long_options(parameters: Iterable[click.Parameter]) -> set[str]:
-    """All option strings of parameters."""
+    """Return all option strings of parameters."""
     return {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}

@@ -1,7 +1,6 @@
-"""What the shell offers for values: flows, presets, sites, settings, runs.
+"""Completion of values: flows, presets, sites, settings, runs.
 
-An error here would end up in the middle of the user's command line, so outside a project there is
-simply nothing to offer.
+An error would be printed into the user's command line, so outside a project the completers return nothing.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ def _runs(ctx: click.Context, _incomplete: str) -> list[str]:
 
 
 def _settings(ctx: click.Context, incomplete: str) -> Iterable[str]:
-    """Names with what follows them: those of the flow, or all where none is named; then what a value may be."""
+    """Return `NAME=` for the settings of the flow, or of all flows if none is given; after `NAME=`, its values."""
     content = current_project(ctx).content()
     name, equals, _value = incomplete.partition("=")
     if equals:
         option = content.setting(name) or content.argument(name)
         values = () if option is None else ("true", "false") if option.type == "bool" else option.choices
         return [f"{name}={value}" for value in values]
-    # the option that still lacks its value keeps click from giving the words before it their names
+    # while an option has no value yet, click does not assign the arguments before it
     flow = next((word for word in (ctx.params.get("flow"), *ctx.args) if word in content.flows), None)
     names = content.names if flow is None else [option.name for option in content.settings_of(flow)]
     return [f"{name}=" for name in names]

@@ -16,17 +16,17 @@ from perfdrv.errors import DriverError, UsageError, unknown
 
 @dataclass(slots=True)
 class Session:
-    """The options before the command."""
+    """Options before the command."""
 
     project: Path | None = None
     debug: bool = False
 
 
 def project_root(ctx: click.Context) -> Path:
-    """The root of the project that this invocation works on.
+    """Return the root of the project of this invocation.
 
     Raises:
-        UsageError: there is none.
+        UsageError: There is no project.
     """
     session = ctx.find_root().obj
     return find_root(session.project if isinstance(session, Session) else None)
@@ -45,11 +45,13 @@ def _root_for(entry: Lazy, ctx: click.Context) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """Where a command lives, and the sentence that the help shows without importing it.
+    """A command that is not imported yet.
 
     Attributes:
-        in_project: its code needs the project's collection, which is made importable before it is imported.
-        of_any: it only reads runs, so that outside of projects the collection that came with the driver will do.
+        target: Its place, `package.module:attribute`.
+        help: Its line in the list of commands.
+        in_project: Whether its code needs the project's collection, which is made importable first.
+        of_any: Whether it only reads runs. Outside a project, the collection of the driver's own project suffices then.
     """
 
     target: str
@@ -59,12 +61,12 @@ class Lazy:
 
 
 class SuggestingGroup(click.Group):
-    """A group that names the nearest commands when one is unknown; `-` and `_` are the same."""
+    """A group that suggests similar names for an unknown command, and treats `-` and `_` alike."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the first argument."""
+        """Return the command that the first argument names."""
         name = args[0]
         command = self.get_command(ctx, name) or self.get_command(ctx, name.replace("_", "-"))
         if command is None and not ctx.resilient_parsing and not name.startswith("-"):
@@ -75,7 +77,7 @@ class SuggestingGroup(click.Group):
 
 
 class LazyGroup(SuggestingGroup):
-    """A group over a table of command name → where it lives.
+    """A group over a table of commands, each imported when it is used.
 
     Args:
         added: Returns more commands; called only to list all commands and to find one that is not in the table.
@@ -116,14 +118,14 @@ class LazyGroup(SuggestingGroup):
             if entry.in_project:
                 activate(_root_for(entry, ctx))
         except UsageError:
-            # the shell asks for completions: outside a project there are none
+            # there is nothing to complete outside a project
             if ctx.resilient_parsing:
                 return click.Command(cmd_name, add_help_option=False, context_settings={"ignore_unknown_options": True})
             raise
         module, _, attribute = entry.target.partition(":")
         command = getattr(importlib.import_module(module), attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"{entry.target} is no click command")
+            raise TypeError(f"{entry.target} is not a click command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

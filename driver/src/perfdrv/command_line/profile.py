@@ -1,4 +1,4 @@
-"""The preset that the nodes of the cluster ask for, as the site's `clusters_profiles` says."""
+"""The preset that the site's `clusters_profiles` selects by the nodes of the cluster."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ _PROFILES, _METHOD, _EXISTING = "clusters_profiles", "clusters_create_method", "
 
 
 def with_profile(given: RunOptions, project: Project, flow: str) -> RunOptions:
-    """What is given, with the preset of the cluster's profile before the others; the cluster is asked only where there
-    are profiles, and not when it is yet to be created.
+    """Return the options with the preset of the cluster's profile before the other presets.
+
+    The cluster is queried only if the site has profiles and the cluster exists.
 
     Raises:
-        TaskError: the cluster does not answer, or its nodes ask for different presets.
+        TaskError: The cluster does not answer, or its nodes select different presets.
     """
     inventory = project.inventory(given.site) if given.site else None
     presets, pairs = presets_and_pairs(given, project)
     known = effective(project.content(), project.flow(flow), given.site or project.default_site(), presets, pairs)
-    # a project of one's own need not have them
+    # not every project declares these settings
     profiles = known[_PROFILES].value if _PROFILES in known else {}
     if not profiles or known[_METHOD].value != _EXISTING or presets != preset_names(given, project):
-        # who names presets by a variable adds this one to it; the run says which
+        # presets are given by a variable; the user must add this one there, and the run prints its name
         return given
     found = run_task(project, inventory, "clusters.profile", {"profiles": profiles})
     if not found["preset"] or found["preset"] in presets:
         return given
-    click.echo(f"preset {found['preset']}, by {found['by']} of node {found['node']}")
+    click.echo(f"preset {found['preset']}, selected by {found['by']} of node {found['node']}")
     return replace(given, overrides=(("presets", project.preset(found["preset"])), *given.overrides))

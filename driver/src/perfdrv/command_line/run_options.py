@@ -1,4 +1,4 @@
-"""The options that `perfdrv run` and `perfdrv toolbox` share, and what they mean for Ansible."""
+"""The options that `perfdrv run` and `perfdrv toolbox` share, and their conversion to extra vars."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ _PRESETS_VARIABLE = "perf_presets"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the shared options say.
+    """Values of the shared options.
 
     Attributes:
-        overrides: `-p`, `-s` and `-e` in the order of the command line: (option, text).
+        overrides: (option, text) of each `-p`, `-s` and `-e`, in the order of the command line.
+        arguments: Of a command of the toolbox, by their full names.
     """
 
     overrides: tuple[tuple[str, str], ...] = ()
@@ -48,7 +49,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, ctx: click.Context) -> RunOptions:
-        """Read them from a parsed command line."""
+        """Return the options of a parsed command line."""
         params = ctx.params
         values = {name: iter(params[name]) for name in _ORDERED}
         return cls(
@@ -56,24 +57,24 @@ class RunOptions:
             site=params["site"],
             runs_directory=params.get("runs_directory"),
             check=params.get("check", False),
-            # what would be done is the difference it would make
+            # --check shows what would change as differences
             diff=params.get("diff", False) or params.get("check", False),
             verbosity=params.get("verbosity", 0),
         )
 
 
 class OrderedCommand(click.Command):
-    """A command that remembers in which order `-p`, `-s` and `-e` were given among each other."""
+    """A command that remembers the order of all `-p`, `-s` and `-e`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, and keep the order."""
+        """Parse the command line and remember the order."""
         _values, _rest, order = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER_KEY] = [parameter.name for parameter in order if parameter.name in _ORDERED]
         return super().parse_args(ctx, args)
 
 
 def _together(options: Sequence[Callable[[Decorated], Decorated]]) -> Callable[[Decorated], Decorated]:
-    """One decorator that adds all of these options."""
+    """Return one decorator that adds all of these options."""
 
     def add(function: Decorated) -> Decorated:
         for option in reversed(options):
@@ -91,7 +92,7 @@ _LAYERS: list[Callable[[Any], Any]] = [
         multiple=True,
         metavar="PRESET",
         shell_complete=complete_presets,
-        help="A named set of settings; repeat it, later ones win.",
+        help="Preset, a named set of settings; repeatable, later presets win.",
     ),
     click.option(
         "-s",
@@ -100,7 +101,7 @@ _LAYERS: list[Callable[[Any], Any]] = [
         multiple=True,
         metavar="KEY=VALUE",
         shell_complete=complete_settings,
-        help="One setting; the text becomes a value of the type that the setting declares.",
+        help="Value of a setting, converted to its declared type; repeatable.",
     ),
     click.option(
         "-e",
@@ -108,7 +109,7 @@ _LAYERS: list[Callable[[Any], Any]] = [
         "extra_vars",
         multiple=True,
         metavar="@FILE|K=V|JSON",
-        help="Extra variables, as ansible-playbook takes them; they beat all else.",
+        help="Extra variables, as for ansible-playbook; they override everything else.",
     ),
     click.option(
         "-i",
@@ -116,7 +117,7 @@ _LAYERS: list[Callable[[Any], Any]] = [
         "site",
         metavar="SITE",
         shell_complete=complete_sites,
-        help="The inventory: a folder below inventories/, or a path.",
+        help="Inventory: a folder below inventories/, or a path.",
     ),
 ]
 _RUN: list[Callable[[Any], Any]] = [
@@ -126,18 +127,18 @@ _RUN: list[Callable[[Any], Any]] = [
         type=LocalPath(file_okay=False),
         envvar="PERF_RUNS_DIR",
         show_envvar=True,
-        help="The folder of all runs; runs/ of the project by default.",
+        help="Folder of all runs. [default: runs/ of the project]",
     ),
-    click.option("--check", is_flag=True, help="Change nothing: show what would be done, with the differences."),
-    click.option("--diff", is_flag=True, help="Show the differences that are, or would be, made."),
-    click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's own output; -vvv shows more."),
+    click.option("--check", is_flag=True, help="Change nothing; show what would change, with the differences."),
+    click.option("--diff", is_flag=True, help="Show the differences that the run makes, or would make."),
+    click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's output; -vvv shows more."),
 ]
 layer_options = _together(_LAYERS)
 run_options = _together([*_LAYERS, *_RUN])
 
 
 def shared_options() -> list[click.Parameter]:
-    """New click options, for a command that is made and not written."""
+    """Return new click options, for a command that is built at run time."""
 
     @click.command()
     @run_options
@@ -147,13 +148,13 @@ def shared_options() -> list[click.Parameter]:
 
 
 def extra_vars_of(given: RunOptions, project: Project) -> tuple[str, ...]:
-    """What follows each `-e` of ansible-playbook.
+    """Return what follows each `-e` of ansible-playbook.
 
-    Presets are one variable, so all of them stand where the first one stood; files of presets given
-    with `-e @FILE` join them by name, which keeps the order among both.
+    All presets are one variable at the place of the first preset. Files of presets, given with `-e @FILE`, are added to
+    it by name, so that the order of all presets is kept.
 
     Raises:
-        UsageError: a setting without `=`, an unknown preset, a missing file, presets given in two ways.
+        UsageError: A setting has no `=`, a preset is unknown, a file is missing, or presets are given in two ways.
     """
     announced = [(kind, text, _announced_preset(kind, text, project)) for kind, text in given.overrides]
     by_name = any(kind == "presets" for kind, _text in given.overrides)
@@ -176,10 +177,10 @@ def extra_vars_of(given: RunOptions, project: Project) -> tuple[str, ...]:
 
 
 def presets_and_pairs(given: RunOptions, project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
-    """All presets, however they were announced, and all else as (name, value): for a look without Ansible.
+    """Return the names of all presets, and everything else as (name, value), without Ansible.
 
     Raises:
-        UsageError: a setting without `=`, an unknown preset, a file that cannot be read.
+        UsageError: A setting has no `=`, a preset is unknown, or a file cannot be read.
     """
     names: list[str] = []
     pairs: list[tuple[str, Any]] = []
@@ -201,10 +202,10 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
 
 
 def preset_names(given: RunOptions, project: Project) -> tuple[str, ...]:
-    """All presets, in the order given.
+    """Return the names of all presets, in the order of the command line.
 
     Raises:
-        UsageError: one is unknown, not well formed, or extends itself.
+        UsageError: A preset is unknown, not well formed, or extends itself.
     """
     announced = [_announced_preset(kind, text, project) for kind, text in given.overrides]
     names = tuple(project.preset(name) for name in announced if name is not None)
@@ -231,23 +232,23 @@ def _refuse_bytes(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"{text!r} is not UTF-8, which all settings are.") from error
+        raise UsageError(f"{text!r} is not UTF-8") from error
 
 
 def _split(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f"{text!r} sets nothing: write KEY=VALUE.")
+        raise UsageError(f"{text!r} has no value: write KEY=VALUE")
     return name.strip(), value
 
 
 def _extra(text: str, presets_by_name: bool) -> str:
-    """What Ansible gets for one `-e`, when it is well formed."""
+    """Return the text that Ansible gets for one `-e`, if it is well formed."""
     if text.startswith("@"):
         _mapping(text)
         return f"@{_file(text)}"
     if presets_by_name and _PRESETS_VARIABLE in text:
-        raise UsageError(f"Give presets either with -p or with {_PRESETS_VARIABLE}, not with both.")
+        raise UsageError(f"presets are given with -p and with {_PRESETS_VARIABLE}: use only one of them")
     if text.lstrip().startswith(("{", "[")):
         _mapping(text)
     else:
@@ -257,39 +258,45 @@ def _extra(text: str, presets_by_name: bool) -> str:
 
 
 def _refuse_open_quotes(text: str) -> None:
-    """Ansible takes several K=V in one text, where quotes hold together what has spaces."""
+    """Refuse an unterminated quote: Ansible accepts several K=V in one text, and quotes around values with spaces."""
     try:
         shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"-e {text!r} has a quote that does not end; write it as JSON.") from error
+        raise UsageError(f"-e {text!r} has an unterminated quote: write it as JSON") from error
 
 
 def _file(text: str) -> Path:
     path = Path(text[1:]).expanduser().absolute()
     if not path.is_file():
-        kind = "it is a folder" if path.is_dir() else "it is no file" if path.exists() else "the file does not exist"
-        raise UsageError(f"-e {text}: {kind}; write @ and the path of a file of YAML or JSON.")
+        kind = (
+            "it is a folder"
+            if path.is_dir()
+            else "it is not a regular file"
+            if path.exists()
+            else "the file does not exist"
+        )
+        raise UsageError(f"-e {text}: {kind}; write @ and the path of a YAML or JSON file")
     return path
 
 
 def _mapping(text: str) -> dict[str, Any]:
-    """The names and values of `@FILE`, or of a text that begins like JSON; YAML is accepted, as Ansible does.
+    """Return the names and values of `@FILE`, or of a text that begins like JSON; YAML is accepted, as by Ansible.
 
-    Of a file that ansible-vault encrypted there are none to see.
+    A file that ansible-vault encrypted has none, because only Ansible can read it.
     """
     file = text.startswith("@")
-    said = f"-e {text}" if file else f"-e {text!r}"
+    shown = f"-e {text}" if file else f"-e {text!r}"
     try:
         value = read_yaml_document(_file(text), Path.cwd()).data["document"] if file else read_yaml_text(text)
     except SettingsError as error:
-        raise UsageError(f"-e @{error}" if file else f"{said}: {error}") from error
+        raise UsageError(f"-e @{error}" if file else f"{shown}: {error}") from error
     if value is None and file and _file(text).stat().st_size:
         return {}
     if not isinstance(value, dict):
-        raise UsageError(f"{said} must be a mapping of names to values, but is {_shown_type(value)}.")
+        raise UsageError(f"{shown} must be a mapping of names to values, not {_shown_type(value)}")
     for name in value:
         if not isinstance(name, str):
-            raise UsageError(f"{said}: {name!r} is no name of a setting; names are text.")
+            raise UsageError(f"{shown}: the name {name!r} is not text")
     return value
 
 
@@ -298,5 +305,5 @@ def _shown_type(value: Any) -> str:
 
 
 def tag_words(values: Sequence[str]) -> tuple[str, ...]:
-    """Tags from options that may be repeated and may hold commas."""
+    """Return the tags of options that are repeatable and may contain commas."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())

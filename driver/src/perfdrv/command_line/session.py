@@ -1,4 +1,4 @@
-"""The project that an invocation works on, for its commands."""
+"""The project and the runs folder of an invocation."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from perfdrv.project import Project
 
 
 def current_project(ctx: click.Context) -> Project:
-    """The project that this invocation works on.
+    """Return the project of this invocation.
 
     Raises:
-        UsageError: there is none.
+        UsageError: There is no project.
     """
     return Project(project_root(ctx))
 
 
 def current_runs_root(ctx: click.Context, given: Path | None) -> Path:
-    """The folder of all runs: the one *given*, also by PERF_RUNS_DIR, else that of the current project.
+    """Return the folder of all runs: the one given, or that of the current project.
+
+    Args:
+        given: The value of --runs-dir or PERF_RUNS_DIR.
 
     Raises:
-        UsageError: none is given, and there is no project.
+        UsageError: No folder is given, and there is no project.
     """
     return given.expanduser().absolute() if given is not None else current_project(ctx).runs_root()

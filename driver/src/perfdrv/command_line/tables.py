@@ -1,4 +1,4 @@
-"""Tables on the terminal, and as plain text elsewhere."""
+"""Tables: drawn on a terminal, plain columns elsewhere."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ STATUS_STYLES = {
 
 _WIDEST = 48
 _GAP = 2
-# letters of a cell that stays on one line of a terminal, and of a word that does
+# a cell of at most this many letters stays on one line of a terminal, and so does a word
 _SHORT = 20
 _LONGEST_WORD = 40
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str = "Nothing to show.") -> None:
-    """Print rows of text below headings; plain columns when stdout is no terminal."""
-    # a form of credentials may be cut by the layout
+    """Print rows of text below headings, as plain columns if stdout is not a terminal.
+
+    Args:
+        empty: Printed if there are no rows.
+    """
+    # first, because the layout may cut a credential into parts that are not recognized
     rows = [tuple(one_line(hide(cell)) for cell in row) for row in rows]
     if not rows:
         click.echo(empty)
@@ -44,7 +48,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: s
 
 
 def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns beside each other as far as the terminal is wide; what does not fit is below each row."""
+    """Print the columns that fit the terminal, and the other cells of a row below it."""
     console = Console(file=drawing_stream())
     widths = column_widths([headings, *rows], console.width)
     console.print(Drawn(_beside([Text(heading, "bold") for heading in headings[: len(widths)]], widths)))
@@ -66,11 +70,11 @@ def _beside(cells: Sequence[Text], widths: Sequence[int]) -> Table:
 
 
 def column_widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The widths of the columns that fit beside each other without breaking a short text or a word; at least one."""
+    """Return the widths of the leading columns that fit without breaking a short text or a word; at least one."""
     columns = list(zip(*lines, strict=True))
     natural = [max(map(cell_len, column)) for column in columns]
     least = [max(map(_unbroken, column)) for column in columns]
-    # names, to be copied
+    # names are copied, so they are not broken
     least[0] = min(natural[0], width)
     spare, fitting = width - least[0], 1
     while fitting < len(columns) and spare >= least[fitting] + _GAP:
@@ -84,14 +88,14 @@ def column_widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def _unbroken(cell: str) -> int:
-    """How wide a column must be for a cell: a short one, such as a date, is not broken, of others no word."""
+    """Return the least width of a cell: a short cell, such as a date, is not broken, nor is a word of a longer one."""
     length = cell_len(cell)
     return length if length <= _SHORT else min(_LONGEST_WORD, max(map(cell_len, cell.split()), default=0))
 
 
 def _print_plain(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     lines = [headings, *rows]
-    # one long cell moves its own line, not all others
+    # a long cell shifts its own line only
     widths = [
         max((len(line[column]) for line in lines if len(line[column]) <= _WIDEST), default=0)
         for column in range(len(headings))
@@ -101,7 +105,7 @@ def _print_plain(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None
 
 
 def value_text(value: Any) -> str:
-    """A value as YAML would have it on one line."""
+    """Return a value as YAML on one line."""
     if value is None:
         return "null"
     if isinstance(value, bool):

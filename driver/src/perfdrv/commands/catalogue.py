@@ -1,4 +1,4 @@
-"""`perfdrv flows` and `perfdrv commands`: what there is."""
+"""`perfdrv flows` and `perfdrv commands`: lists of both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def flows(ctx: click.Context) -> None:
     """List the flows."""
     content = current_project(ctx).content()
     rows = [(name, content.flow(name).short_description) for name in content.flows]
-    print_table(("flow", "what it does"), rows, empty="There are no flows: playbooks/<flow>/settings.yml is missing.")
+    print_table(("flow", "purpose"), rows, empty="The project has no flows: no playbooks/<flow>/settings.yml found.")
 
 
 @click.command()
@@ -36,4 +36,4 @@ def commands(ctx: click.Context, group: str | None) -> None:
         for role, (found, command) in sorted(split.items(), key=lambda item: item[1])
         if wanted in (None, found)
     ]
-    print_table(("group", "command", "what it does"), rows, empty="There are no commands.")
+    print_table(("group", "command", "purpose"), rows, empty="The project has no commands.")

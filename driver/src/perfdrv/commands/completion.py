@@ -12,7 +12,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     \b
     bash:  eval "$(perfdrv completion bash)"
@@ -22,12 +22,12 @@ def completion(ctx: click.Context, shell: str) -> None:
     root = ctx.find_root()
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"click knows no completion for {shell}")
+        raise click.UsageError(f"click does not support completion for {shell}")
     program = root.info_name or "perfdrv"
     click.echo(_open_ended(kind(root.command, {}, program, f"_{program.upper()}_COMPLETE").source()))
 
 
 def _open_ended(script: str) -> str:
-    """Have bash leave no space after `KEY=`, where a value follows; fish does so by itself."""
-    taken = "COMPREPLY+=($value)"
-    return script.replace(taken, f"{taken}\n            [[ $value == *= ]] && compopt -o nospace")
+    """Return the script changed so that bash adds no space after `KEY=`; fish needs no change."""
+    added = "COMPREPLY+=($value)"
+    return script.replace(added, f"{added}\n            [[ $value == *= ]] && compopt -o nospace")

@@ -1,4 +1,4 @@
-"""Files that `perfdrv new` creates: copies of the flow skeleton under other names, all of them or none."""
+"""The files that `perfdrv new` creates: renamed copies of the flow skeleton, written all or not at all."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ GROUPS = COLLECTION / "meta" / "groups.yml"
 KINDS = Path("analysis/src/perfanalysis/workloads")
 TEMPLATES = COLLECTION / "meta" / "templates.yml"
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# a Job is called like its command, and labels have 63 characters
+# a Job has the name of its command, and labels have at most 63 characters
 LONGEST_NAME = 30
 _LINE = 120
 _WHERE = (
-    "perfdrv new works in a clone of the repository, which holds the collection itself; change into one, or name it: "
+    "perfdrv new needs a clone of the repository, which contains the collection: change into one, or name it: "
     "perfdrv --project DIR new …"
 )
 
 
 @dataclass(slots=True)
 class Files:
-    """What is to be written below the root of a project: new files, and new texts of those that are there."""
+    """New and changed files of a project, relative to its root."""
 
     root: Path
     added: dict[Path, str] = field(default_factory=dict)
     changed: dict[Path, str] = field(default_factory=dict)
 
     def add(self, path: Path, text: str) -> None:
-        """A file that is not there yet; *path* is relative to the root."""
+        """Add a new file; *path* is relative to the root."""
         self.added[path] = text
 
     def change(self, path: Path, edit: Callable[[str], str]) -> None:
-        """Another text for a file that is there.
+        """Change the text of an existing file.
 
         Raises:
-            UsageError: the project has no such file.
+            UsageError: The project has no such file.
         """
         if not (self.root / path).is_file():
-            raise UsageError(f"{path} is missing in {self.root}; nothing was written. {_WHERE}")
+            raise UsageError(f"{path} is missing in {self.root}, so nothing was written; {_WHERE}")
         self.changed[path] = edit(self.changed.get(path) or (self.root / path).read_text(encoding="utf-8"))
 
     def write(self) -> None:
-        """Write all of them, or none.
+        """Write all files, or none.
 
         Raises:
-            UsageError: one is there already, or would lie outside of the project; nothing was written.
+            UsageError: A new file exists, or is outside the project; nothing was written.
         """
         self._refuse()
         before = {path: (self.root / path).read_text(encoding="utf-8") for path in self.changed}
@@ -74,7 +74,7 @@ class Files:
                 else:
                     (self.root / path).parent.mkdir(parents=True, exist_ok=True)
                     try:
-                        # a link is refused where somebody else was faster
+                        # unlike a rename, a link fails if the file exists meanwhile
                         os.link(staged, self.root / path)
                     except OSError:
                         _remove_empty(self.root / path, self.root)
@@ -84,19 +84,19 @@ class Files:
     def _refuse(self) -> None:
         taken = [path for path in self.added if (self.root / path).exists() or (self.root / path).is_symlink()]
         if taken:
-            more = f" and {len(taken) - 1} others are" if len(taken) > 1 else " is"
-            raise UsageError(f"{taken[0]}{more} already there; nothing was written. Choose another name.")
+            more = f" and {len(taken) - 1} more files exist" if len(taken) > 1 else " exists"
+            raise UsageError(f"{taken[0]}{more}, so nothing was written; choose another name")
         root = self.root.resolve()
         for path in (*self.added, *self.changed):
             if not (self.root / path).resolve().is_relative_to(root):
                 raise UsageError(
-                    f"{path} leads out of the project {self.root}, to {(self.root / path).resolve()}; "
-                    f"nothing was written. {_WHERE}"
+                    f"{path} is a link out of the project {self.root}, to {(self.root / path).resolve()}, "
+                    f"so nothing was written; {_WHERE}"
                 )
 
     @contextlib.contextmanager
     def _undone(self, done: list[Path], before: Mapping[Path, str]) -> Iterator[None]:
-        """Takes back what was written when not all of it could be."""
+        """Undo what was written if an error interrupts the block."""
         try:
             yield
         except BaseException:
@@ -110,7 +110,7 @@ class Files:
 
 
 def _remove_empty(path: Path, root: Path) -> None:
-    """Removes the folders around *path* that are empty."""
+    """Remove the empty folders above *path*."""
     with contextlib.suppress(OSError):
         for folder in path.parents:
             if folder == root:
@@ -119,34 +119,34 @@ def _remove_empty(path: Path, root: Path) -> None:
 
 
 def checked_name(what: str, name: str) -> str:
-    """A name that files, variables and objects of Kubernetes may have; `-` and `_` are the same.
+    """Return a name with underscores, if files, variables and objects of Kubernetes can have it.
 
     Raises:
-        UsageError: it is none.
+        UsageError: The name is invalid.
     """
     given = name.replace("-", "_")
     if not NAME.fullmatch(given):
-        raise UsageError(f"{name!r} is no name of a {what}: write lower-case letters, digits and single underscores.")
+        raise UsageError(f"invalid name {name!r} of a {what}: use lower-case letters, digits and single underscores")
     if len(given) > LONGEST_NAME:
-        raise UsageError(f"{name!r} is too long for a {what}: at most {LONGEST_NAME} characters.")
+        raise UsageError(f"invalid name {name!r} of a {what}: use at most {LONGEST_NAME} characters")
     return given
 
 
 def template(project: Project) -> Mapping[str, Any]:
-    """The files of the flow that is copied, by what they are for; its name is under `name`.
+    """Return the patterns of the copied files by kind, and the name of the copied flow under `name`.
 
     Raises:
-        UsageError: the project has no such flow.
+        UsageError: The project has no such flow.
     """
     path = project.root / TEMPLATES
     if not path.is_file():
-        raise UsageError(f"{project.root} has nothing to copy from: {TEMPLATES} is missing. {_WHERE}")
+        raise UsageError(f"{project.root} has no files to copy: {TEMPLATES} is missing; {_WHERE}")
     document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return document
 
 
 def template_files(project: Project, patterns: list[str]) -> Iterator[tuple[Path, str]]:
-    """Each file of a template that matches, by its path below the project, with its text."""
+    """Yield path, relative to the project, and text of each file that matches a pattern."""
     for pattern in patterns:
         for path in sorted(project.root.glob(pattern)):
             if path.is_file() and path.suffix != ".pyc":
@@ -154,7 +154,7 @@ def template_files(project: Project, patterns: list[str]) -> Iterator[tuple[Path
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with each word replaced, longer ones first; with capital and with dashes, too."""
+    """Return the text with each name replaced, longest first, also if capitalized or with dashes."""
     words = dict(names)
     for old, new in names.items():
         words.setdefault(old.capitalize(), new.replace("_", " ").capitalize())
@@ -165,14 +165,14 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def with_group(text: str, group: str, about: str) -> str:
-    """groups.yml with one more group, in its place by the alphabet."""
+    """Return groups.yml with one more group, in alphabetical order."""
     lines = text.splitlines(keepends=True)
     at = next((n for n, line in enumerate(lines) if line[:1].isalpha() and line > f"{group}:"), len(lines))
     return "".join([*lines[:at], f"{group}: {about}\n", *lines[at:]])
 
 
 def with_scenario_of(text: str, role: str) -> str:
-    """molecule.yml of a group with one more command in the comment that names them."""
+    """Return molecule.yml with one more command in the comment that lists them."""
     lines = text.splitlines()
     last = next(n for n, line in enumerate(lines[1:], start=1) if not line.startswith("#")) - 1
     more = f"{lines[last]}, {role}"
@@ -181,18 +181,18 @@ def with_scenario_of(text: str, role: str) -> str:
 
 
 def with_tasks(text: str, name: str, file: str) -> str:
-    """A file of tasks that includes one more."""
+    """Return a file of tasks that includes one more file."""
     return f"{text.rstrip()}\n\n- name: {name}\n  ansible.builtin.include_tasks: {file}\n"
 
 
 def with_line_like(text: str, old: str, new: str) -> str:
-    """A text in which each line that names *old* is followed by the same line for *new*."""
+    """Return the text with a copy of each line that contains *old*, for *new*."""
     lines = text.splitlines(keepends=True)
     return "".join(line + renamed(line, {old: new}) if old in line else line for line in lines)
 
 
 def with_kpi(text: str, lines: list[str]) -> str:
-    """workload.yml with one more KPI at the end of its list."""
+    """Return workload.yml with one more KPI at the end of its list."""
     given = text.splitlines()
     begin = next((n for n, line in enumerate(given) if line.rstrip() == "kpis:"), None)
     if begin is None:
@@ -204,18 +204,16 @@ def with_kpi(text: str, lines: list[str]) -> str:
 
 
 def refuse_like_another(project: Project, what: str, name: str) -> None:
-    """A flow's settings and a group's commands begin with its name: none may begin with another one's.
+    """Refuse a name that begins like another: settings of flows and commands of groups begin with their names.
 
     Raises:
-        UsageError: one would.
+        UsageError: The name exists, or is the beginning of another one or begins with it.
     """
     content = project.content()
     others = {*content.sections, *groups()}
     if what == "flow" and name in others:
-        raise UsageError(f"there is a flow, a group of commands or a section of settings {name!r} already.")
-    # a flow may well have a group of commands of its name
+        raise UsageError(f"a flow, a group of commands or a section of settings is already called {name!r}")
+    # a flow can have a group of commands of the same name
     for other in sorted(others - {name}):
         if f"{name}_".startswith(f"{other}_") or f"{other}_".startswith(f"{name}_"):
-            raise UsageError(
-                f"{name!r} could be taken for {other!r}, which is there; choose another name for a {what}."
-            )
+            raise UsageError(f"{name!r} and the existing {other!r} begin alike: choose another name for the {what}")

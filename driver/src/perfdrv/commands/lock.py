@@ -1,4 +1,4 @@
-"""`perfdrv lock status|break`: who has a cluster or a host, and taking it from them."""
+"""`perfdrv lock status|break`: the locks of a cluster or a host."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _NAMES = {_RUN: NAME, _LOCK: LOCK_NAME}
 lock = SuggestingGroup(
     "lock",
     help=(
-        "Show and break what keeps a cluster for one run or one owner: the Leases "
-        f"{NAME} and {LOCK_NAME} in namespace {NAMESPACE}. With --folder it is the lock of a host without Kubernetes."
+        f"Show or break the locks of a cluster: the Lease {NAME} of the run that changes it and the Lease {LOCK_NAME} "
+        f"of the owner who locked it, in namespace {NAMESPACE}. With --folder: the lock of a host without Kubernetes."
     ),
     no_args_is_help=True,
 )
@@ -43,7 +43,7 @@ lock = SuggestingGroup(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the lock is: the cluster of a host, or a folder of it."""
+    """The cluster of a host, or a folder of the host."""
 
     ctx: click.Context
     site: str | None
@@ -55,7 +55,7 @@ class _Place:
         return run_task(project, project.inventory(self.site) if self.site else None, verb, arguments, self.host)
 
     def leases(self) -> dict[str, Lease]:
-        """What the run has, the lock, and those of the queue, by name."""
+        """Return the Leases of the run, of the lock and of the queue, by name."""
         selector = ",".join(f"{label}={value}" for label, value in MANAGED_BY.items())
         asked = {"kind": KIND, "namespace": NAMESPACE, "label_selector": selector}
         return {lease.name: lease for lease in map(lease_of, self.answer("look", asked)["objects"])}
@@ -70,10 +70,10 @@ def _with_place(command: Callable[..., int]) -> Callable[..., int]:
         "--site",
         metavar="SITE",
         shell_complete=complete_sites,
-        help="The inventory: a folder below inventories/, or a path.",
+        help="Inventory: a folder below inventories/, or a path.",
     )
-    host = click.option("--host", default=SUTEST, show_default=True, help="The host of the site.")
-    folder = click.option("--folder", help="The folder of the host in which the lock is; else it is the cluster's.")
+    host = click.option("--host", default=SUTEST, show_default=True, help="Host of the site.")
+    folder = click.option("--folder", help="Folder of the lock on the host. [default: the lock of the host's cluster]")
     return site(host(folder(click.pass_context(command))))
 
 
@@ -81,7 +81,7 @@ def _with_place(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_with_place
 def status_command(ctx: click.Context, site: str | None, host: str, folder: str | None, as_json: bool) -> int:
-    """Show which run changes the cluster, if any, for whom it is locked, and who waits for it."""
+    """Show the run that changes the cluster, the owner who locked it, and the queue."""
     place = _Place(ctx, site, host, folder)
     if folder:
         _show_host(place.of_host("read"), as_json=as_json)
@@ -94,74 +94,74 @@ def status_command(ctx: click.Context, site: str | None, host: str, folder: str 
         click.echo(json.dumps({**_document(run), "waiting": waiting, "lock": _lock_document(locked)}, indent=2))
         return EXIT_OK
     if run is None:
-        click.echo("No run changes the cluster.")
+        click.echo("no run changes the cluster")
     else:
-        click.echo(f"In use by {run}.")
-        click.echo(f"Renewed at {run.renewed}{': it has expired' if _expired(run) else ''}.")
-        click.echo(f"Its directory is {run.holder.directory} on {run.holder.host}.")
+        click.echo(f"in use by {run}")
+        click.echo(f"renewed at {run.renewed}{' (expired)' if _expired(run) else ''}")
+        click.echo(f"directory {run.holder.directory} on {run.holder.host}")
     if locked:
-        click.echo(f"Locked for {locked}{', which is over' if _expired(locked) else ''}.")
+        click.echo(f"locked for {locked}{' (expired)' if _expired(locked) else ''}")
     for number, each in enumerate(queue, 1):
-        click.echo(f"{number}. in the queue: {each}{', which has expired' if _expired(each) else ''}.")
+        click.echo(f"queue {number}: {each}{' (expired)' if _expired(each) else ''}")
     return EXIT_OK
 
 
 @lock.command("break")
-@click.option("--only", type=click.Choice([_RUN, _LOCK]), help="Break only what the run has, or only the lock.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--only", type=click.Choice([_RUN, _LOCK]), help="Break only the Lease of the run, or only the lock.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @_with_place
 def break_command(
     ctx: click.Context, site: str | None, host: str, folder: str | None, only: str | None, yes: bool
 ) -> int:
     """Take the cluster from the run that changes it, and from the owner who locked it.
 
-    A run that is alive stops within seconds, and leaves in the cluster what it has created.
+    A live run stops within seconds. It does not delete the objects that it created.
     """
     place = _Place(ctx, site, host, folder)
     if folder:
         if only == _RUN:
-            raise UsageError("the lock of a folder has no run: leave --only out")
+            raise UsageError("--only run does not apply to the lock of a folder: omit it")
         return _break_host(place, yes=yes)
     leases = place.leases()
     held = {part: leases[name] for part, name in _NAMES.items() if only in (None, part) and name in leases}
     if not held:
-        click.echo("The cluster is not locked." if only == _LOCK else "No run changes the cluster.")
+        click.echo("the cluster is not locked" if only == _LOCK else "no run changes the cluster")
         return EXIT_OK
-    told = " and ".join(f"{'in use by' if part == _RUN else 'locked for'} {lease}" for part, lease in held.items())
-    if not _confirmed(f"The cluster is {told}", yes=yes):
+    state = " and ".join(f"{'in use by' if part == _RUN else 'locked for'} {lease}" for part, lease in held.items())
+    if not _confirmed(f"the cluster is {state}", yes=yes):
         return EXIT_OK
     names = [_NAMES[part] for part in held]
     place.answer("delete", {"kinds": [{"kind": KIND}], "name": names, "namespace": [NAMESPACE]})
     for lease in held.values():
-        click.echo(f"The cluster was taken from {lease}.")
+        click.echo(f"took the cluster from {lease}")
     return EXIT_OK
 
 
 def _confirmed(state: str, *, yes: bool) -> bool:
-    """Ask whether to take it, unless the answer was given.
+    """Ask for confirmation, unless --yes was given.
 
     Raises:
-        UsageError: there is no terminal to ask on.
+        UsageError: There is no terminal to ask on.
     """
     if yes:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(f"{state}; there is no terminal to confirm on: add --yes to take it")
-    if click.confirm(f"{state}. Take it?"):
+        raise UsageError(f"{state}; no terminal to confirm on: add --yes to take it")
+    if click.confirm(f"{state[:1].upper()}{state[1:]}. Take it?"):
         return True
-    click.echo("Nothing was taken.")
+    click.echo("nothing taken")
     return False
 
 
 def _break_host(place: _Place, *, yes: bool) -> int:
     state = place.of_host("read")
     if state.holder is None:
-        click.echo("The host is not locked.")
+        click.echo("the host is not locked")
         return EXIT_OK
-    if not _confirmed(f"The host is locked for {state.holder}", yes=yes):
+    if not _confirmed(f"the host is locked for {state.holder}", yes=yes):
         return EXIT_OK
     taken = place.of_host("broken").holder
-    click.echo(f"The host was taken from {taken}." if taken else "The host is not locked.")
+    click.echo(f"took the host from {taken}" if taken else "the host is not locked")
     return EXIT_OK
 
 
@@ -169,9 +169,9 @@ def _show_host(state: State, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(state.document(), indent=2))
         return
-    click.echo(f"Locked for {state.holder}." if state.holder else "The host is not locked.")
+    click.echo(f"locked for {state.holder}" if state.holder else "the host is not locked")
     for number, each in enumerate(state.waiting, 1):
-        click.echo(f"{number}. in the queue: {each}.")
+        click.echo(f"queue {number}: {each}")
 
 
 def _expired(lease: Lease) -> bool:
@@ -182,8 +182,8 @@ def _lock_document(lease: Lease | None) -> dict[str, Any] | None:
     if lease is None:
         return None
     who = lease.holder
-    said = {"owner": who.run, "what": who.what, "user": who.user, "host": who.host, "since": lease.since}
-    return {**said, "until": utc_text(lease.end), "expired": _expired(lease)}
+    document = {"owner": who.run, "what": who.what, "user": who.user, "host": who.host, "since": lease.since}
+    return {**document, "until": utc_text(lease.end), "expired": _expired(lease)}
 
 
 def _document(lease: Lease | None) -> dict[str, Any]:

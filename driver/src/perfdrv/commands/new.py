@@ -1,4 +1,4 @@
-"""`perfdrv new flow|command|kpi`: what a project gets more of, from what is there and tested."""
+"""`perfdrv new flow|command|kpi`: new files of a project, as copies of tested ones."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project
 
 _TEMPLATE_ONLY = "\n## As a template\n"
-# what only looks is called so; what is copied changes the cluster
-_LOOKING = ("capture", "has", "watch")
+# first words of commands that change nothing; the copied command changes the cluster
+_READING = ("capture", "has", "watch")
 _LONGEST_TEXT = 100
 
 new = SuggestingGroup(
     "new",
-    help="Create a flow, a command or a KPI: files of the project, as copies of what is there and tested.",
+    help="Create a flow, a command or a KPI, as copies of tested files of the project.",
     no_args_is_help=True,
 )
 
@@ -53,11 +53,11 @@ new = SuggestingGroup(
 @click.argument("name")
 @click.pass_context
 def flow_command(ctx: click.Context, name: str) -> None:
-    """Create the flow NAME, which runs at once.
+    """Create the flow NAME, which you can run immediately.
 
     It is a copy of the smallest flow: a playbook with settings, a check, a preparation and a cell; a preset; a command
-    that measures, with its molecule scenario; a kind of workload with KPIs and plots; tests; a page. Change what it
-    measures step by step: each change can be run.
+    that measures, with its molecule scenario; a kind of workload with KPIs and plots; tests; a page. Change it in small
+    steps, and run it after each one.
 
     \b
     perfdrv new flow my_flow
@@ -70,7 +70,7 @@ def flow_command(ctx: click.Context, name: str) -> None:
     files = Files(project.root)
     names = {copied["name"]: name}
     for path, text in template_files(project, [*copied["flow"], *copied["role"], *copied["scenario"]]):
-        # what the page says of itself as a template is not true of the copy
+        # the page's section about the template does not apply to the copy
         files.add(Path(renamed(str(path), names)), renamed(text.partition(_TEMPLATE_ONLY)[0], names))
     about = groups()[copied["name"]]
     files.change(GROUPS, lambda text: with_group(text, name, about))
@@ -94,13 +94,13 @@ def _complete_groups(_ctx: click.Context, _param: click.Parameter, incomplete: s
 @new.command("command")
 @click.argument("group", shell_complete=_complete_groups)
 @click.argument("name")
-@click.option("--about", help="What the commands of a new GROUP do, in a line.")
+@click.option("--about", help="Purpose of a new GROUP, in one line.")
 @click.pass_context
 def command_command(ctx: click.Context, group: str, name: str, about: str | None) -> None:
-    """Create the command NAME of GROUP, a role that runs at once.
+    """Create the command NAME of GROUP, a role that you can run immediately.
 
-    It is a copy of a small command: it applies a template, waits, captures what came of it, and deletes it; with
-    argument specifications, defaults, the rights that it needs, and a molecule scenario, or a part of that of GROUP.
+    It is a copy of a small command, which applies a template, waits, captures the result and deletes the objects. The
+    copy has argument specifications, defaults, the required rights, and a molecule scenario or a part of GROUP's.
 
     \b
     perfdrv new command cluster start_pods
@@ -146,22 +146,22 @@ def _refuse_role(project: Project, group: str, name: str) -> None:
         other for other in groups() if other != group and len(other) > len(group) and f"{role}_".startswith(other)
     ]
     if longer:
-        raise UsageError(f"{role!r} would be a command of the group {longer[0]}; give that group, or another name.")
-    if name.split("_")[0] in _LOOKING:
-        looking = ", ".join(_LOOKING)
-        raise UsageError(f"a command whose name begins with {looking} only looks; what is copied changes the cluster.")
+        raise UsageError(f"{role!r} would be a command of the group {longer[0]}: pass that group, or another name")
+    if name.split("_")[0] in _READING:
+        words = ", ".join(_READING)
+        raise UsageError(f"commands whose names begin with {words} change nothing, but the copied one does: rename it")
     begins = [option.name for option in project.content().every_setting if option.name.startswith(f"{role}_")]
     if begins:
-        raise UsageError(f"the setting {begins[0]} could be taken for an argument of {role!r}; choose another name.")
+        raise UsageError(f"the setting {begins[0]} begins like an argument of {role!r}: choose another name")
 
 
 def _join_scenario(
     files: Files, scenario: Iterable[tuple[Path, str]], group: str, name: str, names: dict[str, str]
 ) -> None:
-    """A scenario that is there gets a file more of each part but converge, which is what changes nothing twice."""
+    """Add a file of each part to an existing scenario, except converge, which must change nothing when repeated."""
     folder = Path("molecule", group)
     if not (files.root / folder / "molecule.yml").is_file():
-        raise UsageError(f"the group {group} has no scenario to add to: {folder}/molecule.yml is missing.")
+        raise UsageError(f"group {group} has no scenario to add to: {folder}/molecule.yml is missing")
     files.change(folder / "molecule.yml", lambda text: with_scenario_of(text, f"{group}_{name}"))
     for path, text in scenario:
         part = path.stem
@@ -191,7 +191,7 @@ def _complete_kinds(ctx: click.Context, _param: click.Parameter, incomplete: str
 def _complete_columns(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     try:
         known = _kinds(current_project(ctx))
-        # the option that still lacks its value keeps click from giving the words before it their names
+        # while an option has no value yet, click does not assign the arguments before it
         kind = next((word for word in (ctx.params.get("kind"), *ctx.args) if word in known), None)
         tables = declaration(known[kind].parent).tables if kind else {}
     except (UsageError, DeclarationError):
@@ -204,12 +204,14 @@ def _complete_columns(ctx: click.Context, _param: click.Parameter, incomplete: s
 @click.argument("kind", shell_complete=_complete_kinds)
 @click.argument("name")
 @click.option("--of", "column", required=True, metavar="TABLE.COLUMN", shell_complete=_complete_columns,
-              help="The column that it is computed from.")  # fmt: skip
-@click.option("--statistic", required=True, type=click.Choice(get_args(Statistic)), help="What is computed of it.")
-@click.option("--unit", required=True, help="Its unit, such as seconds, bytes, ratio, pods or requests/s.")
+              help="Column from which the KPI is computed.")  # fmt: skip
+@click.option("--statistic", required=True, type=click.Choice(get_args(Statistic)), help="Statistic of the column.")
+@click.option("--unit", required=True, help="Unit, such as seconds, bytes, ratio, pods or requests/s.")
 @click.option("--direction", required=True, type=click.Choice(get_args(Direction)), help="Which values are better.")
-@click.option("--about", required=True, help="What it is, in a line.")
-@click.option("--where", "wheres", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeat it.")
+@click.option("--about", required=True, help="Description of the KPI, in one line.")
+@click.option(
+    "--where", "wheres", multiple=True, metavar="COLUMN=VALUE", help="Use only rows with this value; repeatable."
+)
 @click.pass_context
 def kpi_command(
     ctx: click.Context,
@@ -224,8 +226,8 @@ def kpi_command(
 ) -> None:
     """Declare the KPI NAME of the kind of workload KIND.
 
-    A KPI is computed from a column of a table that the kind declares in its workload.yml; it is then in the report, in
-    thresholds, comparisons and histories, of former runs, too. A flow of perfdrv new flow has a kind of its name.
+    A KPI is computed from a column of a table in the kind's workload.yml. Reports, thresholds, comparisons and
+    histories then contain it, also for earlier runs. A flow that perfdrv new flow created has a kind of the same name.
 
     \b
     perfdrv new kpi my_flow pod_running_p95 --of pods.running_after_s --statistic p95 \\
@@ -237,7 +239,7 @@ def kpi_command(
     path = known.get(kind.replace("-", "_"))
     if path is None:
         text = unknown("declared kind of workload", kind, known, f"ls {KINDS}")
-        raise UsageError(f"{text} One that is written in Python gets a function in its kpis.py: docs/writing.md.")
+        raise UsageError(f"{text}; for a kind written in Python, add a function to its kpis.py: docs/writing.md")
     lines = [
         f"  - name: {name}",
         f"    help: {json.dumps(_one_line(about, '--about'), ensure_ascii=False)}",
@@ -255,14 +257,14 @@ def kpi_command(
     files.write()
     _print_files(
         files,
-        "perfanalysis kpi latest    # of the newest run, which is not run again",
+        "perfanalysis kpi latest    # of the latest run",
         f"perfanalysis judge latest --threshold {name}=LIMIT",
         "make check",
     )
 
 
 def _refuse_declaration(path: Path, text: str) -> None:
-    """Load the kind as it would be, from a copy."""
+    """Refuse a declaration that cannot be loaded, by loading a copy of the kind."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch, path.parent.name)
         shutil.copytree(path.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -270,20 +272,20 @@ def _refuse_declaration(path: Path, text: str) -> None:
         try:
             load_workload(copy)
         except DeclarationError as error:
-            raise UsageError(f"{str(error).replace(str(copy), str(path.parent))}; nothing was written.") from error
+            raise UsageError(f"{str(error).replace(str(copy), str(path.parent))}; nothing was written") from error
 
 
 def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise UsageError(f"--where {text!r} names no value: write COLUMN=VALUE.")
+        raise UsageError(f"--where {text!r} has no value: write COLUMN=VALUE")
     return key, value if value in ("true", "false") or value.isdecimal() else json.dumps(value, ensure_ascii=False)
 
 
 def _one_line(text: str, option: str) -> str:
     if not text.strip() or "\n" in text or len(text) > _LONGEST_TEXT or text.endswith(".") or ": " in text:
         raise UsageError(
-            f"{option} {text!r} must be one line of at most {_LONGEST_TEXT} characters, without a full stop."
+            f"{option} {text!r} must be one line of at most {_LONGEST_TEXT} characters, without a full stop"
         )
     return text.strip()
 

@@ -15,11 +15,13 @@ from perfdrv.runs.store import find_run
 
 @click.command()
 @click.argument("run", default="latest", shell_complete=complete_runs)
-@click.option("-o", "--output", type=LocalPath(file_okay=False), help="Another folder for it.")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR")
+@click.option(
+    "-o", "--output", type=LocalPath(file_okay=False), help="Folder for the report. [default: report/ of the run]"
+)
+@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
 @click.pass_context
 def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
-    """Make the report of RUN: an id, the beginning of one, a path, or `latest`."""
+    """Generate the report of RUN: an id, the beginning of an id, a path, or `latest`."""
     root = current_runs_root(ctx, runs_dir)
     from perfanalysis.reports.writing import make_report
 

@@ -31,14 +31,14 @@ from perfdrv.views.ending import conclude
 @click.command(cls=OrderedCommand, short_help="Run a flow.")
 @click.argument("flow", required=False, shell_complete=complete_flows)
 @run_options
-@click.option("--tags", multiple=True, help="Only the parts with one of these tags, such as prepare,test.")
-@click.option("--skip-tags", multiple=True, help="Leave out the parts with one of these tags.")
+@click.option("--tags", multiple=True, help="Run only the plays with one of these tags, such as prepare,test.")
+@click.option("--skip-tags", multiple=True, help="Skip the plays with one of these tags.")
 @click.option(
     "--resume",
     "resumed",
     metavar="RUN",
     shell_complete=complete_runs,
-    help="Go on with an interrupted or failed run: a new attempt at what is not complete.",
+    help="Resume an interrupted or failed run: a new attempt at the cells that are not complete.",
 )
 @click.option(
     "--replay",
@@ -53,13 +53,13 @@ from perfdrv.views.ending import conclude
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Cells of the matrix that run side by side.",
+    help="Number of cells of the matrix that run concurrently.",
 )
 @click.pass_context
 def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | None, **_params: Any) -> int:
-    """Run FLOW: settings, cleanup on request, prepare, test, cleanup, report.
+    """Run FLOW: check the settings, clean up on request, prepare, test, clean up, report.
 
-    The first Ctrl-C stops the run in order: its finalizers run. The second one stops it at once.
+    The first Ctrl-C stops the run after its finalizers. The second Ctrl-C kills it immediately.
 
     \b
     Exit codes: 0 ok, 1 failed, 2 usage or settings, 3 cluster unreachable or unfit,
@@ -68,7 +68,7 @@ def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | N
     project = current_project(ctx)
     given = RunOptions.of(ctx)
     if resumed and replayed:
-        raise UsageError("--resume goes on with a run, --replay begins a new one with its settings: give one of them.")
+        raise UsageError("--resume continues a run, --replay starts a new one with its settings: give one of them")
     after_run = load_hooks()
     started = time.monotonic()
     request = _request(project, given, ctx.params)
@@ -83,17 +83,17 @@ def _request(project: Project, given: RunOptions, params: dict[str, Any]) -> Run
     former = params["resumed"] or params["replayed"]
     earlier = read_entry(find_run(runs_root, former)) if former else None
     if earlier is not None and earlier.problem:
-        raise UsageError(f"{earlier.problem}: nobody knows what that run was; start a new one.")
+        raise UsageError(f"cannot determine the run's flow: {earlier.problem}; start a new run")
     flow = params["flow"] or (str(earlier.document.get("flow", "")) if earlier else "")
     if not flow:
-        raise UsageError("Name a flow, or a run with --resume or --replay. The flows: perfdrv flows")
+        raise UsageError("no flow: name one, or a run with --resume or --replay; list the flows with: perfdrv flows")
     if earlier is None:
         given = with_profile(given, project, flow)
     extra_vars = extra_vars_of(given, project)
     if params["replayed"] and earlier:
         extra_vars = (json_vars({"perf_replay": str(earlier.directory)}), *extra_vars)
     if params["resumed"] and given.overrides:
-        raise UsageError("A resumed run keeps its settings: leave out -p, -s and -e, or start anew with --replay.")
+        raise UsageError("a resumed run keeps its settings: omit -p, -s and -e, or start a new run with --replay")
     site = given.site or (former_site(project, earlier) if earlier else None)
     return RunRequest(
         project=project,

@@ -25,15 +25,15 @@ from perfdrv.runs.tree import RunTree, abandoned
 from perfdrv.views.description import run_details, run_row, run_summary, step_document
 from perfdrv.views.ending import conclude
 
-# what programs that open a page look for
+# environment variables of programs that can open a page
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-_RUN_HELP = "RUN is an id, the beginning of one, a path, or `latest`."
+_RUN_HELP = "RUN is an id, the beginning of an id, a path, or `latest`."
 runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
 _runs_dir = click.option(
     "--runs-dir",
     type=LocalPath(file_okay=False),
     envvar="PERF_RUNS_DIR",
-    help="The folder of all runs.",
+    help="Folder of all runs. [default: runs/ of the project]",
 )
 _run_argument = click.argument("run", default="latest", shell_complete=complete_runs)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -42,14 +42,14 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @runs.command("list")
 @_runs_dir
 @_as_json
-@click.option("--status", help="Only runs with this status.")
-@click.option("--flow", help="Only runs of this flow.")
-@click.option("-n", "--last", type=click.IntRange(min=1), help="Only the last N runs.")
+@click.option("--status", help="List only runs with this status.")
+@click.option("--flow", help="List only runs of this flow.")
+@click.option("-n", "--last", type=click.IntRange(min=1), help="List only the last N runs.")
 @click.pass_context
 def list_command(
     ctx: click.Context, runs_dir: Path | None, as_json: bool, status: str | None, flow: str | None, last: int | None
 ) -> None:
-    """List the runs, the oldest first."""
+    """List the runs, oldest first."""
     root = current_runs_root(ctx, runs_dir)
 
     entries = [
@@ -71,7 +71,7 @@ def list_command(
 @_as_json
 @click.pass_context
 def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: bool) -> None:
-    """Show a run: how it stands, its commands, the first failure."""
+    """Show a run: its status, its commands, and the first failure."""
     root = current_runs_root(ctx, runs_dir)
 
     directory = find_run(root, run)
@@ -89,10 +89,10 @@ def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: b
 @runs.command("open", epilog=_RUN_HELP)
 @_run_argument
 @_runs_dir
-@click.option("--print", "only_print", is_flag=True, help="Print the path; open nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Print the path instead of opening it.")
 @click.pass_context
 def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print: bool) -> None:
-    """Open the report of a run, or its folder when it has none."""
+    """Open the report of a run, or its folder if it has no report."""
     root = current_runs_root(ctx, runs_dir)
 
     directory = find_run(root, run)
@@ -102,18 +102,18 @@ def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print
     if only_print:
         return
     if sys.platform == "linux" and not any(os.environ.get(name) for name in _DISPLAYS):
-        click.echo("There is no display here to open it on: copy it to where there is one.", err=True)
+        click.echo("no display to open the report on: copy it to a machine that has one", err=True)
     elif click.launch(str(path)) != 0:
-        raise UsageError(f"No program opened {path}; open it yourself, or use --print.")
+        raise UsageError(f"no program opened {path}: open it yourself, or use --print")
 
 
 @runs.command("finalize", epilog=_RUN_HELP)
 @click.argument("run", shell_complete=complete_runs)
 @_runs_dir
-@click.option("verbosity", "-v", "--verbose", count=True, help="Show Ansible's own output.")
+@click.option("verbosity", "-v", "--verbose", count=True, help="Show Ansible's output.")
 @click.pass_context
 def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbosity: int) -> int:
-    """Run the finalizers of an interrupted run: capture what is left, clean up, write how it ended."""
+    """Run the finalizers of an interrupted run: capture its state, clean up, and record how it ended."""
     project = current_project(ctx)
     root = current_runs_root(ctx, runs_dir)
     after_run = load_hooks()

@@ -1,4 +1,4 @@
-"""`perfdrv settings show|explain|check|presets|diff`: settings without running anything."""
+"""`perfdrv settings show|explain|check|presets|diff`: settings and presets, without Ansible."""
 
 from __future__ import annotations
 
@@ -32,21 +32,23 @@ settings = SuggestingGroup("settings", help="Show, explain and check settings an
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 # where flows run: playbooks/flow.yml
 _FLOW_HOST = "sutest"
-_host = click.option("--host", help=f"As this host of the site sees them.  [default: {_FLOW_HOST}, where flows run]")
+_host = click.option(
+    "--host", help=f"Show the values of this host of the site. [default: {_FLOW_HOST}, on which flows run]"
+)
 
 
 def _place_of(project: Project, given: RunOptions, host: str | None) -> tuple[str | None, str]:
-    """The site and the host that are looked at.
+    """Return the site and the host whose settings are shown.
 
     Raises:
-        UsageError: the site's inventory knows no *host*.
+        UsageError: The site's inventory has no such host.
     """
     site = given.site or project.default_site()
     known = hosts_of(project.content(), site) if site else ("localhost",)
     if host is None:
         return site, _FLOW_HOST if _FLOW_HOST in known else "localhost"
     if host not in known and (site is None or names_all_hosts(project.content(), site)):
-        raise UsageError(f"The site {site or '(none)'} has no host {host!r}; it has {', '.join(known)}.")
+        raise UsageError(f"site {site or '(none)'} has no host {host!r}; its hosts: {', '.join(known)}")
     return site, host
 
 
@@ -57,7 +59,7 @@ def _place_of(project: Project, given: RunOptions, host: str | None) -> tuple[st
 @_as_json
 @click.pass_context
 def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_json: bool, **_layers: Any) -> None:
-    """Show the settings of FLOW, or of all flows, with their values and where these come from."""
+    """Show the settings of FLOW, or of all flows, with their values and the origins of these."""
     project = current_project(ctx)
 
     given = RunOptions.of(ctx)
@@ -87,13 +89,13 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_j
 @_as_json
 @click.pass_context
 def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json: bool, **_layers: Any) -> None:
-    """Show what every layer says about the setting or argument NAME, lowest first."""
+    """Show the value of the setting or argument NAME in every layer, lowest layer first."""
     project = current_project(ctx)
 
     given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
     site, host = _place_of(project, given, host)
-    told = explain(
+    explained = explain(
         project.content(),
         None,
         site,
@@ -104,22 +106,26 @@ def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json:
     )
     if as_json:
         layers = [
-            {"layer": one.kind, "value": one.value, "origin": one.origin, "wins": one.wins} for one in told.layers
+            {"layer": one.kind, "value": one.value, "origin": one.origin, "wins": one.wins} for one in explained.layers
         ]
-        click.echo(json.dumps({"name": told.name, "value": told.value, "layers": layers}, indent=2, default=str))
+        click.echo(
+            json.dumps({"name": explained.name, "value": explained.value, "layers": layers}, indent=2, default=str)
+        )
         return
-    click.echo(f"{told.name} = {value_text(told.value)}")
-    if told.option is not None:
-        choices = f", one of {', '.join(map(str, told.option.choices))}" if told.option.choices else ""
-        click.echo(f"{told.option.type}{choices}. {told.option.help}")
-    rows = [("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in told.layers]
-    print_table(("", "layer", "name", "value", "origin"), rows, empty="No layer sets it.")
+    click.echo(f"{explained.name} = {value_text(explained.value)}")
+    if explained.option is not None:
+        choices = f", one of {', '.join(map(str, explained.option.choices))}" if explained.option.choices else ""
+        click.echo(f"{explained.option.type}{choices}. {explained.option.help}")
+    rows = [
+        ("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in explained.layers
+    ]
+    print_table(("", "layer", "name", "value", "origin"), rows, empty="No layer sets this name.")
 
 
 @settings.command("check")
 @click.pass_context
 def check_command(ctx: click.Context) -> int:
-    """Check every declaration, preset and site of the project, without Ansible."""
+    """Check every declaration, preset and site of the project."""
     project = current_project(ctx)
 
     content = project.content()
@@ -127,10 +133,10 @@ def check_command(ctx: click.Context) -> int:
     for finding in findings:
         click.echo(str(finding))
     if findings:
-        click.echo(f"{len(findings)} to correct.", err=True)
+        click.echo(f"{len(findings)} problems found", err=True)
         return EXIT_USAGE
     counted = f"{len(content.flows)} flows, {len(content.roles)} commands, {len(content.presets)} presets"
-    click.echo(f"{counted}, {len(content.sites)} sites: all in order.")
+    click.echo(f"{counted}, {len(content.sites)} sites: no problems found")
     return EXIT_OK
 
 
@@ -138,19 +144,21 @@ def check_command(ctx: click.Context) -> int:
 @click.argument("name", required=False, shell_complete=complete_presets)
 @click.pass_context
 def presets_command(ctx: click.Context, name: str | None) -> None:
-    """List the presets, or show what NAME sets."""
+    """List the presets, or show the settings of the preset NAME."""
     project = current_project(ctx)
 
     if name is None:
         rows = [(one.name, ", ".join(one.extends), one.comment) for one in list_presets(project.content())]
-        print_table(("name", "extends", "what it is for"), rows, empty="There are no presets.")
+        print_table(("name", "extends", "purpose"), rows, empty="The project has no presets.")
         return
     project.preset(name)
     (preset,) = (one for one in list_presets(project.content()) if one.name == name)
     click.echo(f"{preset.name}: {preset.comment} ({preset.where})")
     if preset.extends:
         click.echo(f"extends {', '.join(preset.extends)}")
-    print_table(("name", "value"), [(key, value_text(value)) for key, value in preset.sets], empty="It sets nothing.")
+    print_table(
+        ("name", "value"), [(key, value_text(value)) for key, value in preset.sets], empty="The preset sets nothing."
+    )
 
 
 def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -165,11 +173,11 @@ def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) 
     "runs_directory",
     type=LocalPath(file_okay=False),
     envvar="PERF_RUNS_DIR",
-    help="The folder of all runs.",
+    help="Folder of all runs. [default: runs/ of the project]",
 )
 @click.pass_context
 def diff_command(ctx: click.Context, left: str, right: str, runs_directory: Path | None) -> None:
-    """Show the settings in which LEFT and RIGHT differ; each is a run or a preset."""
+    """Show the settings that differ between LEFT and RIGHT, each a run or a preset."""
     project = current_project(ctx)
 
     sides = [_values_of(project, name, runs_directory) for name in (left, right)]
@@ -178,7 +186,7 @@ def diff_command(ctx: click.Context, left: str, right: str, runs_directory: Path
 
 
 def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict[str, Any]:
-    """The settings of a run, or those that a preset leads to."""
+    """Return the settings of a run, or those with a preset applied."""
     content = project.content()
     if name in content.presets:
         known = effective(content, None, project.default_site(), [name])
@@ -186,4 +194,4 @@ def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict
     try:
         return values_of_run(find_run(project.runs_root(runs_directory), name))
     except UsageError as error:
-        raise UsageError(f"{name!r} is neither a preset nor a run. {error}") from error
+        raise UsageError(f"{name!r} is neither a preset nor a run: {error}") from error

@@ -1,4 +1,4 @@
-"""`perfdrv toolbox GROUP COMMAND`: one click command for each role, made from its argument specs."""
+"""`perfdrv toolbox GROUP COMMAND`: one click command for each role, built from its argument specification."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from perfdrv.views.remarks import table_lines
 
 
 class AnsweringGroup(SuggestingGroup):
-    """A group that answers a command line of TOPSAIL with what to type today."""
+    """A group that answers a command line of TOPSAIL with its replacement."""
 
     before: tuple[str, ...] = ()
-    """The words that led here, below `toolbox`."""
+    """Names of the groups above this one, below `toolbox`."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the first argument.
+        """Return the command that the first argument names.
 
         Raises:
-            UsageError: there is none today.
+            UsageError: The command is one of TOPSAIL.
         """
         dashed = args[0].replace("_", "-")
         if not ctx.resilient_parsing and self.get_command(ctx, dashed) is None:
-            told = answer((*self.before, *args), current_project(ctx).content().roles)
-            if told is not None:
-                raise UsageError(told)
+            replacement = answer((*self.before, *args), current_project(ctx).content().roles)
+            if replacement is not None:
+                raise UsageError(replacement)
         return super().resolve_command(ctx, args)
 
 
@@ -60,16 +60,16 @@ class Toolbox(AnsweringGroup):
     """The groups of commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the groups."""
+        """Return the names of the groups."""
         return sorted({_dashed(group) for group, _command in _commands(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """One group, when it has commands."""
+        """Return a group, if it has commands."""
         commands = {command: role for (group, command), role in _commands(ctx).items() if _dashed(group) == cmd_name}
         return CommandGroup(cmd_name, commands) if commands else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each group with its commands, from the names of the roles alone."""
+        """Write each group with its commands; only the names of roles are read."""
         table: dict[str, list[str]] = {}
         for group, command in _commands(ctx):
             table.setdefault(_dashed(group), []).append(_dashed(command))
@@ -80,29 +80,29 @@ class Toolbox(AnsweringGroup):
 
 
 class CommandGroup(AnsweringGroup):
-    """The commands of one group; the spec of a command is read when the command is used."""
+    """The commands of one group; the specification of a command is read when the command is used."""
 
     def __init__(self, name: str, roles: dict[str, str]) -> None:
-        told = groups().get(name.replace("-", "_"), f"Commands of the group {name}")
-        super().__init__(name=name, help=f"{told}.", no_args_is_help=True)
+        purpose = groups().get(name.replace("-", "_"), f"Commands of the group {name}")
+        super().__init__(name=name, help=f"{purpose}.", no_args_is_help=True)
         self._roles = {_dashed(command): role for command, role in roles.items()}
         self.before = (name,)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Names of the commands."""
+        """Return the names of the commands."""
         return sorted(self._roles)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make one command from its spec."""
+        """Return a command, built from its specification."""
         role = self._roles.get(cmd_name)
         return None if role is None else make_command(cmd_name, current_project(ctx).content().command(role))
 
 
 def make_command(name: str, spec: CommandSpec) -> click.Command:
-    """The click command of a role."""
+    """Return the click command of a role."""
     own = [
         *shared_options(),
-        click.Option(["--show-args"], is_flag=True, help="Show all arguments and where they come from; run nothing."),
+        click.Option(["--show-args"], is_flag=True, help="Show all arguments with their origins, and run nothing."),
     ]
 
     def invoke(ctx: click.Context, **_params: Any) -> int:
@@ -141,7 +141,7 @@ def _run_command(project: Project, spec: CommandSpec, given: RunOptions) -> int:
         presets=preset_names(given, project),
     )
     outcome = launch(request)
-    # a run that was refused has no directory
+    # a refused run has no directory
     for step in RunTree(outcome.directory).steps() if outcome.directory.is_dir() else ():
         for line in table_lines(step):
             click.echo(line)
@@ -155,14 +155,14 @@ def _show_arguments(project: Project, spec: CommandSpec, given: RunOptions) -> i
     for argument in spec.arguments:
         found = known.get(argument.name)
         value = found.value if found else argument.default
-        origin = found.origin if found else ("not set: it is required" if argument.required else "default")
+        origin = found.origin if found else ("required, but not set" if argument.required else "default")
         rows.append((argument.short_name, value_text(value), origin))
     print_table(("argument", "value", "origin"), rows)
     return EXIT_OK
 
 
 def _commands(ctx: click.Context) -> dict[tuple[str, str], str]:
-    """(group, command) → role, from the names of the roles."""
+    """Return the role of each (group, command)."""
     return {split_role(role): role for role in current_project(ctx).content().roles}
 
 
@@ -172,21 +172,21 @@ def _dashed(name: str) -> str:
 
 toolbox = Toolbox(
     "toolbox",
-    help="Run one command of the toolbox: perfdrv toolbox GROUP COMMAND [OPTIONS]",
+    help="Run one command of the toolbox: perfdrv toolbox GROUP COMMAND [OPTIONS].",
     no_args_is_help=True,
 )
 
 
 class GroupOfToolbox(SuggestingGroup):
-    """A group of the toolbox at the root, for those who use it by itself."""
+    """A group of the toolbox as a command of `perfdrv`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the group's commands."""
+        """Return the names of the group's commands."""
         group = self._group(ctx)
         return group.list_commands(ctx) if group else []
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """One command of the group."""
+        """Return a command of the group."""
         group = self._group(ctx)
         return group.get_command(ctx, cmd_name) if group else None
 
@@ -195,4 +195,4 @@ class GroupOfToolbox(SuggestingGroup):
         return group if isinstance(group, click.Group) else None
 
 
-quads = GroupOfToolbox("quads", help="The same as perfdrv toolbox quads.", no_args_is_help=True)
+quads = GroupOfToolbox("quads", help="Book bare metal of QUADS; same as: perfdrv toolbox quads.", no_args_is_help=True)

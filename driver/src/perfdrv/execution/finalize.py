@@ -1,4 +1,4 @@
-"""Finalizing a run that was killed: its cleanup, as a new attempt in the same directory."""
+"""Finalizing a killed run: its cleanup, as a new attempt in the same directory."""
 
 from __future__ import annotations
 
@@ -36,18 +36,17 @@ _NEVER_ENDED = {
     "directory": None,
 }
 
-_NOT_NOTED = {"what": "no space is left for the run's directory, so nothing of this is noted in it"}
+_NOT_NOTED = {"what": "no space is left for the run's directory, so this attempt is not recorded"}
 
 
 def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     """Run the finalizers of a run's flow with the settings of that run.
 
-    The run keeps the status it had: finalizing cleans up, it completes no test. A run that ended before its
-    settings were known has touched nothing, so it is only brought to an end, which is all there is to do. On a full
-    disk the finalizers run in a copy that is thrown away, so that what the run left in the cluster goes all the same.
+    The run keeps its status, because finalizing completes no test. A run without recorded settings changed nothing, so
+    only its end is recorded. On a full disk, the finalizers run in a temporary copy of the directory.
 
     Raises:
-        UsageError: somebody still works on the run.
+        UsageError: A process holds the run.
     """
     require_at_rest(entry.directory)
     make_room(entry.directory)
@@ -73,8 +72,8 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     )
 
     def clean_up(attempt: Attempt) -> Outcome:
-        # should this be killed, the run is one that was interrupted, and for the reason it had
-        attempt.note({"reason": before.reason})
+        # if this attempt is killed, the run keeps the reason of its first failure
+        attempt.record({"reason": before.reason})
         return attempt.join(tags=request.tags)
 
     def keep(outcome: Outcome) -> Mapping[str, Any]:
@@ -85,26 +84,26 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
 
 
 def finalize_on_full_disk(request: RunRequest, outcome: Outcome) -> None:
-    """Run once more the finalizers of a run that failed where no space is left, so that they may have failed too."""
+    """Run the finalizers of a run again that failed on a full disk, where they may have failed too."""
     if outcome.status == "failed" and request.wants(CLEANUP) and not request.check and is_full(outcome.directory):
         finalize(request.project, read_entry(outcome.directory), request.verbosity)
 
 
 def _finalize_copy(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
-    """Finalize what says what the run was, without what it measured, in another place."""
+    """Finalize a temporary copy of the run's directory without its results."""
     with private_directory() as private:
         copy = private.path / entry.id
         shutil.copytree(
             entry.directory, copy, ignore=shutil.ignore_patterns("artifacts", REPORT_FOLDER, "*.log", "stop")
         )
         if is_full(copy):
-            raise UsageError(f"No space is left for {entry.id}, nor for temporary files: free space, or set TMPDIR.")
+            raise UsageError(f"no space is left for {entry.id} and for temporary files: free space, or set TMPDIR")
         outcome = finalize(project, read_entry(copy), verbosity)
     return replace(outcome, directory=entry.directory, reason=outcome.reason or _NOT_NOTED)
 
 
 def _ended(entry: RunEntry) -> Outcome:
-    """How the run ended; one that was killed is given the end that nobody wrote."""
+    """Return the outcome of the run; the missing end of a killed run is recorded."""
     own_processes = [step.directory for step in RunTree(entry.directory).steps() if step.kind == "cell"]
     for directory in (*own_processes, entry.directory):
         if (directory / RUN_FILE).is_file() and read_json(directory / RUN_FILE).get("ended") is None:

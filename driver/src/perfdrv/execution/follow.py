@@ -1,4 +1,4 @@
-"""Following Ansible: its events and its files become a scene, Ctrl-C becomes a request to stop."""
+"""The observation of Ansible: events and files are shown, Ctrl-C becomes a request to stop."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from perfdrv.runs.durations import utc_now
 from perfdrv.runs.tree import RunTree, Step
 from perfdrv.views.scene import Activity, Scene, View
 
-STOPPING = "stopping: finalizers run; Ctrl-C again to stop at once"
+STOPPING = "stopping: finalizers run; Ctrl-C again to stop immediately"
 _DIFFERENCE = "runner_on_file_diff"
 _REDRAW_SECONDS = 0.5
 _REAP_SECONDS = 5.0
 
 
 class Follower:
-    """Watches the workers of one run, draws it, and carries out what the user's Ctrl-C means."""
+    """Watches the workers of one run, draws the run, and acts on Ctrl-C."""
 
     def __init__(self, scene: Scene, view: View, interrupts: Interrupts, verbosity: int = 0) -> None:
         self.scene = scene
@@ -36,31 +36,31 @@ class Follower:
         self._verbosity = verbosity
         self._tree = RunTree(scene.directory)
         self._drawn = 0.0
-        # steps of earlier attempts are over; each attempt opens directories of its own
+        # each attempt creates new directories, so steps of earlier attempts are not shown
         self._former = {step.directory for step in self._tree.steps()}
         self._active: set[Path] = set()
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user has asked to stop."""
+        """Whether the user requested a stop."""
         return self._interrupts.count > 0
 
     def started(self, request: RunRequest) -> None:
-        """Note whom a request to stop concerns."""
+        """Record a run directory that a request to stop concerns."""
         self._active.add(request.directory)
 
     def event(self, request: RunRequest, event: AnsibleEvent) -> None:
-        """Note what Ansible does; show the differences that it tells, and all else that it prints when asked to."""
+        """Record the current task; print differences, and with -v everything that Ansible prints."""
         name = request.directory.name
-        # a play begins with its first task: the skeleton has plays that have no hosts in most runs
+        # a play is shown from its first task on, because in most runs some plays of the skeleton have no hosts
         if event.name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
             self.scene.activities[name] = Activity(event.play, event.task)
-        # Ansible tells differences only where --diff or --check asks for them
+        # Ansible reports differences only with --diff or --check
         if (self._verbosity or event.name == _DIFFERENCE) and event.stdout.strip():
             self._view.say(event.stdout.replace("\r", "").strip("\n"))
 
     def tick(self) -> None:
-        """Act on Ctrl-C, and draw the run anew when it is time."""
+        """Act on Ctrl-C, and redraw the run if it is time."""
         if self.interrupted:
             ask_to_stop((self.scene.directory, *self._active))
         if self.interrupted and not self.scene.stopping:
@@ -68,7 +68,7 @@ class Follower:
             self._view.say(STOPPING)
         if self._interrupts.count > 1 and not self.killed:
             self.killed = True
-            self._view.say("stopping at once")
+            self._view.say("stopping immediately")
             kill_all()
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
             self.draw()
@@ -79,14 +79,14 @@ class Follower:
         self.scene.activities.pop(request.directory.name, None)
 
     def draw(self) -> None:
-        """Draw the run as its directory shows it now."""
+        """Draw the current state of the run's directory."""
         self._drawn = time.monotonic()
         self.scene.steps = self._steps()
         self.scene.bookings = bookings(self.scene.directory)
         self._view.refresh(self.scene)
 
     def close(self) -> None:
-        """Draw the run for the last time, and let nothing of it go on."""
+        """Kill all processes of the run, and draw it a last time."""
         kill_all()
         self.scene.steps = self._steps()
         self._view.close(self.scene)
@@ -96,22 +96,22 @@ class Follower:
 
 
 def ask_to_stop(run_directories: Iterable[Path]) -> None:
-    """Write the file that the verbs of a run look for each half second, where it is not there.
+    """Write the stop file, which verbs check every half second, into each directory that has none.
 
-    It is done again and again, because an Ansible that is just starting takes it for that of an earlier attempt.
+    Call it repeatedly, because an Ansible that is just starting deletes the file as one of an earlier attempt.
     """
     for directory in run_directories:
         path = directory / STOP_FILE
         if path.exists():
             continue
         make_room(directory)
-        # on a full disk it stays empty, which says the same
+        # on a full disk the file is empty, which suffices
         with contextlib.suppress(OSError):
-            path.write_text(f"asked at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
+            path.write_text(f"requested at {utc_now():%Y-%m-%dT%H:%M:%SZ} by perfdrv\n", encoding="utf-8")
 
 
 def kill_all() -> None:
-    """Kill every process below this one and wait until they are gone, with the locks that they held."""
+    """Kill every process below this one, and wait until all of them and their locks are gone."""
     deadline = time.monotonic() + _REAP_SECONDS
     while descendants(os.getpid()) and time.monotonic() < deadline:
         kill_descendants(os.getpid())

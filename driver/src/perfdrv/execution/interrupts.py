@@ -1,4 +1,4 @@
-"""Ctrl-C while Ansible runs: once asks it to stop, twice ends it."""
+"""Ctrl-C during a run: the first requests a stop, the second kills everything."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Counts SIGINT, SIGTERM and SIGHUP instead of dying from them, as long as its block lasts.
+    """Counts SIGINT, SIGTERM and SIGHUP during its block, instead of ending the process.
 
-    The block begins before the run directory is made: a directory without a run.json would say nothing of its end.
-
-    The handler does nothing else: what a request to stop means is done by the loop, between two events.
+    The block begins before the run directory is created, so that no directory without run.json is left. The handler
+    only counts; the loop acts on the count between two events.
 
     Args:
-        grace: seconds after the first signal at whose end all is stopped at once, as a second one does; None where
-            nobody kills what takes longer.
+        grace: Seconds after the first signal that act like a second signal; None for no limit.
     """
 
     def __init__(self, grace: float | None = None) -> None:
@@ -29,28 +27,30 @@ class Interrupts:
         self._former: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        """Begin to count."""
-        self._former = {number: signal.signal(number, self._heard) for number in _SIGNALS if not _is_for_nohup(number)}
+        """Install the handlers."""
+        self._former = {
+            number: signal.signal(number, self._count_signal) for number in _SIGNALS if not _is_for_nohup(number)
+        }
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Give the signals back to whom they were taken from."""
+        """Restore the former handlers."""
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
     @property
     def count(self) -> int:
-        """How often a stop was asked for; twice also by the end of the grace."""
+        """The number of requests to stop; at least 2 after the grace."""
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return max(2, self._signals)
         return self._signals
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _count_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._signals += 1
         if self._grace is not None and self._deadline is None:
             self._deadline = time.monotonic() + self._grace
 
 
 def _is_for_nohup(number: signal.Signals) -> bool:
-    """Whether it is the loss of the terminal, of which nohup said that it shall end nothing."""
+    """Return whether the signal is the SIGHUP that nohup(1) ignores."""
     return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

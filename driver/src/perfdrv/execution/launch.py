@@ -1,4 +1,4 @@
-"""Launching runs: the directory, Ansible, and an end that is true."""
+"""The launch of runs: the directory, Ansible, and the recorded end."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ Keep = Callable[[Outcome], Mapping[str, Any]]
 
 
 def launch(request: RunRequest, keep: Keep | None = None) -> Outcome:
-    """Carry out a request with one Ansible, and with another one for finalizers that it did not come to."""
+    """Carry out a request with one Ansible, and with another one if its finalizers did not run."""
     return launch_attempt(request, _play, keep)
 
 
 def _play(attempt: Attempt) -> Outcome:
     outcome = attempt.join(tags=attempt.request.tags)
     if not outcome.left_early:
-        attempt.note_cleanup(outcome)
+        attempt.record_cleanup(outcome)
     elif attempt.has_finalizers and not attempt.stage.follower.killed:
         attempt.clean_up(outcome)
     return outcome
@@ -61,14 +61,14 @@ def launch_attempt(
     perform: Callable[[Attempt], Outcome],
     keep: Keep | None = None,
 ) -> Outcome:
-    """Carry out a request as an attempt that the driver holds, in a directory that says from the start what it is.
+    """Carry out a request as an attempt that the driver holds.
 
-    Until its end nothing is written that would call the run ok, whenever the driver is killed. A new run that was
-    refused before its first command has not begun, so nothing of it stays.
+    run.json exists from the start and is `running` until the end, so that a killed driver never leaves a run that is
+    ok. A new run that is refused before its first command leaves no directory.
 
     Args:
-        perform: carries it out, and says how it ended.
-        keep: what run.json keeps of its own in spite of that end.
+        perform: Carries out the attempt and returns its outcome.
+        keep: Returns fields of run.json that this outcome does not change.
     """
     with Interrupts(request.grace) as interrupts:
         facts, begins = facts_of(request), request.run_directory is None
@@ -88,7 +88,7 @@ def launch_attempt(
 
 
 def _end(outcome: Outcome, kept: Mapping[str, Any]) -> Outcome:
-    """Write how the attempt ended; what cannot be written did not end well."""
+    """Record how the attempt ended; an attempt that cannot be recorded has failed."""
     try:
         end_attempt(outcome.directory, outcome.status, outcome.exit_code, outcome.reason, kept)
     except PerfError as error:
@@ -112,7 +112,7 @@ def facts_of(request: RunRequest) -> dict[str, Any]:
 
 
 def _in_directory(request: RunRequest) -> RunRequest:
-    """The request in the run's directory: a new one, or that of the run that goes on, without its old stop file."""
+    """Return the request with the run's directory: a new one, or that of the resumed run without its old stop file."""
     remove_leftovers()
     if request.run_directory is None:
         return replace(request, run_directory=new_run_directory(request.runs_root, request.flow))
@@ -122,7 +122,7 @@ def _in_directory(request: RunRequest) -> RunRequest:
 
 
 class Stage:
-    """Where the Ansible processes of one run are started, followed and brought to an end."""
+    """The start, observation and end of the Ansible processes of one run."""
 
     def __init__(self, request: RunRequest, interrupts: Interrupts) -> None:
         adopt_orphans()
@@ -130,31 +130,31 @@ class Stage:
         self.follower = Follower(scene, open_view(), interrupts, request.verbosity)
 
     def carry_out(self, requests: Iterable[RunRequest], limit: int) -> Iterator[Finished]:
-        """Carry out requests, at most *limit* at once; each one as soon as it has ended."""
+        """Carry out requests, at most *limit* concurrently, and yield each one when it has ended."""
         for finished in carry_out(requests, limit, self.follower):
             self.follower.ended(finished.request)
             yield finished
 
     def close(self) -> None:
-        """Kill what is left, and draw the last picture."""
+        """Kill all remaining processes, and draw the run a last time."""
         self.follower.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt at a run that the driver holds, for Ansibles that join it."""
+    """An attempt at a run that the driver holds, and that Ansible processes join."""
 
     request: RunRequest
     facts: Mapping[str, Any]
     stage: Stage
     number: int
 
-    def note(self, changes: Mapping[str, Any]) -> None:
-        """Write some keys of run.json."""
+    def record(self, changes: Mapping[str, Any]) -> None:
+        """Write some fields of run.json."""
         update_run(self.request.directory, changes)
 
     def join(self, tags: tuple[str, ...] = (), skip_tags: tuple[str, ...] = ()) -> Outcome:
-        """Run a part of the flow as a part of this attempt."""
+        """Run a part of the flow in this attempt."""
         request = replace(
             self.request,
             tags=tags,
@@ -166,24 +166,24 @@ class Attempt:
 
     @property
     def has_finalizers(self) -> bool:
-        """Whether there may be something to clean up; before its settings are known a run touches nothing."""
+        """Whether there may be something to clean up; a run without recorded settings changed nothing."""
         return (self.request.directory / "settings.yml").is_file() and self.request.wants(CLEANUP)
 
     def clean_up(self, outcome: Outcome) -> None:
-        """Run the finalizers, whatever the outcome so far is."""
+        """Run the finalizers."""
         if not self.join(tags=(CLEANUP, CONCLUDE)).left_early:
-            self.note_cleanup(outcome)
+            self.record_cleanup(outcome)
 
-    def note_cleanup(self, outcome: Outcome) -> None:
-        """Note that an interrupted run needs no finalizing any more, when its finalizers ran and all went well."""
+    def record_cleanup(self, outcome: Outcome) -> None:
+        """Record that an interrupted run is finalized, if its finalizers ran without a failure."""
         if (
             outcome.status == "interrupted"
             and self.has_finalizers
             and all(each.interrupted for each in self._failures())
         ):
-            # on a full disk that is not known; to finalize once more does no harm
+            # on a full disk this is not recorded; finalizing again does no harm
             with contextlib.suppress(PerfError):
-                self.note({"finalized": utc_now()})
+                self.record({"finalized": utc_now()})
 
     def _failures(self) -> Sequence[Failure]:
         return failures_of(self.request.directory, self.number)

@@ -1,7 +1,7 @@
-"""The cells of a flow's matrix side by side: one Ansible prepares, one for each cell tests, one cleans up.
+"""Concurrent cells of a flow's matrix: one Ansible prepares, one for each cell tests, one cleans up.
 
-The driver holds the run and its attempt; the first and the last Ansible join that attempt, each cell has a
-run directory and a run.json of its own below the run's.
+The driver holds the run and its attempt. The first and the last Ansible join that attempt; each cell has a separate run
+directory with a run.json below the run's.
 """
 
 from __future__ import annotations
@@ -25,26 +25,25 @@ from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome
 
 
-def launch_side_by_side(
-    request: RunRequest, jobs: int, done: Collection[int] = (), keep: Keep | None = None
-) -> Outcome:
-    """Carry out a request with at most *jobs* cells at once.
+def launch_matrix(request: RunRequest, jobs: int, done: Collection[int] = (), keep: Keep | None = None) -> Outcome:
+    """Carry out a request with at most *jobs* concurrent cells.
 
     Args:
-        done: indexes of cells that an earlier attempt completed.
+        done: Indexes of the cells that an earlier attempt completed.
+        keep: As for `launch_attempt`.
     """
     return launch_attempt(request, lambda attempt: _Matrix(attempt).perform(jobs, done), keep)
 
 
 def matrix_cells(project: Project, flow: str, run_directory: Path) -> tuple[Cell, ...]:
-    """The cells of a run, from the settings that it recorded."""
+    """Return the cells of a run, from the settings that it recorded."""
     values = values_of_run(run_directory)
     options = [option for option in project.content().settings_of(flow) if option.dimension]
     return cells(options, values, values.get("matrix_skip_if") or [], values.get("matrix_experiments") or [])
 
 
 class _Matrix:
-    """One attempt at a run whose cells run side by side."""
+    """One attempt at a run with concurrent cells."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
@@ -53,24 +52,24 @@ class _Matrix:
         self._first: Outcome | None = None
 
     def perform(self, jobs: int, done: Collection[int]) -> Outcome:
-        """Prepare, test each cell, clean up; the first thing that failed is how it ended."""
+        """Prepare, test each cell, clean up; return the first outcome that is not ok."""
         self._keep(self._attempt.join(skip_tags=(TEST, CLEANUP, CONCLUDE), tags=self._request.tags))
         if self._first is not None and self._first.status == "refused":
-            # nothing was touched, so there is nothing to clean up
+            # nothing was changed, so there is nothing to clean up
             return self._first
         if self._first is None and self._request.wants(TEST):
             try:
                 self._test(jobs, done)
             except (PerfError, OSError) as error:
-                # a cell without a directory, as on a full disk, is no reason to clean up nothing
+                # clean up even if a cell has no directory, as on a full disk
                 self._keep(Outcome(self._request.directory, "failed", EXIT_FAILED, {"what": str(error)}))
         ended = self._ending()
         if not self._stop.killed:
-            self._attempt.note_cleanup(ended)
+            self._attempt.record_cleanup(ended)
         return ended
 
     def _ending(self) -> Outcome:
-        """Clean up and conclude, and say how all of it ended."""
+        """Clean up and conclude; return the outcome of the whole run."""
         if not self._stop.killed:
             self._keep(self._attempt.join(tags=(CLEANUP, CONCLUDE) if self._request.wants(CLEANUP) else (CONCLUDE,)))
         ended = self._first or Outcome(self._request.directory, "ok", EXIT_OK)
@@ -85,7 +84,7 @@ class _Matrix:
             self._keep(settle(finished, self._attempt.facts, self._stop))
 
     def _requests(self, todo: list[Cell]) -> Iterator[RunRequest]:
-        """One request for each cell, made when there is room for it."""
+        """Yield one request for each cell when a worker is free."""
         directory, number = self._request.directory, self._attempt.number
         stop_on_failure = values_of_run(directory).get("matrix_stop_on_failure")
         for cell in todo:
@@ -101,5 +100,5 @@ class _Matrix:
 
     def _keep(self, outcome: Outcome) -> None:
         if self._first is None and outcome.status != "ok":
-            # what a cell came to is what the run came to
+            # the outcome of a cell is that of the run
             self._first = replace(outcome, directory=self._request.directory)

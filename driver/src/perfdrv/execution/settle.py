@@ -1,4 +1,4 @@
-"""How an Ansible ended: what it left in the run directory, completed with what only the driver can know."""
+"""The outcome of an Ansible process, from its files, its exit code and its output."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ _ERROR_LINES = 25
 
 
 class StopState(Protocol):
-    """What the user asked for while Ansible ran."""
+    """The user's requests to stop."""
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether a stop was requested."""
 
     @property
     def killed(self) -> bool:
-        """Whether everything was killed."""
+        """Whether all processes were killed."""
 
 
 def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Outcome:
-    """Bring run.json to an end that is true, whatever happened to Ansible, and read it.
+    """Complete run.json with the true end of the run, and return the outcome.
 
     Args:
-        facts: for run.json, when Ansible ended before the collection could write one.
+        facts: For run.json, if Ansible ended before the collection wrote one.
 
     Raises:
-        UsageError: another process works on the run, which is why this Ansible refused; its run.json is left alone.
+        UsageError: Another process holds the run, so that this Ansible was refused; run.json is not changed.
     """
     directory = finished.request.directory
     if not (directory / RUN_FILE).exists():
         begin_attempt(directory, facts)
     run = read_run(directory)
     if run.status == "running" and finished.code is not None:
-        raise UsageError(f"{directory.name} is still running; wait for it, or stop it where it was started.")
-    # the collection takes an Ansible that gave up in its midst for interrupted; only the exit code tells
+        raise UsageError(f"{directory.name} is still running: wait for it, or stop it where it was started")
+    # the collection records an Ansible that gave up as interrupted; only the exit code shows the difference
     kind = (run.document.get("reason") or {}).get("kind")
     gave_up = run.status == "interrupted" and not stop.interrupted and kind != _INTERRUPTED_KIND
     if run.document.get("ended") is None or gave_up:
@@ -66,7 +66,7 @@ def settle(finished: Finished, facts: Mapping[str, Any], stop: StopState) -> Out
 
 
 def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) -> Outcome:
-    """How a part of an attempt ended, of which run.json says nothing: by its failures, the first one first."""
+    """Return the outcome of a part of an attempt, which run.json does not have, from its failures in order."""
     directory, left_early = finished.request.directory, finished.code in _BEFORE_THE_LAST_PLAY
     if failures:
         return Outcome(directory, *ending(failures), left_early)
@@ -75,13 +75,13 @@ def outcome_of(finished: Finished, failures: Sequence[Failure], killed: bool) ->
 
 
 def _infer_outcome(finished: Finished, killed: bool) -> Outcome:
-    """How an Ansible ended that did not say so itself."""
+    """Return the outcome of an Ansible that recorded none, from its exit code and output."""
     directory, code = finished.request.directory, finished.code
     if killed:
-        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "stopped at once by the user", "perfdrv")
+        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "stopped immediately by the user", "perfdrv")
     if code is None or code in _ANSIBLE_INTERRUPTED:
         return _ended(directory, "interrupted", EXIT_INTERRUPTED, "ansible-playbook was killed by a signal", "perfdrv")
-    text = error_text(finished.tail) or f"ansible-playbook ended with {code} and no message"
+    text = error_text(finished.tail) or f"ansible-playbook ended with exit code {code} and no message"
     if code == _ANSIBLE_UNEXPECTED:
         return _ended(directory, "failed", EXIT_INTERNAL, text, "ansible-playbook")
     if code == _ANSIBLE_HOST_FAILED:
@@ -94,7 +94,7 @@ def _ended(directory: Path, status: str, exit_code: int, what: str, where: str) 
 
 
 def error_text(tail: Sequence[str]) -> str:
-    """The first error that Ansible printed, with the excerpt of the file; empty when there is none."""
+    """Return the first error that Ansible printed, with its excerpt of the file; empty if it printed none."""
     lines = [line.rstrip() for line in tail]
     for position, line in enumerate(lines):
         if line.lstrip().startswith(_ERROR_MARKS):

@@ -1,4 +1,4 @@
-"""The hosts of QUADS that a run has, and for how long."""
+"""The hosts of QUADS that a run has booked, and until when."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Booking:
     """Hosts of one cloud.
 
     Attributes:
-        end: of the lease, UTC.
-        exact: false where the server's clock was taken for UTC.
-        stop_before: seconds before the end at which the run stops; 0 for not at all.
+        end: End of the booking, UTC.
+        exact: False if the server's clock is assumed to be UTC.
+        stop_before: Seconds before the end at which the run stops; 0 for never.
     """
 
     cloud: str
@@ -29,20 +29,20 @@ class Booking:
     stop_before: float = 0.0
 
     def text(self, now: datetime.datetime) -> str:
-        """`cloud02: 5 hosts until 2026-11-28T15:00Z, 47h12m left; the run stops 1h00m before`."""
+        """Return a line such as `cloud02: 5 hosts until 2026-11-28T15:00Z, 47h12m left; the run stops 1h00m before`."""
         end = parse(self.end)
-        told = f"{self.cloud}: {self.hosts} host{'s' * (self.hosts != 1)}"
+        hosts = f"{self.cloud}: {self.hosts} host{'s' * (self.hosts != 1)}"
         if end is None:
-            return told
+            return hosts
         left = (end - now).total_seconds()
         about = "" if self.exact else " if the server's clock is UTC"
-        rest = f"{duration_text(left)} left" if left > 0 else "which is over"
+        rest = f"{duration_text(left)} left" if left > 0 else "expired"
         stops = f"; the run stops {duration_text(self.stop_before)} before" if self.stop_before and left > 0 else ""
-        return f"{told} until {self.end[:16]}Z{about}, {rest}{stops}"
+        return f"{hosts} until {self.end[:16]}Z{about}, {rest}{stops}"
 
 
 def bookings(run_directory: Path) -> tuple[Booking, ...]:
-    """Those that the run has and has not released; none where their files cannot be read."""
+    """Return the bookings that the run has not released; none if their files cannot be read."""
     try:
         records = [each for each in Records(run_directory).all() if each.phase == BOOKED]
     except PerfError:

@@ -1,4 +1,4 @@
-"""Moments and durations, as people read them."""
+"""Times and durations as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_
 
 
 def parse(moment: object) -> datetime.datetime | None:
-    """An aware moment from ISO text such as `2026-11-21T00:38:47.123Z`; None for anything else that a file may hold."""
+    """Return the time of ISO text such as `2026-11-21T00:38:47.123Z`; None for any other value."""
     try:
         return parse_utc(moment) if isinstance(moment, str) and moment else None
     except ValueError:
@@ -16,7 +16,7 @@ def parse(moment: object) -> datetime.datetime | None:
 
 
 def seconds_between(start: str | None, end: str | None, now: datetime.datetime) -> float | None:
-    """Seconds from one moment to another, or to *now* when there is no end yet; None without a start."""
+    """Return the seconds from start to end, or to now if there is no end; None without a start."""
     begun = parse(start)
     if begun is None:
         return None
@@ -24,7 +24,7 @@ def seconds_between(start: str | None, end: str | None, now: datetime.datetime) 
 
 
 def duration_text(seconds: float | None) -> str:
-    """`0.4 s`, `12 s`, `3m05s`, `2h07m`; an empty text for None."""
+    """Return a duration such as `0.4 s`, `12 s`, `3m05s`, `2h07m`; empty for None."""
     if seconds is None:
         return ""
     if seconds < 10:
@@ -37,20 +37,20 @@ def duration_text(seconds: float | None) -> str:
 
 
 def step_seconds(status: str, start: str | None, end: str | None, now: datetime.datetime) -> float | None:
-    """How long something took, or has taken so far; None when nobody knows when it ended."""
+    """Return the duration of a step so far; None if it has ended at an unknown time."""
     return seconds_between(start, end, now) if end or status == "running" else None
 
 
 def when_text(moment: str | None) -> str:
-    """A moment in local time: `2026-11-21 00:38:47`; an empty text for an unreadable one."""
+    """Return a time as local time, such as `2026-11-21 00:38:47`; empty if it cannot be read."""
     parsed = parse(moment)
     try:
         return "" if parsed is None else parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     except OverflowError:
-        # of the first or the last day that there is, and another one here
+        # the first or last day of the calendar, which local time would exceed
         return ""
 
 
 def utc_now() -> datetime.datetime:
-    """The present moment."""
+    """Return the current time."""
     return datetime.datetime.now(datetime.UTC)

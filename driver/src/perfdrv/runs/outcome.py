@@ -1,4 +1,4 @@
-"""How a run ended."""
+"""The outcome of a run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CODES = {"ok": EXIT_OK, "failed": EXIT_FAILED, "refused": EXIT_USAGE, "interrup
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run, a part of it, or a cell that ran by itself ended.
+    """The outcome of a run, of a part of it, or of a cell that was a separate process.
 
     Attributes:
         status: `ok`, `failed`, `refused` or `interrupted`.
-        reason: the first failure: what, where, directory; None when there was none.
-        left_early: Ansible left before its last play, so that finalizers may not have run.
+        reason: The first failure: what, where, directory; None if nothing failed.
+        left_early: Whether Ansible ended before its last play, so that finalizers may not have run.
     """
 
     directory: Path
@@ -32,12 +32,12 @@ class Outcome:
     left_early: bool = False
 
     def document(self) -> dict[str, Any]:
-        """As run.json has it."""
+        """Return the fields of run.json."""
         return {"status": self.status, "exit_code": self.exit_code, "reason": self.reason}
 
 
 def read_outcome(directory: Path) -> Outcome:
-    """How a run ended by its run.json; one that nobody works on any more was interrupted."""
+    """Return the outcome in run.json; a run without an end that no process holds is interrupted."""
     run = read_run(directory)
     code = run.document.get("exit_code")
     if not isinstance(code, int):

@@ -1,4 +1,4 @@
-"""The folder of all runs, and the ways to name one of them."""
+"""The folder of all runs, and the lookup of a run by its name."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from perfanalysis.files.runs_folder import run_directories, run_named, run_names
 from perfdrv.errors import UsageError, unknown
 from perfdrv.project import Project, shown_path
 
-# what Ansible's own runs write that were given none
+# recorded by runs of plain ansible-playbook without an inventory option
 _DEFAULT_SITE = "default"
-# what is read of run.json, where it is there
+# optional fields of run.json that are read, with their types
 _TYPES: Mapping[str, type] = MappingProxyType(
     {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict}
 )
@@ -27,7 +27,11 @@ _TYPES: Mapping[str, type] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run in the list; `problem` says why its run.json cannot be read."""
+    """A run in the list.
+
+    Attributes:
+        problem: Why its run.json cannot be read; empty if it can.
+    """
 
     directory: Path
     status: str
@@ -36,37 +40,37 @@ class RunEntry:
 
     @property
     def id(self) -> str:
-        """The run's id."""
+        """Return the run's id."""
         return self.directory.name
 
     @property
     def reason(self) -> str:
-        """The first failure in one line: why it failed, else what did."""
+        """Return the first failure in one line: its reason, or the task that failed."""
         reason = self.document.get("reason")
-        said = (reason.get("why") or reason.get("what")) if isinstance(reason, Mapping) else None
-        return self.problem or str(said or "").strip().partition("\n")[0]
+        text = (reason.get("why") or reason.get("what")) if isinstance(reason, Mapping) else None
+        return self.problem or str(text or "").strip().partition("\n")[0]
 
 
 def list_runs(root: Path) -> list[RunEntry]:
-    """All runs below *root*, the oldest first; a folder without run.json is none."""
+    """Return all runs below a folder, oldest first; a folder without run.json is not a run."""
     entries = [read_entry(path) for path in run_directories(root)]
     return sorted(entries, key=lambda entry: (str(entry.document.get("started", "")), entry.id))
 
 
 def read_entry(directory: Path) -> RunEntry:
-    """One run, also when its run.json is damaged."""
+    """Return a run, also if its run.json is damaged."""
     try:
         run = read_run(directory)
     except PerfError as error:
         return RunEntry(directory, "damaged", {}, str(error))
     odd = _part_of_another_type(run.document)
     if odd:
-        return RunEntry(directory, "damaged", {}, f"{directory / RUN_FILE}: {odd} is of another type")
+        return RunEntry(directory, "damaged", {}, f"{directory / RUN_FILE}: the field {odd} has a wrong type")
     return RunEntry(directory, run.status, run.document)
 
 
 def _part_of_another_type(document: Mapping[str, Any]) -> str:
-    """The first key of run.json that no psap.perf wrote so; empty if there is none."""
+    """Return the first field of run.json that has a wrong type; empty if all are right."""
     for name, kind in _TYPES.items():
         if not isinstance(document.get(name), kind | None):
             return name
@@ -74,10 +78,14 @@ def _part_of_another_type(document: Mapping[str, Any]) -> str:
 
 
 def find_run(root: Path, name: str) -> Path:
-    """The directory of a run named by its path, its id, a prefix that only it has, or `latest`.
+    """Return the directory of a run.
+
+    Args:
+        root: The folder of all runs.
+        name: Its path, its id, a unique beginning of its id, or `latest`.
 
     Raises:
-        UsageError: there is none, or several.
+        UsageError: There is no such run, or several.
     """
     path = Path(name).expanduser()
     if (path / RUN_FILE).is_file():
@@ -90,28 +98,28 @@ def find_run(root: Path, name: str) -> Path:
         return found
     if path.exists():
         what = f"has no {RUN_FILE}" if path.is_dir() else "is a file"
-        raise UsageError(f"{name} is no directory of a run: it {what}. The runs: perfdrv runs list")
+        raise UsageError(f"{name} is not a run directory: it {what}; list the runs with: perfdrv runs list")
     names = run_names(root)
     if not names:
-        raise UsageError(f"There are no runs in {root}. Start one with: perfdrv run FLOW")
+        raise UsageError(f"no runs in {root}: start one with: perfdrv run FLOW")
     raise UsageError(unknown("run", name, names, "perfdrv runs list"))
 
 
 def run_word(run: Path) -> str:
-    """What a command typed here calls a run: its id where commands look for runs, else its path."""
+    """Return the word for a run in a command: its id if it is in the default runs folder, otherwise its path."""
     known = run.parent == runs_root(Path.cwd())
     return shlex.quote(run.name if known else shown_path(run))
 
 
 def former_site(project: Project, entry: RunEntry) -> str | None:
-    """The site that a run used, by its name or path; None for the default one.
+    """Return the site of a run by its name or path; None for the default site.
 
     Raises:
-        UsageError: it is not there any more. What the run left is on no other one.
+        UsageError: The site no longer exists. What the run left is on no other site.
     """
     site = entry.document.get("site")
     if not isinstance(site, str) or site == _DEFAULT_SITE:
         return None
     if site in project.content().sites or (Path(site).is_absolute() and Path(site).exists()):
         return site
-    raise UsageError(f"{entry.id} was on the site {site}, which is not there any more: put it back, and repeat.")
+    raise UsageError(f"{entry.id} used the site {site}, which no longer exists: restore it and try again")

@@ -1,7 +1,7 @@
-"""What a run has done so far: its directory, read into a tree of steps.
+"""A run directory, read into a tree of steps.
 
-The files are the truth, whoever runs the flow: the same tree serves the live view of a run of this
-driver and `perfdrv runs show` of one that Ansible runs alone.
+The tree is the same for the live view of this driver's run and for `perfdrv runs show` of a run of plain
+ansible-playbook.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENDED = frozenset({"ok", "failed", "interrupted", "skipped"})
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What a command awaits, since when (ISO), for how long at most, and what it saw last."""
+    """The condition that a command waits for, since when (ISO), for how long at most, and the last observed state."""
 
     what: str
     since: str | None
@@ -36,10 +36,10 @@ class Step:
 
     Attributes:
         kind: `command`, `group`, `lane` or `cell`.
-        name: without number; `scale_test submit`, `gpu` for a lane, `0` for a cell.
-        status: `running`, `ok`, `failed`, `interrupted`; empty for a group, which has none of its own.
-        values: of a cell, setting → value.
-        label: of a cell, what tells it from the others.
+        name: Without the number: `scale_test submit`, `gpu` for a lane, `0` for a cell.
+        status: `running`, `ok`, `failed`, `interrupted`; empty for a group or a lane.
+        values: Of a cell: setting → value.
+        label: Of a cell: the settings that distinguish it from the others.
     """
 
     directory: Path
@@ -58,31 +58,31 @@ class Step:
     children: tuple[Step, ...] = ()
 
     def walk(self) -> Iterator[Step]:
-        """This step and all below it, parents first."""
+        """Yield this step and all steps below it, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 def abandoned(step: Step) -> Step:
-    """A step of a run on which nobody works any more: what says `running` was interrupted."""
+    """Return a step of a run that no process holds: all that is `running` in it becomes `interrupted`."""
     status = "interrupted" if step.status == "running" else step.status
     return replace(step, status=status, waiting=None, children=tuple(map(abandoned, step.children)))
 
 
 class RunTree:
-    """Reads a run again and again; what has ended is read once."""
+    """Reads a run directory repeatedly; documents of ended steps are read once."""
 
     def __init__(self, run_directory: Path) -> None:
         self.run_directory = run_directory
         self._documents: dict[Path, Mapping[str, Any]] = {}
 
     def steps(self) -> tuple[Step, ...]:
-        """The steps at the top of the run, by number."""
+        """Return the steps at the top of the run, by number."""
         return self._children(self.run_directory)
 
     def walk(self) -> Iterator[Step]:
-        """All steps, parents first."""
+        """Yield all steps, parents first."""
         for step in self.steps():
             yield from step.walk()
 
@@ -120,7 +120,7 @@ class RunTree:
         )
 
     def _cell(self, number: int, name: str, path: Path) -> Step:
-        # a cell that the driver started as a process of its own has a run.json beside its cell.json
+        # a cell that was a separate process has a run.json as well as a cell.json
         document = self._document(path / "cell.json") or self._document(path / "run.json")
         return Step(
             directory=path,
@@ -146,7 +146,7 @@ class RunTree:
 
 
 def read_document(path: Path) -> Mapping[str, Any]:
-    """The JSON object in a file; empty when it is not there (yet), or is no such thing."""
+    """Return the JSON object in a file; empty if the file is missing or contains anything else."""
     try:
         return read_json(path)
     except PerfError:

@@ -1,1 +1,1 @@
-"""What is shown of a run: while it goes on, at its end, and later."""
+"""Output about a run: live, at its end, and later."""

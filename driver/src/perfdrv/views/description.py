@@ -1,4 +1,4 @@
-"""A run in a line, in a page, and as JSON."""
+"""Descriptions of a run: a line, a page, JSON."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from perfdrv.views.remarks import remark_text
 
 
 def run_row(entry: RunEntry) -> tuple[str, ...]:
-    """A run as a row of the list: id, which begins with its flow, status, start, duration, reason."""
+    """Return the row of a run in the list: id (which begins with the flow), status, start, duration, reason."""
     return (
         entry.id,
-        # of a run.json that others wrote it may be any text
+        # a run.json from elsewhere may contain any text
         shortened(entry.status, len("interrupted")),
         when_text(entry.document.get("started")),
         duration_text(_took(entry)),
@@ -37,12 +37,12 @@ def run_row(entry: RunEntry) -> tuple[str, ...]:
 
 
 def run_summary(entry: RunEntry) -> dict[str, Any]:
-    """A run as JSON: its run.json, with the status that is true now."""
+    """Return run.json with the current status, as JSON."""
     return {**entry.document, "id": entry.id, "status": entry.status, "directory": str(entry.directory)}
 
 
 def step_document(step: Step, run_directory: Path) -> dict[str, Any]:
-    """A step and what is below it as JSON."""
+    """Return a step and the steps below it as JSON."""
     return {
         "directory": str(step.directory.relative_to(run_directory)),
         "kind": step.kind,
@@ -58,7 +58,7 @@ def step_document(step: Step, run_directory: Path) -> dict[str, Any]:
 
 
 def run_details(entry: RunEntry, steps: Sequence[Step]) -> None:
-    """Print a page about a run."""
+    """Print everything about a run."""
     for label, text in _facts(entry):
         if text:
             click.echo(f"{label:<10}{one_line(text)}")
@@ -107,7 +107,7 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
 
 
 def _took(entry: RunEntry) -> float | None:
-    """Seconds of all attempts, without the time between them."""
+    """Return the seconds of all attempts, without the time between them."""
     document = entry.document
     if entry.status == "interrupted" and not document.get("ended"):
         return None

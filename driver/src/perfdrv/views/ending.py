@@ -1,4 +1,4 @@
-"""The end of a run as the user sees it: report, last lines, exit code."""
+"""The end of a run: report, last lines of output, exit code."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _REPORT_SETTING = "report_enabled"
 
 
 def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -> int:
-    """Make the report when it is wanted, say how the run ended, and return the exit code.
+    """Generate the report if wanted, print how the run ended, and return the exit code.
 
-    A report that cannot be made is said so; it never changes what the run itself came to.
+    If the report fails, the reason is printed; the exit code does not change.
     """
-    report = report_of(outcome.directory) if report_wanted and reports(outcome.directory) else ""
-    # whoever read the output may be gone, which changes nothing of what the run came to
+    report = make_report_of(outcome.directory)[0] if report_wanted and reports(outcome.directory) else ""
+    # a closed pipe does not change the exit code
     with contextlib.suppress(OSError):
         for line in ending_lines(outcome, flow, seconds):
             click.echo(line, err=outcome.status == "refused")
-        # a run that was refused did not begin
+        # a refused run has no directory
         if outcome.directory.is_dir():
             click.echo(f"run     {shown_path(outcome.directory)}")
         if report:
@@ -41,7 +41,7 @@ def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -
 
 
 def ending_lines(outcome: Outcome, flow: str, seconds: float) -> list[str]:
-    """Status and duration, then the first failure: what, why, where, directory."""
+    """Return lines with status and duration, then the first failure: what, why, where, directory."""
     lines = [f"{flow}: {outcome.status} after {duration_text(seconds)}"]
     reason: Mapping[str, Any] = outcome.reason or {}
     for label in ("what", "why", "where"):
@@ -52,30 +52,30 @@ def ending_lines(outcome: Outcome, flow: str, seconds: float) -> list[str]:
 
 
 def _next_step(outcome: Outcome) -> str:
-    """What completes an interrupted run, which a single command is not, and what takes away what it left."""
+    """Return the commands that complete an interrupted run (not a single command) and clean up after it."""
     if outcome.status != "interrupted" or not (outcome.directory / "settings.yml").is_file():
         return ""
     document, name = read_document(outcome.directory / "run.json"), run_word(outcome.directory)
     steps = [] if document.get("flow") == TOOLBOX_FLOW else [f"perfdrv run --resume {name} completes it"]
     if not document.get("finalized"):
-        steps.append(f"perfdrv runs finalize {name} cleans up what it left")
+        steps.append(f"perfdrv runs finalize {name} cleans up after it")
     return "; ".join(steps)
 
 
-def report_of(run_directory: Path) -> str:
-    """Make the report of a run; its path, or why there is none."""
+def make_report_of(run_directory: Path) -> tuple[str, bool]:
+    """Generate the report of a run; return its path or why it failed, and whether it was generated."""
     try:
         from perfanalysis.reports.writing import make_report
 
-        return shown_path(make_report(run_directory).index)
+        return shown_path(make_report(run_directory).index), True
     except KeyboardInterrupt:
-        return f"not finished; make it with: perfdrv report {run_word(run_directory)}"
+        return f"not finished; generate it with: perfdrv report {run_word(run_directory)}", False
     except Exception as error:
-        return f"not made: {error}; try again with: perfdrv report {run_word(run_directory)}"
+        return f"failed: {error}; try again with: perfdrv report {run_word(run_directory)}", False
 
 
 def reports(run_directory: Path) -> bool:
-    """Whether the run's settings ask for a report; one in which no command ran has nothing to show."""
+    """Return whether the run's settings enable the report, and at least one command ran."""
     path = run_directory / "settings.yml"
     if not path.is_file() or not RunTree(run_directory).steps():
         return False

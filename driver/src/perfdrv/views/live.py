@@ -1,4 +1,4 @@
-"""The live picture of a run on a terminal."""
+"""The live view of a run on a terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OTHER_LINES = 6  # heading, activities, the line of the shell
 
 
 class LiveView:
-    """Redraws a scene in place; messages and Ansible's own output scroll above it."""
+    """Redraws a run in place; messages and Ansible's output scroll above it."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(file=drawing_stream())
@@ -45,11 +45,11 @@ class LiveView:
         self._live.update(Drawn(self._picture(scene, self.console.size.height - _OTHER_LINES)), refresh=True)
 
     def say(self, text: str) -> None:
-        """Write a message above the picture."""
+        """Print a message above the picture."""
         self.console.print(Drawn(Text(text)))
 
     def close(self, scene: Scene) -> None:
-        """Draw all steps once more, and release the terminal."""
+        """Draw all steps a last time, and release the terminal."""
         self._live.vertical_overflow = "visible"
         self._live.update(Drawn(steps_table(scene.steps, utc_now(), None)), refresh=True)
         self._live.stop()
@@ -64,7 +64,7 @@ class LiveView:
         heading.add_row(self._spinner, title)
         lines: list[RenderableType] = [heading]
         if scene.stopping:
-            lines.append(Text("  stopping: finalizers run; Ctrl-C again to stop at once", "yellow"))
+            lines.append(Text("  stopping: finalizers run; Ctrl-C again to stop immediately", "yellow"))
         lines += [Text(f"  {each.text(now)}", "dim", no_wrap=True, overflow="ellipsis") for each in scene.bookings]
         for name, activity in scene.activities.items():
             prefix = "" if name == scene.directory.name else f"{name}: "
@@ -79,7 +79,7 @@ def steps_table(steps: Sequence[Step], now: datetime.datetime, height: int | Non
     """Draw the steps as an indented list.
 
     Args:
-        height: lines that there is room for, so that each step gets one; those that are over are left out first.
+        height: Number of lines; if set, each step gets one line, and steps that ended first are left out.
     """
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
@@ -106,13 +106,13 @@ def _rows(step: Step, depth: int) -> list[tuple[Step, int]]:
 
 
 def _most_recent(rows: Sequence[tuple[Step, int]], count: int) -> list[tuple[Step, int]]:
-    """Rows of what is running, as many as there may be, and of what was over last."""
+    """Return at most *count* rows: those of running steps, then those of the steps that ended last."""
     by_worth = sorted(range(len(rows)), key=lambda number: (_state(rows[number][0]) == "running", number))
     return [rows[number] for number in sorted(by_worth[-count:])]
 
 
 def _state(step: Step) -> str:
-    """The status of a step; that of a group or a lane is what its steps have come to."""
+    """Return the status of a step; that of a group or a lane results from its steps."""
     if step.status:
         return step.status
     states = {_state(child) for child in step.children}

@@ -1,4 +1,4 @@
-"""What things took so far, as the progress of a step has it, in lines of at most 80 columns."""
+"""Percentiles of durations in the progress of a step, in lines of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COLUMNS = (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s"))
 
 
 def percentile_lines(progress: Mapping[str, Any]) -> list[str]:
-    """A heading and a line for each duration that something has taken; empty when there is none."""
+    """Return a heading and a line for each kind of duration; empty if there is none."""
     durations = progress.get("durations")
     if not isinstance(durations, Mapping):
         return []
@@ -32,7 +32,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def _seconds(value: Any) -> str:
-    """Three digits that count; a dash where there are too few values for the percentile."""
+    """Return seconds with three significant digits; a dash if there are too few values for the percentile."""
     seconds = finite_number(value)
     if seconds is None:
         return "-"

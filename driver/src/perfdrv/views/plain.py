@@ -1,4 +1,4 @@
-"""A run as dated lines, for whatever is no terminal."""
+"""A run as dated lines, if stdout is not a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WAIT_LINE_SECONDS = 30.0
 
 
 class PlainView:
-    """One dated line for each thing that begins or ends; a reminder now and then of what is awaited."""
+    """Prints a dated line when a step begins or ends, and regularly the condition that a step waits for."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -26,7 +26,7 @@ class PlainView:
         self._booked: frozenset[Booking] = frozenset()
 
     def refresh(self, scene: Scene) -> None:
-        """Write a line for each change."""
+        """Print a line for each change."""
         for name, activity in scene.activities.items():
             if self._plays.get(name) != activity.play:
                 self._plays[name] = activity.play
@@ -41,16 +41,16 @@ class PlainView:
             self._show_all(scene, step, now)
 
     def say(self, text: str) -> None:
-        """Write a line."""
+        """Print a line."""
         self._stream.write(f"{utc_now().astimezone():%H:%M:%S} {text}\n")
         self._stream.flush()
 
     def close(self, scene: Scene) -> None:
-        """Write what ended since the last time."""
+        """Print what ended since the last call."""
         self.refresh(scene)
 
     def _show_all(self, scene: Scene, step: Step, now: datetime.datetime) -> None:
-        """Show a step and those below it: its beginning before them, its end after them."""
+        """Show a step and the steps below it: its start before them, its end after them."""
         if step.status == "running":
             self._show(scene, step, now)
         for child in step.children:

@@ -1,4 +1,4 @@
-"""What is worth knowing of a step, in one line."""
+"""One line about a step: its error, its waiting, its progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perfdrv.runs.tree import Step
 
 
 def awaited_text(step: Step, now: datetime.datetime) -> str:
-    """What a running step awaits and for how long, and how far its test is; empty when nothing is known."""
+    """Return the progress of a running step, and what it waits for and how long; empty if neither is known."""
     if step.status != "running":
         return ""
     parts = []
@@ -28,9 +28,9 @@ def awaited_text(step: Step, now: datetime.datetime) -> str:
 
 
 def progress_text(progress: Mapping[str, Any]) -> str:
-    """How far a command is by its progress.json: `submitting: 120 of 300 submitted (41.0/s), 80 completed (12.5/s)`.
+    """Return the text of progress.json, such as `submitting: 120 of 300 submitted (41.0/s), 80 completed (12.5/s)`.
 
-    A number that is nought is left out, unless it has an aim or a rate. When all is over, the summary.
+    A number that is 0 is left out, unless it has a total or a rate. At the end, the text is the summary.
     """
     if progress.get("summary"):
         return str(progress["summary"])
@@ -50,7 +50,7 @@ def _number_text(label: str, number: Any) -> str:
 
 
 def remark_text(step: Step, now: datetime.datetime) -> str:
-    """What is worth knowing of a step in one line: its error, what it awaits, how far it came, its values."""
+    """Return one line about a step: its error, what it waits for, its progress, or its values."""
     if step.error and step.status != "running":
         return first_line(step.error)
     progress = progress_text(step.progress) if step.progress else ""
@@ -58,12 +58,12 @@ def remark_text(step: Step, now: datetime.datetime) -> str:
 
 
 def table_lines(step: Step) -> list[str]:
-    """The table that a command shows people, line by line; a character that could steer a terminal is replaced."""
+    """Return the lines of a command's table; control characters are replaced."""
     lines = (step.progress or {}).get("lines")
     texts = [str(line) for line in lines] if isinstance(lines, list) else []
     return ["".join(each if each.isprintable() else "\ufffd" for each in text) for text in texts]
 
 
 def first_line(text: str) -> str:
-    """The first line of a text."""
+    """Return the first line of a text."""
     return text.strip().partition("\n")[0]

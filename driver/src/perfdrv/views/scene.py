@@ -1,4 +1,4 @@
-"""What there is to show of a run while it goes on, and whoever shows it."""
+"""The state of a run that views show, and the interface of views."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from perfdrv.runs.tree import Step
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What one Ansible process does now."""
+    """The current play and task of one Ansible process."""
 
     play: str
     task: str = ""
 
     def __str__(self) -> str:
-        # the first task of a play often says what the play says
+        # the first task of a play often has the name of the play
         task = "" if self.play.startswith(self.task) else self.task
         return " - ".join(filter(None, (self.play, task)))
 
 
 @dataclass(slots=True)
 class Scene:
-    """What there is to show of a run.
+    """The state of a run that views show.
 
     Attributes:
-        activities: name of the run or of a cell → what its Ansible does.
-        bookings: hosts of QUADS that the run has.
+        activities: Name of the run or of a cell → activity of its Ansible.
+        bookings: Hosts of QUADS that the run has booked.
     """
 
     flow: str
@@ -59,7 +59,7 @@ class View(Protocol):
 
 
 class SurvivingView:
-    """Shows nothing any more once it cannot: a run outlives its terminal and whoever reads its output."""
+    """Stops showing after an error of the stream: a run continues without its terminal."""
 
     def __init__(self, view: View) -> None:
         self._view: View | None = view

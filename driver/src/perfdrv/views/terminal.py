@@ -1,4 +1,4 @@
-"""Which view a run gets."""
+"""The choice of the view."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from perfdrv.views.scene import SurvivingView, View
 
 
 def open_view() -> View:
-    """The view that suits where stdout goes."""
+    """Return the live view if stdout is a terminal, otherwise dated lines."""
     return SurvivingView(LiveView() if sys.stdout.isatty() else PlainView(sys.stdout))

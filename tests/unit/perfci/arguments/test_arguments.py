@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from perfci.arguments.applying import agreed, read_arguments
+from perfci.arguments.applying import agreed_target, read_arguments
 from perfci.arguments.choosing import JobArguments
 from perfci.github import Access, pull_request_of
 from perfdrv.__main__ import main
@@ -92,7 +92,7 @@ def test_only_authorized_users_may_pass_arguments(
     ]
     found = arguments(api, repository)
     assert values(found) == ({"scale_test_gpus": 2, "scale_test_count": 20} if counts else {"scale_test_count": 10})
-    assert any("may give no arguments" in remark for remark in found.remarks) != counts
+    assert any("may not set arguments" in remark for remark in found.remarks) != counts
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_only_authorized_users_may_pass_arguments(
         ("/var scale_test_duration: \"{{ lookup('pipe', 'id') }}\"", "a pull request gives values, and no templates"),
         ("/var fine_tuning_hyper_parameters: {'{%x%}': 1}", "a pull request gives values, and no templates"),
         ("/var fine_tuning_hyper_parameters.r: 2026-01-01", "quote it if it is meant as text"),
-        ("/var scale_test_count: 1\n/var scale_test_count: 2", "scale_test_count stands twice"),
+        ("/var scale_test_count: 1\n/var scale_test_count: 2", "scale_test_count is set twice"),
         ("/vra scale_test_count: 1", "did you mean /var?"),
         (f"{TEST} smokey", "there is no preset smokey; did you mean smoke?"),
-        (f"{TEST} ../x", "is no name of a preset"),
+        (f"{TEST} ../x", "is not the name of a preset"),
         ("/skip tests", "there is no step 'tests'; did you mean test?"),
-        ("/only", "names no step"),
+        ("/only", "has no step"),
         ("/cluster ../../etc", "there is no site '../../etc'"),
-        ("/cluster lab local", "wants the name of one site"),
+        ("/cluster lab local", "needs the name of one site"),
         ("/project scale_tset", "did you mean scale_test?"),
         ("/var scale_test_count: &a [*a]", "an anchor, an alias or a tag"),
     ],
@@ -131,10 +131,10 @@ def test_mistake_is_reported_with_its_place(api: GitHubApi, repository: Project,
 def test_job_must_match_its_pull_request(api: GitHubApi, repository: Project) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST}\n/cluster lab\n/project scale_test")]
     found = arguments(api, repository)
-    assert agreed(found, None, None) == ("scale_test", "lab")
-    assert agreed(found, "scale_test", "lab") == ("scale_test", "lab")
-    with pytest.raises(UsageError, match=r"/project scale_test asks this job for another project than its own, fine"):
-        agreed(found, "fine_tuning", None)
+    assert agreed_target(found, None, None) == ("scale_test", "lab")
+    assert agreed_target(found, "scale_test", "lab") == ("scale_test", "lab")
+    with pytest.raises(UsageError, match=r"/project scale_test conflicts with the project of this job, fine"):
+        agreed_target(found, "fine_tuning", None)
 
 
 def test_rate_limit_and_transient_errors_are_retried(api: GitHubApi, repository: Project) -> None:

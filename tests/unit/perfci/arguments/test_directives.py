@@ -62,14 +62,14 @@ def test_text_after_an_example_is_read_again() -> None:
         ("/vra a: 1", "did you mean /var?"),
         ("/tests x", "did you mean /test?"),
         ("/skp plots", "did you mean /skip?"),
-        ("/v\u0430r a: 1", "characters that none has"),
-        ("/\u0442\u0435\u0455\u0442 x", "characters that none has"),
-        ("\uff0fvar a: 1", "characters that none has"),
-        ("\u2215test x", "characters that none has"),
-        ("/va\u200br a: 1", "characters that none has"),
-        ("/var a: 1\u2028/var b: 2", "characters that none has"),
-        ("/var a: \u202e1", "characters that none has"),
-        ("/\u0301var a: 1", "characters that none has"),
+        ("/v\u0430r a: 1", "characters that directives cannot have"),
+        ("/\u0442\u0435\u0455\u0442 x", "characters that directives cannot have"),
+        ("\uff0fvar a: 1", "characters that directives cannot have"),
+        ("\u2215test x", "characters that directives cannot have"),
+        ("/va\u200br a: 1", "characters that directives cannot have"),
+        ("/var a: 1\u2028/var b: 2", "characters that directives cannot have"),
+        ("/var a: \u202e1", "characters that directives cannot have"),
+        ("/\u0301var a: 1", "characters that directives cannot have"),
     ],
 )
 def test_misspelled_directive_is_reported(line: str, problem: str) -> None:
@@ -83,7 +83,7 @@ def test_misspelled_directive_is_reported(line: str, problem: str) -> None:
 def test_directives_of_other_bots_are_ignored() -> None:
     said = directives_in("/lgtm\n/approve\n/retest\n/label x\n/frobnicate", URL)
     assert (said.directives, said.problems) == ((), ())
-    assert ["/frobnicate is no directive of ours" in remark for remark in said.remarks] == [True]
+    assert ["/frobnicate is not a directive of psap.perf" in remark for remark in said.remarks] == [True]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ BOMB = "a: {b: &b [x,x], c: &c [*b,*b], d: &d [*c,*c], e: [*d,*d]}"
         (BOMB, "an anchor, an alias or a tag"),
         ("a: !!python/object/apply:os.system [ls]", "an anchor, an alias or a tag"),
         ("a: !vault x", "an anchor, an alias or a tag"),
-        (f"a: {'x' * (1 << 20)}", f"{LONGEST_VALUE} are allowed"),
+        (f"a: {'x' * (1 << 20)}", f"the limit is {LONGEST_VALUE}"),
         (f"a: {'[' * 1000}", "nested deeper"),
         (f"a: {'{x: ' * 40}", "nested deeper"),
     ],

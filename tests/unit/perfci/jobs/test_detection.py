@@ -134,7 +134,7 @@ def test_github_actions_provides_its_event(
 
 
 def test_invalid_event_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no event of GitHub"):
+    with pytest.raises(UsageError, match="is not an event of GitHub"):
         detect(actions(tmp_path, "pull_request", {"pull_request": 3}))
 
 

@@ -110,7 +110,7 @@ def test_one_job_is_one_run_without_skipped_steps(project: Project, session: Job
     state = known(session.job)
     assert state.run == RUN
     assert state.statuses() == {"pre_cleanup": "skipped", "test": "skipped", "export": "skipped", "run": "ok"}
-    assert session.to_tell
+    assert session.sends_notifications
     assert "the pull request chose it" in text(session.job, "summary.md")
 
 
@@ -164,7 +164,7 @@ def test_failed_step_skips_the_test_and_cleanup_keeps_the_outcome(
     assert do(project, session, "post_cleanup") == 0
     document = json.loads((session.job.artifacts / RUN / "run.json").read_text())
     assert (document["status"], document["exit_code"], document.get("finalized")) == ("failed", 1, None)
-    assert session.to_tell
+    assert session.sends_notifications
 
 
 def test_step_after_a_killed_one_finalizes_its_run(project: Project, session: JobSession, ansible: Ansible) -> None:
@@ -181,7 +181,7 @@ def test_step_after_a_killed_one_finalizes_its_run(project: Project, session: Jo
 
 def test_steps_with_other_settings_are_refused(project: Project, session: JobSession, ansible: Ansible) -> None:
     do(project, session, "prepare")
-    with pytest.raises(UsageError, match="test was given another flow or other settings than the first step"):
+    with pytest.raises(UsageError, match="test has another flow or other settings than the first step"):
         do(project, session, "test", given="another")
     assert len(ansible.requests) == 1
 
@@ -196,12 +196,12 @@ def test_step_does_not_wait_and_continues_only_a_begun_run(
         do(project, session, "test")
     release(run)
     (run / "settings.yml").unlink()
-    with pytest.raises(UsageError, match="ended before its settings were known"):
+    with pytest.raises(UsageError, match="ended before it recorded its settings"):
         do(project, session, "test")
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("plots", "there is no run to report"), ("export", "there is no run to export")]
+    ("name", "why"), [("plots", "no run to report"), ("export", "no run to export")]
 )
 def test_steps_that_read_a_run_are_skipped_without_one(
     project: Project, session: JobSession, capsys: pytest.CaptureFixture[str], name: str, why: str
@@ -216,13 +216,13 @@ def test_run_is_exported_to_the_configured_place(
 ) -> None:
     do(project, session, "test")
     assert do(project, session, "export") == 0
-    assert not session.to_tell
+    assert not session.sends_notifications
     assert known(session.job).record_of("export") == StepRecord(
         "export", "skipped", 0, ANY, ANY, "the setting export_to is empty"
     )
     monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(place="s3://bucket/run"))
     assert do(project, session, "export") == 0
-    assert session.to_tell
+    assert session.sends_notifications
     monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(lost="failed: no such bucket"))
     assert do(project, session, "export") == 1
     assert session.why == "export: failed: no such bucket"
@@ -232,13 +232,13 @@ def test_failed_report_fails_only_its_step(
     project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     do(project, session, "test")
-    monkeypatch.setattr(performing, "report_of", lambda run: "not made: no space is left")
+    monkeypatch.setattr(performing, "make_report_of", lambda run: ("failed: no space is left", False))
     assert do(project, session, "plots") == 1
-    assert session.why == "plots: not made: no space is left"
+    assert session.why == "plots: failed: no space is left"
     assert known(session.job).statuses() == {"test": "ok", "plots": "failed"}
-    session.note_left_out("what was measured")
+    session.record_left_out("its results")
     assert do(project, session, "plots") == 0
-    assert known(session.job).steps[-1].why.startswith("the run is here without what was measured; its report is in")
+    assert known(session.job).steps[-1].why.startswith("this step has the run without its results; the report is in")
 
 
 def begun_in(project: Project, session: JobSession) -> None:
@@ -287,7 +287,7 @@ def test_secret_in_a_job_file_fails_the_job_and_is_removed(system: tuple[System,
         session.hide(secret)
         return 0
 
-    with pytest.raises(UsageError, match=r"A secret stood in clear in notes\.txt"):
+    with pytest.raises(UsageError, match=r"plain-text secret found in notes\.txt"):
         carry_out(*system, "perfdrv ci run demo", perform)
     assert secret not in text(system[1], "notes.txt")
 
@@ -304,4 +304,4 @@ def test_run_too_large_for_the_shared_folder_fails_its_step(
         return 0
 
     assert carry_out(system, replace(job, shared_limit=1), "perfdrv ci step test demo", perform) == 1
-    assert "later steps cannot go on with the run" in capsys.readouterr().err
+    assert "cannot pass the run to later steps" in capsys.readouterr().err

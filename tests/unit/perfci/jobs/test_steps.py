@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import beg
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
 from perfci.jobs.detection import detect
 from perfci.jobs.job import Job
-from perfci.jobs.records import Report, failure_lines, leave
+from perfci.jobs.records import Report, failure_lines, write_files
 from perfci.jobs.state import (
     ARCHIVE_FILE,
     STATE_FILE,
@@ -58,11 +58,11 @@ def failure(at: str, what: str, why: str = "it broke", kind: str = "", attempt: 
 
 
 def test_steps_are_selected_by_skip_and_only() -> None:
-    assert Choice.of(["test"], []).left_out("test") == "told to skip test"
-    assert Choice.of([], ["prepare"]).left_out("test") == "told to do only prepare"
+    assert Choice.of(["test"], []).left_out("test") == "test is skipped on request"
+    assert Choice.of([], ["prepare"]).left_out("test") == "only prepare requested"
     assert Choice.of([], ["prepare"]).left_out("prepare") == ""
     assert tags_left_out(Choice.of(["pre_cleanup"], ["prepare", "test"])) == ("cleanup_before", "cleanup")
-    with pytest.raises(UsageError, match=r"Unknown step 'tets'\. Did you mean test"):
+    with pytest.raises(UsageError, match=r"unknown step 'tets'; did you mean test"):
         Choice.of(["tets"], [])
 
 
@@ -97,14 +97,14 @@ def test_state_of_a_step_round_trips_to_the_next(job: Job) -> None:
 
 def test_state_of_another_build_is_ignored(job: Job) -> None:
     write_state(job, STATE)
-    with pytest.raises(UsageError, match="is that of shell-manual, and this is shell-manual-7"):
+    with pytest.raises(UsageError, match="is the state of shell-manual, not of shell-manual-7"):
         read_state(replace(job, build="7"))
     (job.shared / STATE_FILE).write_text('{"schema": "psap.perf/job/1", "build": 3}', encoding="utf-8")
-    with pytest.raises(UsageError, match="is no state of a job"):
+    with pytest.raises(UsageError, match="is not the state of a job"):
         read_state(job)
 
 
-@pytest.mark.parametrize(("limit", "measured", "said"), [(None, True, ""), (30_000, False, "what was measured")])
+@pytest.mark.parametrize(("limit", "measured", "said"), [(None, True, ""), (30_000, False, "its results")])
 def test_run_is_passed_between_steps_as_space_permits(
     job: Job, tmp_path: Path, limit: int | None, measured: bool, said: str
 ) -> None:
@@ -143,7 +143,7 @@ def test_failures_are_ordered_by_time_across_cells(job: Job) -> None:
 @pytest.mark.parametrize("code", [1, 2, 3, 130])
 def test_job_without_a_run_reports_why(job: Job, code: int) -> None:
     report = Report("perfdrv ci run demo", code, 1.0, None, "there is no setting x")
-    leave(job, report)
+    write_files(job, report)
     assert "there is no setting x" in (job.artifacts / "FAILURES").read_text(encoding="utf-8")
     words = {1: "failed", 2: "refused", 3: "cluster unreachable or unfit", 130: "interrupted"}
     (line,) = (job.artifacts / "FINISHED").read_text(encoding="utf-8").splitlines()
@@ -155,10 +155,10 @@ def test_all_files_of_a_job_agree(job: Job) -> None:
     append_failure(run, failure("2026-01-01T00:00:01.000Z", "Fail", "no <moon> | no ``` and token-9876"))
     end_attempt(run, "failed", 1, {"what": "Fail", "why": "no <moon> and token-9876"})
     steps = (
-        StepRecord("prepare", "skipped", 0, "x", "x", "told to skip"),
+        StepRecord("prepare", "skipped", 0, "x", "x", "skipped on request"),
         StepRecord("test", "failed", 1, "x", "x", "no"),
     )
-    links, summary = leave(
+    links, summary = write_files(
         replace(job, artifacts_url="https://ci.example.com/7/"),
         Report("perfdrv ci step test demo", 1, 61.0, run, steps=steps, remarks=("said <b>so</b>",)),
         lambda text: text.replace("token-9876", "(secret)"),
@@ -183,6 +183,6 @@ def test_all_files_of_a_job_agree(job: Job) -> None:
 
 
 def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
-    leave(job, Report("perfdrv ci run demo", 3, 1.0, None, "no route to host"))
+    write_files(job, Report("perfdrv ci run demo", 3, 1.0, None, "no route to host"))
     document = ElementTree.fromstring((job.artifacts / "junit_manual.xml").read_text(encoding="utf-8"))
     assert [child.tag for case in document.iter("testcase") for child in case] == ["error"]

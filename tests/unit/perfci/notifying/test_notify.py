@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from perfci.jobs.detection import detect
-from perfci.notifying.ending import tell_of_refusal
+from perfci.notifying.ending import notify_refusal
 from perfci.notifying.message import message_of, rendered
 from perfci.notifying.notify import Notification
 
@@ -133,7 +133,7 @@ def test_refused_job_is_reported_to_its_pull_request(
 ) -> None:
     _system, job = detect({"USER": "ada", "TEST_NAME": "scale-test", "ARTIFACT_DIR": str(tmp_path)})
     for why in ("one.md:3: /vra is no directive", "two.md:3: /vra\nghp_plantedPLANTED0123456789abcdefABCDEF is none"):
-        tell_of_refusal({**settings, "notify_policy": "failure"}, job, why)
+        notify_refusal({**settings, "notify_policy": "failure"}, job, why)
     assert "*scale-test: refused*" in slack.messages[1]["text"]
     (comment,) = (body for _author, _association, body in github.comments)
     assert "* `two.md:3: /vra (secret) is none`" in comment

@@ -1,1 +1,1 @@
-"""The CI systems, a class each: what their environment says, and where they show links and a summary."""
+"""The CI systems, one class each: the job in their environment, and the display of links and a summary."""

@@ -30,18 +30,16 @@ class GitHubActions:
     name = "github_actions"
 
     def is_here(self, environment: Mapping[str, str]) -> bool:
-        """Whether GitHub says so."""
+        """Return whether GITHUB_ACTIONS is set."""
         return environment.get("GITHUB_ACTIONS") == "true"
 
     def job(self, environment: Mapping[str, str]) -> Job:
-        """The job of a run of a workflow."""
+        """Return the job of a workflow's run."""
         try:
             repository, build = environment["GITHUB_REPOSITORY"], environment["GITHUB_RUN_ID"]
             name = environment["GITHUB_JOB"]
         except KeyError as error:
-            raise UsageError(
-                f"GITHUB_ACTIONS is set, but {error} is not; unset it outside of GitHub Actions."
-            ) from error
+            raise UsageError(f"GITHUB_ACTIONS is set, but {error} is not: unset it outside GitHub Actions") from error
         server = environment.get("GITHUB_SERVER_URL", "https://github.com")
         attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
         artifacts, shared = folders(environment, Path(environment.get("RUNNER_TEMP") or ".") / "artifacts")
@@ -63,7 +61,7 @@ class GitHubActions:
         )
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:  # noqa: ARG002
-        """The summary goes to the page of the workflow's run, after what other steps said."""
+        """Append the summary to the page of the workflow's run."""
         path = environment.get("GITHUB_STEP_SUMMARY")
         if path:
             with Path(path).open("a", encoding="utf-8") as stream:
@@ -71,7 +69,7 @@ class GitHubActions:
 
 
 def _pull_of(environment: Mapping[str, str], repository: str, server: str) -> PullRequest | None:
-    """The pull request of the event; an issue is none."""
+    """Return the pull request of the event; None for an issue."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return None
@@ -83,5 +81,5 @@ def _pull_of(environment: Mapping[str, str], repository: str, server: str) -> Pu
             return None
         number, author = int(found["number"]), str((found.get("user") or {}).get("login", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"GITHUB_EVENT_PATH: {path} is no event of GitHub ({type(error).__name__}).") from error
+        raise UsageError(f"GITHUB_EVENT_PATH: {path} is not an event of GitHub ({type(error).__name__})") from error
     return PullRequest(repository, number, author, f"{server}/{repository}/pull/{number}")

@@ -23,14 +23,14 @@ class Jenkins:
     name = "jenkins"
 
     def is_here(self, environment: Mapping[str, str]) -> bool:
-        """Whether there is the URL of a Jenkins."""
+        """Return whether JENKINS_URL is set."""
         return bool(environment.get("JENKINS_URL"))
 
     def job(self, environment: Mapping[str, str]) -> Job:
-        """The job of a build."""
+        """Return the job of a build."""
         build, name = environment.get("BUILD_NUMBER"), environment.get("JOB_NAME")
         if not build or not name:
-            raise UsageError("JENKINS_URL is set, but BUILD_NUMBER or JOB_NAME is not; unset it outside of Jenkins.")
+            raise UsageError("JENKINS_URL is set, but BUILD_NUMBER or JOB_NAME is not: unset it outside Jenkins")
         pull = _pull_of(environment)
         workspace = Path(environment.get("WORKSPACE") or ".")
         artifacts, shared = folders(environment, workspace / "artifacts" / build)
@@ -54,7 +54,7 @@ class Jenkins:
         )
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:
-        """Jenkins shows the archived files and the tests of JUnit, which the Jenkinsfile names."""
+        """Do nothing: Jenkins shows the files and JUnit results that the Jenkinsfile archives."""
 
 
 def _pull_of(environment: Mapping[str, str]) -> PullRequest | None:
@@ -66,7 +66,7 @@ def _pull_of(environment: Mapping[str, str]) -> PullRequest | None:
 
 
 def _short(name: str, of_pull: bool) -> str:
-    """The job itself: a multibranch job's last part is the branch, or PR-123."""
+    """Return the name without the branch or PR-123, which is the last part of a multibranch job's."""
     parts = name.split("/")
     return parts[-2] if of_pull and len(parts) > 1 and parts[-1].startswith("PR-") else parts[-1]
 

@@ -30,11 +30,11 @@ class Prow:
     name = "prow"
 
     def is_here(self, environment: Mapping[str, str]) -> bool:
-        """Whether there is a JOB_SPEC."""
+        """Return whether JOB_SPEC is set."""
         return bool(environment.get("JOB_SPEC"))
 
     def job(self, environment: Mapping[str, str]) -> Job:
-        """The job of JOB_SPEC."""
+        """Return the job in JOB_SPEC."""
         spec = _Spec.read(environment["JOB_SPEC"])
         artifacts, shared = folders(environment, Path(environment.get("ARTIFACTS") or "/logs/artifacts"))
         place = spec.place
@@ -55,7 +55,7 @@ class Prow:
         )
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:  # noqa: ARG002
-        """Links go to files that the page of the job lists, named like them."""
+        """Write each link to a file, which the page of the job lists by its name."""
         for former in job.artifacts.glob("custom-link-*.txt"):
             former.unlink()
         for number, link in enumerate((each for each in links if each.target.startswith("https://")), 1):
@@ -65,7 +65,7 @@ class Prow:
 
 @dataclass(frozen=True, slots=True)
 class _Spec:
-    """What is read of JOB_SPEC."""
+    """The fields of JOB_SPEC that are read."""
 
     type: str
     job: str
@@ -95,7 +95,7 @@ class _Spec:
             )
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             what = f"{type(error).__name__}: {error}"
-            raise UsageError(f"JOB_SPEC is not what Prow documents ({what}); unset it outside of Prow.") from error
+            raise UsageError(f"JOB_SPEC is not what Prow documents ({what}): unset it outside Prow") from error
 
     @property
     def kind(self) -> Kind:
@@ -109,7 +109,7 @@ class _Spec:
 
     @property
     def pull(self) -> PullRequest | None:
-        """The one that is tested; a batch has several."""
+        """The tested pull request; None for a batch, which has several."""
         pulls = self.refs.get("pulls") or []
         if len(pulls) != 1 or self.type == "batch":
             return None
@@ -119,7 +119,7 @@ class _Spec:
 
     @property
     def test(self) -> str:
-        """The name without what ci-operator puts before it: kind, repository and branch."""
+        """The name without the prefix of ci-operator: kind, repository and branch."""
         name = _REHEARSAL.sub("", self.job)
         of = "-".join(str(self.tested.get(key, "")) for key in ("org", "repo", "base_ref"))
         prefixes = (f"{word}-ci-{of}-" for word in ("pull", "branch", "periodic"))
@@ -127,7 +127,7 @@ class _Spec:
 
     @property
     def place(self) -> str:
-        """Where Prow keeps the build, below its storage; empty where no bucket is named."""
+        """The folder of the build in Prow's storage; empty without a bucket."""
         if not self.bucket:
             return ""
         if self.type in ("periodic", "postsubmit"):
@@ -141,7 +141,7 @@ class _Spec:
 
 
 def _folder_of_step(environment: Mapping[str, str]) -> str:
-    """Where ci-operator puts the artifacts of a step: by the test, and by the rest of the pod's name."""
+    """Return ci-operator's folder for the artifacts of a step: the test, then the rest of the pod's name."""
     test, pod = environment.get("JOB_NAME_SAFE", ""), environment.get("HOSTNAME", "")
     return f"{test}/{pod.removeprefix(f'{test}-')}/artifacts/" if test and pod.startswith(f"{test}-") else ""
 

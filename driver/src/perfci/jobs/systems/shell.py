@@ -1,4 +1,4 @@
-"""No CI system: a shell, where ARTIFACT_DIR and SHARED_DIR may be set all the same."""
+"""No CI system: a shell, in which ARTIFACT_DIR and SHARED_DIR may be set."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ ARTIFACTS = "ci-artifacts"
 
 
 class Shell:
-    """A person, or a program that sets no more than the folders."""
+    """A person, or a program that sets only the folders."""
 
     name = "shell"
 
     def is_here(self, environment: Mapping[str, str]) -> bool:  # noqa: ARG002
-        """Always."""
+        """Return True."""
         return True
 
     def job(self, environment: Mapping[str, str]) -> Job:
-        """A manual job of this user."""
+        """Return a manual job of this user."""
         artifacts, shared = folders(environment, Path(ARTIFACTS))
         user = environment.get("USER") or getpass.getuser()
         return Job(
@@ -40,4 +40,4 @@ class Shell:
         )
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:
-        """A shell shows what the program printed."""
+        """Do nothing: a shell shows the output."""
