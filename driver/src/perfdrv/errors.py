@@ -27,7 +27,7 @@ _WORDS: Mapping[int, str] = {
 }
 
 
-def in_words(exit_code: int) -> str:
+def exit_code_text(exit_code: int) -> str:
     """Return the meaning of an exit code."""
     return _WORDS.get(exit_code, _WORDS[EXIT_FAILED])
 

@@ -55,8 +55,8 @@ def test_resume_runs_only_incomplete_cells(project: Project, run: Path, monkeypa
 
     monkeypatch.setattr(resume, "launch", launch)
     resume.resume(asked(project, run), jobs=1)
-    going_on = {"ansible_host": "bench.example.com", "perf_replay": str(run)}
-    assert launched[0].extra_vars == (json.dumps(going_on), "a=1", json.dumps({"perf_cells": [2, 3, 4]}))
+    resume_vars = {"ansible_host": "bench.example.com", "perf_replay": str(run)}
+    assert launched[0].extra_vars == (json.dumps(resume_vars), "a=1", json.dumps({"perf_cells": [2, 3, 4]}))
     assert resume.completed_cells(run) == {0, 1}
 
 

@@ -186,7 +186,7 @@ class Broken(io.StringIO):
 
 def test_lost_terminal_is_no_error(scene: Scene) -> None:
     view = SurvivingView(PlainView(Broken()))
-    view.say("one")
+    view.print_line("one")
     scene.steps = [SLEEP]
     view.refresh(scene)
     view.close(scene)
@@ -195,7 +195,7 @@ def test_lost_terminal_is_no_error(scene: Scene) -> None:
 def test_working_view_is_left_unchanged(scene: Scene) -> None:
     stream = io.StringIO()
     view = SurvivingView(PlainView(stream))
-    view.say("one")
+    view.print_line("one")
     scene.steps = [SLEEP]
     view.close(scene)
     assert lines(stream) == ["one", "running     001__demo__sleep"]

@@ -107,7 +107,7 @@ def replot(
     root: Path,
     settings: ExportSettings,
     cache: Path,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> Replot:
     """Generate the report of each source, independently of the others, and compare several with the first.
 
@@ -115,13 +115,13 @@ def replot(
         root: The folder of all runs, in which the plots get a new folder.
         settings: Access to stores.
         cache: The folder for fetched runs.
-        say: Prints a line for each source.
+        print_line: Prints a line for each source.
     """
     directory = new_run_directory(root, STEP)
     plotted = []
     for source in dict.fromkeys(sources):
         one = _plot(source, root, directory, settings, cache)
-        say(f"{source}: {one.report}" if one.report else f"{source}: {one.why}")
+        print_line(f"{source}: {one.report}" if one.report else f"{source}: {one.why}")
         plotted.append(one)
     comparison, why = _compare([one.run for one in plotted if one.report and one.run], directory)
     done = Replot(directory, tuple(plotted), comparison, why)

@@ -19,13 +19,13 @@ from perfdrv.execution.matrix import launch_matrix
 from perfdrv.execution.resume import require_at_rest, start
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import read_entry
-from perfdrv.views.ending import conclude, make_report_of, reports
+from perfdrv.views.ending import conclude, make_report_of, wants_report
 
 from perfci.exporting.deliver import Delivery, deliver
 from perfci.jobs.job import Job
 from perfci.jobs.records import FINISHED
 from perfci.jobs.session import JobSession
-from perfci.jobs.state import JobState, StepRecord, begun, hand_over, read_state, take_over
+from perfci.jobs.state import JobState, StepRecord, begin_step, hand_over, read_state, take_over
 from perfci.jobs.steps import JobStep, failed_before, tags_left_out
 
 # part of the grace for writing files after the last finalizer
@@ -78,7 +78,7 @@ def run_all_steps(plan: Plan, session: JobSession) -> int:
     for name in dict.fromkeys((*choice.skip, *choice.only)):
         if why := choice.left_out(name):
             session.state = session.state.with_step(StepRecord(name, "skipped", EXIT_OK, utc_now(), utc_now(), why))
-    session.save(begun(_RUN))
+    session.save(begin_step(_RUN))
     request = replace(
         plan.request, skip_tags=(*plan.request.skip_tags, *tags_left_out(choice)), grace=grace_for_finalizers(job)
     )
@@ -124,7 +124,7 @@ def run_step(plan: Plan, step: JobStep, session: JobSession) -> int:
         return _record_skipped(
             session, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed"
         )
-    session.save(begun(step.name))
+    session.save(begin_step(step.name))
     if not step.tag:
         return _READ[step.name](session, step)
     outcome = _launch_step(plan, step, session, former)
@@ -250,7 +250,7 @@ def _export(session: JobSession, step: JobStep) -> int:
     if run is None or not read_entry(run).document:
         return _record_skipped(session, step, "skipped", EXIT_OK, "no run to export")
     left_out = session.state.left_out if session.state else ""
-    if not left_out and reports(run) and not _has_report(run):
+    if not left_out and wants_report(run) and not _has_report(run):
         _report(run)
     delivery = deliver(run, whole=not left_out)
     if not delivery.place and not delivery.lost:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from perfanalysis.drawing.wording import plain
 from perfanalysis.output import one_line, printable
 from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
-from perfdrv.errors import EXIT_FAILED, in_words
+from perfdrv.errors import EXIT_FAILED, exit_code_text
 from perfdrv.runs.durations import duration_text
 from perfdrv.runs.outcome import read_outcome
 from perfdrv.runs.tree import RunTree, Step, abandoned, read_document
@@ -59,7 +59,7 @@ class Report:
     @property
     def status(self) -> str:
         """The meaning of the exit code."""
-        return in_words(self.exit_code)
+        return exit_code_text(self.exit_code)
 
     @property
     def reason(self) -> str:
@@ -117,7 +117,7 @@ def failure_lines(report: Report) -> list[str]:
 def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
     """Return time, task, message, place, directory, and the kind of failure unless the test failed."""
     code = failure.exit_code
-    kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {in_words(code)}"
+    kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {exit_code_text(code)}"
     columns = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
     return tuple(map(one_line, columns))
 

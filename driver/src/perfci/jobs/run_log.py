@@ -47,7 +47,7 @@ class _Both:
 
 
 @contextlib.contextmanager
-def logged(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
+def copy_output(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
     """Append what is printed in this block to a file."""
     file = path.open("a", encoding="utf-8", errors="backslashreplace")
     out, error = sys.stdout, sys.stderr

@@ -23,7 +23,7 @@ from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, UsageEr
 
 from perfci.jobs.job import Job, System
 from perfci.jobs.records import Report, write_files
-from perfci.jobs.run_log import RUN_LOG, logged
+from perfci.jobs.run_log import RUN_LOG, copy_output
 from perfci.jobs.state import JobState, StepRecord, hand_over, write_state
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -115,7 +115,7 @@ def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSessio
     """
     job.artifacts.mkdir(parents=True, exist_ok=True)
     session = JobSession(system, job, words)
-    with logged(job.artifacts / RUN_LOG, session.redact):
+    with copy_output(job.artifacts / RUN_LOG, session.redact):
         unexpected: Exception | None = None
         try:
             code = perform(session)

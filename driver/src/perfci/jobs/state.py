@@ -78,7 +78,7 @@ class JobState:
         return replace(self, steps=(*(step for step in self.steps if step.name != record.name), record))
 
 
-def begun(name: str) -> StepRecord:
+def begin_step(name: str) -> StepRecord:
     """Return the record of a step that begins."""
     return StepRecord(name, "running", 0, utc_now())
 

@@ -1,1 +1,1 @@
-"""Telling people what came of a run: in a thread of Slack, and by a comment on a pull request."""
+"""Notifications about a run: messages in a thread of Slack, and a comment on a pull request."""

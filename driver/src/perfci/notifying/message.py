@@ -12,7 +12,7 @@ from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefine
 from jinja2.sandbox import SandboxedEnvironment
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.output import one_line, printable
-from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, in_words
+from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, exit_code_text
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
 from perfdrv.runs.tree import read_document
 
@@ -102,7 +102,7 @@ class Message:
     @property
     def verdict(self) -> str:
         """The status with the kind of failure, unless the test failed, such as `failed: cluster unreachable …`."""
-        kind = in_words(self.exit_code)
+        kind = exit_code_text(self.exit_code)
         return self.status if self.exit_code == EXIT_OK or kind == self.status else f"{self.status}: {kind}"
 
 
@@ -147,7 +147,7 @@ def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: s
     return Message(
         run=name,
         flow=flow,
-        status=in_words(EXIT_USAGE),
+        status=exit_code_text(EXIT_USAGE),
         exit_code=EXIT_USAGE,
         took="",
         presets=(),
@@ -217,7 +217,7 @@ def github_text(text: object) -> str:
     return one_line(text).replace("`", "'").replace("|", "\\|")
 
 
-def rendered(name: str, message: Message, folder: str) -> str:
+def render_message(name: str, message: Message, folder: str) -> str:
     """Return the text of a notification.
 
     Args:

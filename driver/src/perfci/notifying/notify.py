@@ -21,7 +21,7 @@ from perfci.exporting.runs import value_of
 from perfci.github import Access, PullRequest, pull_request_of
 from perfci.jobs.job import Job
 from perfci.notifying.github import comment
-from perfci.notifying.message import Link, Message, message_of, refusal_of, rendered, slack_text
+from perfci.notifying.message import Link, Message, message_of, refusal_of, render_message, slack_text
 from perfci.notifying.slack import SlackAccess, post
 
 PREFIX = "notify_"
@@ -135,7 +135,7 @@ class Notification:
             for value in () if self.refusal else remembered_values(self.run, lambda _name: None):
                 redactor.add(value)
             template = {_SLACK: "slack.md.j2", _GITHUB: "github.md.j2"}[channel]
-            text = hide(redactor.redact(rendered(template, message, self._value("templates"))))
+            text = hide(redactor.redact(render_message(template, message, self._value("templates"))))
             return self._sender(channel)(message, text)
         except (PerfError, DriverError) as error:
             return NotificationResult(channel, text, error=hide(redactor.redact(str(error))))

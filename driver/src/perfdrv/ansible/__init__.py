@@ -1,1 +1,1 @@
-"""One call of ansible-playbook: as data, as a process of its own, and its end."""
+"""One call of ansible-playbook: the request, the worker process, the result."""

@@ -1,1 +1,1 @@
-"""What the commands share: options, the project that is meant, completion, tables."""
+"""Code that commands share: options, groups, completion, tables."""

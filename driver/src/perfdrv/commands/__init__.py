@@ -1,1 +1,1 @@
-"""The commands of `perfdrv`; what is heavy is imported when a command runs."""
+"""The commands of `perfdrv`, each imported when it is used."""

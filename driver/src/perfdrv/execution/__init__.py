@@ -1,1 +1,1 @@
-"""Runs from beginning to end: launched, cell by cell, resumed, finalized, interrupted."""
+"""A run from its request to its end: launch, matrix, resume, finalize, Ctrl-C."""

@@ -24,7 +24,7 @@ from perfdrv.ansible.private_directory import private_directory
 from perfdrv.ansible.request import RunRequest
 from perfdrv.errors import EXIT_INTERRUPTED, EXIT_OK, UsageError
 from perfdrv.execution.launch import Attempt, launch_attempt
-from perfdrv.execution.resume import going_on, require_at_rest
+from perfdrv.execution.resume import require_at_rest, resume_vars
 from perfdrv.project import Project
 from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.store import RunEntry, former_site, read_entry
@@ -53,7 +53,7 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
     if is_full(entry.directory):
         return _finalize_copy(project, entry, verbosity)
     flow = str(entry.document.get("flow", ""))
-    before = _ended(entry)
+    before = _record_end(entry)
     if not (entry.directory / "settings.yml").is_file():
         update_run(entry.directory, {"finalized": utc_now()})
         return Outcome(entry.directory, "ok", EXIT_OK)
@@ -64,7 +64,7 @@ def finalize(project: Project, entry: RunEntry, verbosity: int) -> Outcome:
         playbook=project.playbook(flow),
         runs_root=entry.directory.parent,
         run_directory=entry.directory,
-        extra_vars=(going_on(entry.directory),),
+        extra_vars=(resume_vars(entry.directory),),
         inventory=project.inventory(site) if site else None,
         site=site or project.default_site(),
         tags=(CLEANUP, CONCLUDE),
@@ -102,7 +102,7 @@ def _finalize_copy(project: Project, entry: RunEntry, verbosity: int) -> Outcome
     return replace(outcome, directory=entry.directory, reason=outcome.reason or _NOT_NOTED)
 
 
-def _ended(entry: RunEntry) -> Outcome:
+def _record_end(entry: RunEntry) -> Outcome:
     """Return the outcome of the run; the missing end of a killed run is recorded."""
     own_processes = [step.directory for step in RunTree(entry.directory).steps() if step.kind == "cell"]
     for directory in (*own_processes, entry.directory):

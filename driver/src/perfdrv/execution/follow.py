@@ -57,7 +57,7 @@ class Follower:
             self.scene.activities[name] = Activity(event.play, event.task)
         # Ansible reports differences only with --diff or --check
         if (self._verbosity or event.name == _DIFFERENCE) and event.stdout.strip():
-            self._view.say(event.stdout.replace("\r", "").strip("\n"))
+            self._view.print_line(event.stdout.replace("\r", "").strip("\n"))
 
     def tick(self) -> None:
         """Act on Ctrl-C, and redraw the run if it is time."""
@@ -65,10 +65,10 @@ class Follower:
             ask_to_stop((self.scene.directory, *self._active))
         if self.interrupted and not self.scene.stopping:
             self.scene.stopping = True
-            self._view.say(STOPPING)
+            self._view.print_line(STOPPING)
         if self._interrupts.count > 1 and not self.killed:
             self.killed = True
-            self._view.say("stopping immediately")
+            self._view.print_line("stopping immediately")
             kill_all()
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS:
             self.draw()

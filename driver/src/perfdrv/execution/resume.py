@@ -18,7 +18,7 @@ from perfdrv.runs.outcome import Outcome, read_outcome
 from perfdrv.runs.tree import RunTree
 
 
-def going_on(directory: Path) -> str:
+def resume_vars(directory: Path) -> str:
     """Return the extra vars of a further attempt at a run: its settings, and its connections to hosts and clusters."""
     return json_vars({**connection_of_run(directory), "perf_replay": str(directory)})
 
@@ -38,7 +38,7 @@ def resume(request: RunRequest, jobs: int) -> Outcome:
     require_at_rest(directory)
     if not (directory / "settings.yml").is_file():
         raise UsageError(f"{directory.name} ended before it recorded its settings: start a new run")
-    request = replace(request, extra_vars=(going_on(directory), *request.extra_vars))
+    request = replace(request, extra_vars=(resume_vars(directory), *request.extra_vars))
     done, former = completed_cells(directory), read_outcome(directory).document()
 
     def keep(outcome: Outcome) -> Mapping[str, Any]:

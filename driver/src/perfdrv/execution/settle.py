@@ -78,18 +78,20 @@ def _infer_outcome(finished: Finished, killed: bool) -> Outcome:
     """Return the outcome of an Ansible that recorded none, from its exit code and output."""
     directory, code = finished.request.directory, finished.code
     if killed:
-        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "stopped immediately by the user", "perfdrv")
+        return _outcome(directory, "interrupted", EXIT_INTERRUPTED, "stopped immediately by the user", "perfdrv")
     if code is None or code in _ANSIBLE_INTERRUPTED:
-        return _ended(directory, "interrupted", EXIT_INTERRUPTED, "ansible-playbook was killed by a signal", "perfdrv")
+        return _outcome(
+            directory, "interrupted", EXIT_INTERRUPTED, "ansible-playbook was killed by a signal", "perfdrv"
+        )
     text = error_text(finished.tail) or f"ansible-playbook ended with exit code {code} and no message"
     if code == _ANSIBLE_UNEXPECTED:
-        return _ended(directory, "failed", EXIT_INTERNAL, text, "ansible-playbook")
+        return _outcome(directory, "failed", EXIT_INTERNAL, text, "ansible-playbook")
     if code == _ANSIBLE_HOST_FAILED:
-        return _ended(directory, "failed", EXIT_FAILED, text, "ansible-playbook")
-    return _ended(directory, "refused", EXIT_USAGE, text, "ansible-playbook")
+        return _outcome(directory, "failed", EXIT_FAILED, text, "ansible-playbook")
+    return _outcome(directory, "refused", EXIT_USAGE, text, "ansible-playbook")
 
 
-def _ended(directory: Path, status: str, exit_code: int, what: str, where: str) -> Outcome:
+def _outcome(directory: Path, status: str, exit_code: int, what: str, where: str) -> Outcome:
     return Outcome(directory, status, exit_code, {"what": what, "where": where, "directory": None})
 
 

@@ -1,1 +1,1 @@
-"""The folder of runs: which there are, what each has done so far, how it ended."""
+"""The folder of runs: names, trees of steps, outcomes."""

@@ -27,7 +27,7 @@ def conclude(outcome: Outcome, flow: str, seconds: float, report_wanted: bool) -
 
     If the report fails, the reason is printed; the exit code does not change.
     """
-    report = make_report_of(outcome.directory)[0] if report_wanted and reports(outcome.directory) else ""
+    report = make_report_of(outcome.directory)[0] if report_wanted and wants_report(outcome.directory) else ""
     # a closed pipe does not change the exit code
     with contextlib.suppress(OSError):
         for line in ending_lines(outcome, flow, seconds):
@@ -74,7 +74,7 @@ def make_report_of(run_directory: Path) -> tuple[str, bool]:
         return f"failed: {error}; try again with: perfdrv report {run_word(run_directory)}", False
 
 
-def reports(run_directory: Path) -> bool:
+def wants_report(run_directory: Path) -> bool:
     """Return whether the run's settings enable the report, and at least one command ran."""
     path = run_directory / "settings.yml"
     if not path.is_file() or not RunTree(run_directory).steps():

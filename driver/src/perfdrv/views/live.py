@@ -44,7 +44,7 @@ class LiveView:
         """Redraw."""
         self._live.update(Drawn(self._picture(scene, self.console.size.height - _OTHER_LINES)), refresh=True)
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a message above the picture."""
         self.console.print(Drawn(Text(text)))
 

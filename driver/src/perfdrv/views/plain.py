@@ -31,16 +31,16 @@ class PlainView:
             if self._plays.get(name) != activity.play:
                 self._plays[name] = activity.play
                 cell = "" if name == scene.directory.name else f" ({name})"
-                self.say(f"{'play':<11} {activity.play}{cell}")
+                self.print_line(f"{'play':<11} {activity.play}{cell}")
         now = utc_now()
         for booking in scene.bookings:
             if booking not in self._booked:
-                self.say(f"{'booked':<11} {booking.text(now)}")
+                self.print_line(f"{'booked':<11} {booking.text(now)}")
         self._booked = frozenset(scene.bookings)
         for step in scene.steps:
             self._show_all(scene, step, now)
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         self._stream.write(f"{utc_now().astimezone():%H:%M:%S} {text}\n")
         self._stream.flush()
@@ -65,9 +65,9 @@ class PlainView:
             running = step.status == "running"
             took = "" if running else duration_text(seconds_between(step.started, step.ended, now))
             remark = step.label if running else remark_text(step, now)
-            self.say("  ".join(filter(None, (f"{step.status:<11} {place}", took, remark))))
+            self.print_line("  ".join(filter(None, (f"{step.status:<11} {place}", took, remark))))
         elif (text := awaited_text(step, now)) and self._due(place, now):
-            self.say(f"{'…':<11} {place} {text}")
+            self.print_line(f"{'…':<11} {place} {text}")
 
     def _due(self, place: Path, now: datetime.datetime) -> bool:
         last = self._reminded.setdefault(place, now)

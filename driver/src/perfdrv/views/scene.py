@@ -51,7 +51,7 @@ class View(Protocol):
     def refresh(self, scene: Scene) -> None:
         """Show what has changed."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Show one message."""
 
     def close(self, scene: Scene) -> None:
@@ -68,9 +68,9 @@ class SurvivingView:
         """Show what has changed."""
         self._attempt(lambda view: view.refresh(scene))
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Show one message."""
-        self._attempt(lambda view: view.say(text))
+        self._attempt(lambda view: view.print_line(text))
 
     def close(self, scene: Scene) -> None:
         """Show the last state and leave the terminal as it was."""

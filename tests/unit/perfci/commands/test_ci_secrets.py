@@ -1,4 +1,4 @@
-"""`perfdrv ci secrets`: how each secret of a flow stands, before anything is begun."""
+"""`perfdrv ci secrets`: the state of each secret of a flow, before a run starts."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from perfci.exporting import replots
 from perfci.exporting.replots import replot, sources_in
 from perfci.exporting.runs import settings_of, value_of
 from perfci.exporting.web import WebSource
-from perfci.jobs.run_log import logged
+from perfci.jobs.run_log import copy_output
 from perfdrv.errors import DriverError, UsageError
 
 from tests.data.synthetic_runs import Shape, write_run
@@ -164,7 +164,7 @@ def test_secret_readable_only_by_ansible_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_job_log_has_the_printed_lines_without_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with logged(tmp_path / "run.log", lambda line: line.replace("hidden", "…")):
+    with copy_output(tmp_path / "run.log", lambda line: line.replace("hidden", "…")):
         print("first hidden")
         print("half", end="")
         assert (tmp_path / "run.log").read_text() == "first …\n"
@@ -175,6 +175,6 @@ def test_job_log_has_the_printed_lines_without_secrets(tmp_path: Path, capsys: p
 
 
 def test_log_on_a_full_disk_does_not_affect_the_output(capsys: pytest.CaptureFixture[str]) -> None:
-    with logged(Path("/dev/full")):
+    with copy_output(Path("/dev/full")):
         print("said")
     assert capsys.readouterr().out == "said\n"

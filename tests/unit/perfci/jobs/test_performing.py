@@ -200,9 +200,7 @@ def test_step_does_not_wait_and_continues_only_a_begun_run(
         do(project, session, "test")
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("plots", "no run to report"), ("export", "no run to export")]
-)
+@pytest.mark.parametrize(("name", "why"), [("plots", "no run to report"), ("export", "no run to export")])
 def test_steps_that_read_a_run_are_skipped_without_one(
     project: Project, session: JobSession, capsys: pytest.CaptureFixture[str], name: str, why: str
 ) -> None:

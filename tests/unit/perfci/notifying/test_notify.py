@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from perfci.jobs.detection import detect
 from perfci.notifying.ending import notify_refusal
-from perfci.notifying.message import message_of, rendered
+from perfci.notifying.message import message_of, render_message
 from perfci.notifying.notify import Notification
 
 from tests.standins.github_api import NUMBER, PAGE, REPOSITORY, GitHubApi, github_api
@@ -186,11 +186,11 @@ def test_changed_kpis_are_reported_with_their_size_worst_first(tmp_path: Path) -
     (run / "report" / "regression.json").write_text(json.dumps(document))
     message = message_of(run, (), "runs of a day")
     assert (message.status, [kpi.name for kpi in message.kpis]) == ("regression", ["pod_ready_p99", "rate"])
-    text = rendered("github.md.j2", message, "")
+    text = render_message("github.md.j2", message, "")
     assert "| `pod_ready_p99` | worse | +25.0 % (95 %: +20.0 % to +30.0 %), 2 to 2.5 seconds |" in text
 
 
 def test_custom_template_takes_precedence(tmp_path: Path) -> None:
     (tmp_path / "slack.md.j2").write_text("{{ message.run }} {{ message.status }}")
     message = message_of(_run(tmp_path), (), "")
-    assert rendered("slack.md.j2", message, str(tmp_path)) == "demo-20260101T000000Z-abcdef failed\n"
+    assert render_message("slack.md.j2", message, str(tmp_path)) == "demo-20260101T000000Z-abcdef failed\n"
