@@ -60,7 +60,7 @@ _jobs = click.option(
 _verbose = click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's output.")
 
 
-@ci.command("run", cls=OrderedCommand, epilog=_EPILOG)
+@ci.command("run", cls=OrderedCommand, epilog=_EPILOG, short_help="Run a flow as one job.")
 @click.argument("flow", required=False, shell_complete=complete_flows)
 @layer_options
 @_skip
@@ -89,6 +89,7 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
 @ci.command(
     "step",
     cls=OrderedCommand,
+    short_help="Run one step of a job.",
     epilog="\n\n".join(["\b\n" + "\n".join(f"{step.name:<14}{step.help}" for step in STEPS), _EPILOG]),
 )
 @click.argument("step", type=_steps)
@@ -117,7 +118,7 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
     return carry_out(system, job, _words(f"step {step}", flow), perform)
 
 
-@ci.command("arguments", cls=OrderedCommand)
+@ci.command("arguments", cls=OrderedCommand, short_help="Show the arguments of a pull request.")
 @click.option("--pull", metavar="URL", help="Pull request. [default: that of the CI job]")
 @click.option("--test", "test", metavar="NAME", help="Job that `/test NAME` requests. [default: the CI job]")
 @click.option("--list", "only_list", is_flag=True, help="List the settings that a pull request can set.")
@@ -157,7 +158,7 @@ def arguments_command(
     return EXIT_USAGE if found.problems else EXIT_OK
 
 
-@ci.command("secrets", cls=OrderedCommand)
+@ci.command("secrets", cls=OrderedCommand, short_help="Show the secrets of a flow.")
 @click.argument("flow", shell_complete=complete_flows)
 @layer_options
 @click.pass_context
@@ -177,7 +178,7 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
     print_table(("secret", "format", "location", "status", "description"), rows, empty=f"Flow {flow} has no secrets.")
     wrong = [one for one in found if one.status == WRONG]
     if wrong:
-        click.echo(f"{len(wrong)} problems found", err=True)
+        click.echo(f"problems found: {len(wrong)}", err=True)
     return EXIT_USAGE if wrong else EXIT_OK
 
 

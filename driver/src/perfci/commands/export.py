@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from perfanalysis.files.local_path import LocalPath
 from perfdrv.command_line.completion import complete_runs
-from perfdrv.command_line.session import current_runs_root
+from perfdrv.command_line.session import current_runs_root, runs_dir_option
 from perfdrv.runs.store import find_run
 
 from perfci.commands.store_options import given_store, store_options
@@ -22,7 +21,7 @@ from perfci.exporting.runs import export, settings_of
 @store_options
 @click.option("--acl", help="Canned ACL of the objects. [default: none, as private as the bucket]")
 @click.option("--retention", help="Duration after which the export may be deleted, such as 90d.")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
+@runs_dir_option
 @click.pass_context
 def export_command(ctx: click.Context, /, run: str, runs_dir: Path | None, **params: Any) -> None:
     """Export RUN to an S3 store: an id, the beginning of an id, a path, or `latest`.

@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 import click
-from perfanalysis.files.local_path import LocalPath
 from perfdrv.command_line.completion import complete_runs
-from perfdrv.command_line.session import current_runs_root
+from perfdrv.command_line.session import current_runs_root, runs_dir_option
 from perfdrv.errors import EXIT_FAILED, EXIT_OK, UsageError
 from perfdrv.runs.store import find_run
 
@@ -24,7 +23,7 @@ from perfci.notifying.notify import notification_of
 @click.option("--slack-token", help="Reference to the token of Slack, file:NAME or env:NAME.")
 @click.option("--pull", help="URL of the pull request to comment on. [default: that of the settings or of the CI job]")
 @click.option("--github-token", help="Reference to the token of GitHub, file:NAME or env:NAME.")
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
+@runs_dir_option
 @click.pass_context
 def notify_command(
     ctx: click.Context,

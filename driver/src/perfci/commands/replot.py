@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
 from perfanalysis.files.local_path import LocalPath
 from perfdrv.command_line.completion import complete_runs
-from perfdrv.command_line.session import current_runs_root
+from perfdrv.command_line.session import current_runs_root, runs_dir_option
 from perfdrv.errors import UsageError
 from perfdrv.project import shown_path
 
@@ -27,7 +27,7 @@ from perfci.exporting.replots import default_cache, export_plots, replot, source
 @click.option(
     "--cache", type=LocalPath(file_okay=False), help="Folder for fetched runs. [default: psap-perf/exports in ~/.cache]"
 )
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
+@runs_dir_option
 @click.pass_context
 def replot_command(
     ctx: click.Context,

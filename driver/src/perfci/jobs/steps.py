@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CLEANUP_BEFORE, PREPARE, TEST
@@ -87,8 +87,3 @@ def failed_before(step: JobStep, statuses: Mapping[str, str]) -> str:
 def tags_left_out(choice: Choice) -> tuple[str, ...]:
     """Return the tags of the plays of steps that are left out."""
     return tuple(step.tag for step in STEPS if step.tag and choice.left_out(step.name))
-
-
-def anything_left(choice: Choice, among: Collection[JobStep] = STEPS) -> bool:
-    """Return whether any step runs."""
-    return any(not choice.left_out(step.name) for step in among)

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.groups import project_root
 from perfdrv.project import Project
+
+runs_dir_option = click.option(
+    "--runs-dir",
+    type=LocalPath(file_okay=False),
+    envvar="PERF_RUNS_DIR",
+    help="Folder of all runs. [default: runs/ of the project]",
+)
 
 
 def current_project(ctx: click.Context) -> Project:

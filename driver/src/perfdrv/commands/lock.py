@@ -77,7 +77,7 @@ def _with_place(command: Callable[..., int]) -> Callable[..., int]:
     return site(host(folder(click.pass_context(command))))
 
 
-@lock.command("status")
+@lock.command("status", short_help="Show the locks and the queue.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_with_place
 def status_command(ctx: click.Context, site: str | None, host: str, folder: str | None, as_json: bool) -> int:
@@ -106,7 +106,7 @@ def status_command(ctx: click.Context, site: str | None, host: str, folder: str 
     return EXIT_OK
 
 
-@lock.command("break")
+@lock.command("break", short_help="Break the locks.")
 @click.option("--only", type=click.Choice([_RUN, _LOCK]), help="Break only the Lease of the run, or only the lock.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @_with_place

@@ -49,7 +49,7 @@ new = SuggestingGroup(
 )
 
 
-@new.command("flow")
+@new.command("flow", short_help="Create a flow.")
 @click.argument("name")
 @click.pass_context
 def flow_command(ctx: click.Context, name: str) -> None:
@@ -91,7 +91,7 @@ def _complete_groups(_ctx: click.Context, _param: click.Parameter, incomplete: s
     return [CompletionItem(name) for name in groups() if name.startswith(incomplete)]
 
 
-@new.command("command")
+@new.command("command", short_help="Create a command of the toolbox.")
 @click.argument("group", shell_complete=_complete_groups)
 @click.argument("name")
 @click.option("--about", help="Purpose of a new GROUP, in one line.")
@@ -200,7 +200,7 @@ def _complete_columns(ctx: click.Context, _param: click.Parameter, incomplete: s
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@new.command("kpi")
+@new.command("kpi", short_help="Declare a KPI.")
 @click.argument("kind", shell_complete=_complete_kinds)
 @click.argument("name")
 @click.option("--of", "column", required=True, metavar="TABLE.COLUMN", shell_complete=_complete_columns,

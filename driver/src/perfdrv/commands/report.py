@@ -8,7 +8,7 @@ import click
 from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
-from perfdrv.command_line.session import current_runs_root
+from perfdrv.command_line.session import current_runs_root, runs_dir_option
 from perfdrv.project import shown_path
 from perfdrv.runs.store import find_run
 
@@ -18,7 +18,7 @@ from perfdrv.runs.store import find_run
 @click.option(
     "-o", "--output", type=LocalPath(file_okay=False), help="Folder for the report. [default: report/ of the run]"
 )
-@click.option("--runs-dir", type=LocalPath(file_okay=False), envvar="PERF_RUNS_DIR", help="Folder of all runs.")
+@runs_dir_option
 @click.pass_context
 def report(ctx: click.Context, run: str, output: Path | None, runs_dir: Path | None) -> None:
     """Generate the report of RUN: an id, the beginning of an id, a path, or `latest`."""

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
-from perfdrv.command_line.session import current_project, current_runs_root
+from perfdrv.command_line.session import current_project, current_runs_root, runs_dir_option
 from perfdrv.command_line.tables import print_table
 from perfdrv.errors import UsageError
 from perfdrv.execution.after_run import EndedRun, load_hooks
@@ -29,18 +28,12 @@ from perfdrv.views.ending import conclude
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 _RUN_HELP = "RUN is an id, the beginning of an id, a path, or `latest`."
 runs = SuggestingGroup("runs", help="List, show, open and finalize runs.", no_args_is_help=True)
-_runs_dir = click.option(
-    "--runs-dir",
-    type=LocalPath(file_okay=False),
-    envvar="PERF_RUNS_DIR",
-    help="Folder of all runs. [default: runs/ of the project]",
-)
 _run_argument = click.argument("run", default="latest", shell_complete=complete_runs)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @runs.command("list")
-@_runs_dir
+@runs_dir_option
 @_as_json
 @click.option("--status", help="List only runs with this status.")
 @click.option("--flow", help="List only runs of this flow.")
@@ -67,7 +60,7 @@ def list_command(
 
 @runs.command("show", epilog=_RUN_HELP)
 @_run_argument
-@_runs_dir
+@runs_dir_option
 @_as_json
 @click.pass_context
 def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: bool) -> None:
@@ -88,7 +81,7 @@ def show_command(ctx: click.Context, run: str, runs_dir: Path | None, as_json: b
 
 @runs.command("open", epilog=_RUN_HELP)
 @_run_argument
-@_runs_dir
+@runs_dir_option
 @click.option("--print", "only_print", is_flag=True, help="Print the path instead of opening it.")
 @click.pass_context
 def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print: bool) -> None:
@@ -107,9 +100,9 @@ def open_command(ctx: click.Context, run: str, runs_dir: Path | None, only_print
         raise UsageError(f"no program opened {path}: open it yourself, or use --print")
 
 
-@runs.command("finalize", epilog=_RUN_HELP)
+@runs.command("finalize", epilog=_RUN_HELP, short_help="Run the finalizers of an interrupted run.")
 @click.argument("run", shell_complete=complete_runs)
-@_runs_dir
+@runs_dir_option
 @click.option("verbosity", "-v", "--verbose", count=True, help="Show Ansible's output.")
 @click.pass_context
 def finalize_command(ctx: click.Context, run: str, runs_dir: Path | None, verbosity: int) -> int:

@@ -17,12 +17,11 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     values_of_run,
 )
 from click.shell_completion import CompletionItem
-from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.completion import complete_flows, complete_names, complete_presets, complete_runs
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import OrderedCommand, RunOptions, layer_options, presets_and_pairs
-from perfdrv.command_line.session import current_project
+from perfdrv.command_line.session import current_project, runs_dir_option
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.project import Project
@@ -52,7 +51,7 @@ def _place_of(project: Project, given: RunOptions, host: str | None) -> tuple[st
     return site, host
 
 
-@settings.command("show", cls=OrderedCommand)
+@settings.command("show", cls=OrderedCommand, short_help="Show settings with values and origins.")
 @click.argument("flow", required=False, shell_complete=complete_flows)
 @layer_options
 @_host
@@ -82,7 +81,7 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_j
         print_table(("name", "value", "origin"), rows, empty="No flow declares a setting.")
 
 
-@settings.command("explain", cls=OrderedCommand)
+@settings.command("explain", cls=OrderedCommand, short_help="Show a setting in every layer.")
 @click.argument("name", shell_complete=complete_names)
 @layer_options
 @_host
@@ -133,7 +132,7 @@ def check_command(ctx: click.Context) -> int:
     for finding in findings:
         click.echo(str(finding))
     if findings:
-        click.echo(f"{len(findings)} problems found", err=True)
+        click.echo(f"problems found: {len(findings)}", err=True)
         return EXIT_USAGE
     counted = f"{len(content.flows)} flows, {len(content.roles)} commands, {len(content.presets)} presets"
     click.echo(f"{counted}, {len(content.sites)} sites: no problems found")
@@ -165,22 +164,16 @@ def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [*complete_presets(ctx, param, incomplete), *complete_runs(ctx, param, incomplete)]
 
 
-@settings.command("diff")
+@settings.command("diff", short_help="Show the settings that differ.")
 @click.argument("left", shell_complete=_complete_side)
 @click.argument("right", shell_complete=_complete_side)
-@click.option(
-    "--runs-dir",
-    "runs_directory",
-    type=LocalPath(file_okay=False),
-    envvar="PERF_RUNS_DIR",
-    help="Folder of all runs. [default: runs/ of the project]",
-)
+@runs_dir_option
 @click.pass_context
-def diff_command(ctx: click.Context, left: str, right: str, runs_directory: Path | None) -> None:
+def diff_command(ctx: click.Context, left: str, right: str, runs_dir: Path | None) -> None:
     """Show the settings that differ between LEFT and RIGHT, each a run or a preset."""
     project = current_project(ctx)
 
-    sides = [_values_of(project, name, runs_directory) for name in (left, right)]
+    sides = [_values_of(project, name, runs_dir) for name in (left, right)]
     rows = [(one.name, value_text(one.left), value_text(one.right)) for one in diff(*sides)]
     print_table(("name", left, right), rows, empty="No setting differs.")
 

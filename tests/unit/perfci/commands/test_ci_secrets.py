@@ -41,7 +41,7 @@ def test_each_secret_is_listed_with_its_problem_but_no_value(secrets: Path, caps
     assert "  ok " in lines["github_token"]
     assert "not given" in lines["github_app_key"]
     assert "HF_TOKEN" in lines["fine_tuning_sources.hf.secret"]
-    assert "2 problems found" in shown.err
+    assert "problems found: 2" in shown.err
     assert "planted-4711" not in shown.out + shown.err
 
 

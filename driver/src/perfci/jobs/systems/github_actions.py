@@ -15,12 +15,12 @@ from perfci.jobs.job import Job, Kind, Link, folders, grace_of, kind_of
 _KINDS: Mapping[str, Kind] = {
     "pull_request": "presubmit",
     "pull_request_target": "presubmit",
-    # the comment that asks for the test
+    # the comment that requests the test
     "issue_comment": "presubmit",
     "push": "postsubmit",
     "schedule": "periodic",
 }
-# SIGINT, after 7.5 s SIGTERM, after 2.5 s SIGKILL
+# SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL
 _GRACE = 10.0
 
 
@@ -52,7 +52,7 @@ class GitHubActions:
             build=build if attempt == "1" else f"{build}-{attempt}",
             url=f"{server}/{repository}/actions/runs/{build}",
             artifacts=artifacts,
-            # what a workflow uploads is one archive
+            # a workflow uploads one archive, whose files have no URLs
             artifacts_url="",
             shared=shared,
             shared_limit=None,

@@ -13,7 +13,7 @@ from perfci.jobs.job import Job, Kind, Link, folders, grace_of, kind_of
 
 _PULL = re.compile(r"https?://[^/]+/(?P<repository>[^/]+/[^/]+)/pull/(?P<number>\d+)/?")
 _REPOSITORY = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+/[^/]+?)(?:\.git)?/?")
-# a durable task gets SIGTERM, and SIGKILL when the agent loses patience
+# a durable task gets SIGTERM, and later SIGKILL from the agent
 _GRACE = 20.0
 
 

@@ -18,9 +18,9 @@ _PAGES = "https://prow.ci.openshift.org/view/gs"
 _FILES = "https://gcsweb-ci.apps.ci.l2s4.p1.openshiftapps.com/gcs"
 _REHEARSAL = re.compile(r"rehearse-\d+-")
 _KINDS: Mapping[str, Kind] = {"presubmit": "presubmit", "batch": "presubmit", "postsubmit": "postsubmit"}
-# SHARED_DIR is a Secret of Kubernetes, which may have 1 MiB with its names and in base64
+# SHARED_DIR is a Secret of Kubernetes: at most 1 MiB with names, in base64
 _SHARED_BYTES = 700_000
-# Prow's own default; jobs of OpenShift CI often have minutes
+# Prow's default; jobs of OpenShift CI often have minutes
 _GRACE = 15.0
 
 
@@ -88,7 +88,7 @@ class _Spec:
                 job=job,
                 build=str(document["buildid"]),
                 refs=dict(refs),
-                # a rehearsal's own refs are those of the repository of jobs
+                # the refs of a rehearsal are those of the repository with the jobs
                 tested=dict(extra[0] if _REHEARSAL.match(job) or not refs else refs),
                 bucket=str(storage.get("bucket", "")),
                 default_repository=(str(storage.get("default_org", "")), str(storage.get("default_repo", ""))),
