@@ -27,7 +27,7 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"tests/((?:unit|integration|browser|fuzz)/.*test_\w+\.py)", (r"\1",)),
     (r"tests/((?:unit|integration)/\w+|browser|fuzz)/", (r"\1",)),
     (r"tests/data/action_plugins/", ("integration/commands", "integration/driver", "integration/settings")),
-    (r"tests/data/driver_project/", ("unit/driver", "unit/perfci", "integration/driver")),
+    (r"tests/(?:data/driver_project/|demo_project\.py)", ("unit/driver", "unit/perfci", "integration/driver")),
     (r"tests/data/", ("unit/analysis", "fuzz")),
     (r"molecule/shared/|\.config/", ("molecule/server",)),
     (r"molecule/(\w+)/", (r"molecule/\1",)),

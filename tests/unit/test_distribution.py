@@ -62,18 +62,3 @@ def test_every_verb_named_in_yaml_exists() -> None:
     }
     assert not {(path, name) for path, name in named if name not in known | roles}
     assert len(named) > len(known)
-
-
-def test_packages_import_only_downwards() -> None:
-    """The analysis and the lab know neither the driver nor the collection; the pure core knows none of them."""
-    forbidden = {
-        "analysis/src": ("perfci", "perfdrv", "perflab", "ansible"),
-        "lab/src": ("perfci", "perfdrv", "perfanalysis", "ansible"),
-        f"{COLLECTION}/plugins/module_utils": ("perfci", "perfdrv", "perfanalysis", "perflab", "ansible"),
-    }
-    for folder, names in forbidden.items():
-        for path in (PROJECT / folder).rglob("*.py"):
-            for line in path.read_text().splitlines():
-                words = line.split()
-                if len(words) > 1 and words[0] in ("import", "from"):
-                    assert words[1].split(".")[0] not in names, f"{path}: {line}"

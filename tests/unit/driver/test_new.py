@@ -117,7 +117,7 @@ def test_project_that_links_to_the_collection_is_refused(demo: Path, perfdrv: Pe
     failed = perfdrv("new", "flow", "abc").exception
     assert isinstance(failed, UsageError)
     assert "perfdrv new needs a clone of the repository" in str(failed)
-    assert not (DEMO / "playbooks/abc.yml").exists()
+    assert not (demo / "playbooks/abc.yml").exists()
 
 
 ROLES = f"{COLLECTION}/roles"

@@ -15,6 +15,7 @@ from perfdrv.errors import DriverError, UsageError
 from perfdrv.project import Project
 
 from tests.schemas import check_file
+from tests.standins.github_api import PAGE, GitHubApi, github_api
 from tests.unit.driver.conftest import ROOT
 
 SETTINGS = {"github_may_set": ["OWNER", "MEMBER"], "github_owners_may_set": True}
