@@ -200,4 +200,4 @@ coverage: $(DEV) ## branch coverage of each package by the unit tests; none fall
 	@$(BIN)/python tests/scripts/coverage_report.py
 
 clean: ## remove the environment and the caches of tools; labs and runs stay
-	rm -rf $(VENV) .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .ansible dist build
+	rm -rf $(VENV) .grimp_cache .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .ansible dist build
