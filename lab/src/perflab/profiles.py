@@ -7,6 +7,8 @@ from pathlib import Path
 
 KUBERNETES, OPENSHIFT = "kubernetes", "openshift"
 
+# every handwritten CustomResourceDefinition: `emulators/EMULATOR.yaml`, `catalogs/PACKAGE.yaml`
+CRDS = Path(__file__).parent / "crds"
 _ROOM = "perflab.emulators"
 # the emulators and their packages, which only the processes that run them import
 _PACKAGES: Mapping[str, str] = {
@@ -88,5 +90,5 @@ def folder(name: str) -> Path:
 
 
 def crds(name: str) -> Path:
-    """The file of the CustomResourceDefinitions that an emulator serves; it may be absent."""
-    return folder(name) / "crds.yaml"
+    """Return the file with the CustomResourceDefinitions that an emulator serves; it may be missing."""
+    return CRDS / "emulators" / f"{name}.yaml"

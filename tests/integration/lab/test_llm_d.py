@@ -12,7 +12,7 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped
 from kubernetes import client
-from perflab import catalogs
+from perflab.profiles import CRDS
 
 from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
@@ -23,7 +23,7 @@ from .serving import GROUP, LLM, NAME, NAMESPACE
 from .workloads import PREFIX
 
 MANIFEST = PROJECT / "playbooks/llm_d/files/model.yml"
-CONNECTIVITY_LINK = Path(catalogs.__file__).parent / "crds/connectivity_link.yaml"
+CONNECTIVITY_LINK = CRDS / "catalogs/connectivity_link.yaml"
 # whatever its fields: that it is served in this version says that Open Data Hub 3 is there
 DATA_SCIENCE: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -11,6 +11,7 @@ from typing import Any
 
 from perflab.cluster.api import Document
 from perflab.files.documents import read_documents
+from perflab.profiles import CRDS
 
 # on a part of a definition: the first version that has it, and the first one that no longer has it
 SINCE, UNTIL = "x-lab-since", "x-lab-until"
@@ -78,7 +79,7 @@ def _package(entry: Any) -> Package:
         csv=entry["csv"],
         install_modes=tuple(entry["install_modes"]),
         deployments=tuple(entry["deployments"]),
-        crds=tuple(read_documents(_FOLDER / "crds" / entry["crds"])) if "crds" in entry else (),
+        crds=tuple(read_documents(CRDS / "catalogs" / entry["crds"])) if "crds" in entry else (),
         examples=tuple(entry.get("examples") or ()),
         requires=entry.get("requires") or {},
     )
