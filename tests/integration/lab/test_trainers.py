@@ -62,8 +62,8 @@ def test_pod_trains_as_its_job_and_gpus_determine(cluster: Cluster) -> None:
     assert (told["gpus"], told["gpu_product"], told["speed"]) == (2, "NVIDIA-H100-80GB-HBM3", 600)
     assert told["simulated"] is True
     assert 0 < told["gpu_utilization"] < 1
-    whole_s = told["start_s"] + told["steps"] * told["step_s"]
-    assert pod.metadata.annotations[f"{PREFIX}duration"] == f"{1000 * whole_s / 600:.0f}ms"
+    duration_s = told["start_s"] + told["steps"] * told["step_s"]
+    assert pod.metadata.annotations[f"{PREFIX}duration"] == f"{1000 * duration_s / 600:.0f}ms"
     wait_for("the pod succeeded", lambda: phase(cluster, "lora-master-0") == "Succeeded")
     text = log(cluster, "lora-master-0")
     assert text.startswith("simulated by the lab: no program runs here")

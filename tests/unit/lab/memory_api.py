@@ -14,7 +14,7 @@ from perflab.cluster.api import Api, Document
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.stores import Stores
-from perflab.emulators.packages import Runnable, runnable_of
+from perflab.emulators.registry import Runnable, runnable_of
 
 _PATH = re.compile(r"(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/?]+)(?:/([^/?]+))?(/status)?")
 

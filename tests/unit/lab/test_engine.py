@@ -14,7 +14,7 @@ from perflab.emulators.engine.running import controllers_of
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.engine.templates import Compiler, Scope
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.steps import Declared
+from perflab.emulators.framework.steps import Declarations
 from perflab.emulators.framework.stores import Stores
 
 from .memory_api import MemoryApi, rolled_out, run_operator, settle_with, with_kind
@@ -29,8 +29,8 @@ rules:
 def run(path: Path) -> None:
     async def compiled() -> None:
         stores = Stores(cast(Api, MemoryApi()))
-        source = load(path)
-        controllers_of(Cluster(stores, "test", Declared(source.product.steps)), source, Targets(path.parent))
+        file = load(path)
+        controllers_of(Cluster(stores, "test", Declarations(file.product.steps)), file, Targets(path.parent))
 
     asyncio.run(compiled())
 
@@ -154,12 +154,12 @@ def test_example_of_the_documentation_serves_a_model(tmp_path: Path) -> None:
             ready = {"conditions": [{"type": "Ready", "status": "True"}]}
             api.put("/api/v1/namespaces/team/pods", {"metadata": {"name": "a", "labels": labels}, "status": ready})
 
-        source = load(path)
-        declared = Declared(source.product.steps)
+        file = load(path)
+        declared = Declarations(file.product.steps)
         targets = await settle_with(
             api,
             tmp_path,
-            lambda stores, targets: controllers_of(Cluster(stores, "serving", declared), source, targets),
+            lambda stores, targets: controllers_of(Cluster(stores, "serving", declared), file, targets),
             become_ready,
         )
         pages |= {where: page() for where, (_, page) in targets.pages.items()}

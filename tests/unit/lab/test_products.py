@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from perflab import profiles
 from perflab.cluster.api import Document
-from perflab.emulators.packages import product_file
+from perflab.emulators.registry import product_file
 
 from .memory_api import APPS, CRDS, MemoryApi, conditions, found, rolled_out, run_operator, settle, with_kind
 

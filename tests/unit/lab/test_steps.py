@@ -12,14 +12,14 @@ import pytest
 from perflab.cluster.api import Api
 from perflab.control_plane import stepping
 from perflab.emulators.framework.resources import CONFIG_MAPS
-from perflab.emulators.framework.steps import Declared, Look, Progress, Step, Steps, parse
+from perflab.emulators.framework.steps import Declarations, Progress, Steps, StepSetting, StepState, parse
 from perflab.emulators.framework.store import Store
 from perflab.errors import UsageError
 
 from .fake_api import FakeApi
 from .memory_api import MemoryApi
 
-DECLARED = Declared({"install": "from the request to the install"}, {"speed": "how fast time goes"})
+DECLARED = Declarations({"install": "from the request to the install"}, {"speed": "how fast time goes"})
 BEGUN = "lab.psap.perf/steps"
 
 
@@ -39,13 +39,13 @@ def put(store: Store, data: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("text", "step"),
     [
-        ("5s", Step(5.0)),
-        ("never", Step(math.inf)),
-        ("fail: no such image", Step(0.0, "no such image")),
-        ("1m30s, fail: a, b", Step(90.0, "a, b")),
+        ("5s", StepSetting(5.0)),
+        ("never", StepSetting(math.inf)),
+        ("fail: no such image", StepSetting(0.0, "no such image")),
+        ("1m30s, fail: a, b", StepSetting(90.0, "a, b")),
     ],
 )
-def test_step_is_parsed(text: str, step: Step) -> None:
+def test_step_is_parsed(text: str, step: StepSetting) -> None:
     assert parse(text) == step
 
 
@@ -61,14 +61,14 @@ def progress(steps: Steps, **annotations: str) -> Progress:
 
 def test_undeclared_step_is_due_and_succeeds() -> None:
     steps, _ = steps_of()
-    assert progress(steps).look("install", "one").done
+    assert progress(steps).check("install", "one").done
     assert steps.version == ""
 
 
 def test_annotation_of_an_object_wins() -> None:
     steps, _ = steps_of(**{"install": "never", "install.one": "fail: broken"})
-    assert progress(steps).look("install", "one") == Look(failure="broken")
-    assert progress(steps).look("install", "two") == Look(waiting=True)
+    assert progress(steps).check("install", "one") == StepState(failure="broken")
+    assert progress(steps).check("install", "two") == StepState(waiting=True)
 
 
 @pytest.mark.parametrize(("began_before_s", "waits"), [(2, True), (6, False)])
@@ -76,7 +76,7 @@ def test_delay_counts_from_the_time_on_the_object(began_before_s: int, waits: bo
     steps, _ = steps_of(install="5s, fail: late")
     began = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=began_before_s)
     known = progress(steps, **{BEGUN: json.dumps({"olm.install.one": began.isoformat()})})
-    assert known.look("install", "one") == (Look(waiting=True) if waits else Look(failure="late"))
+    assert known.check("install", "one") == (StepState(waiting=True) if waits else StepState(failure="late"))
     assert (known.wait_s < 5) is waits
 
 
@@ -84,7 +84,7 @@ def test_delay_counts_from_the_time_on_the_object(began_before_s: int, waits: bo
 def test_foreign_value_there_is_ignored(text: str) -> None:
     steps, _ = steps_of(install="5s")
     known = progress(steps, **{BEGUN: text})
-    assert known.look("install", "one").waiting
+    assert known.check("install", "one").waiting
     assert known.wait_s == 5
 
 
@@ -99,7 +99,7 @@ def test_ended_step_is_forgotten() -> None:
         for each in outstanding:
             document = api.find("/api/v1/namespaces/team/configmaps/one") or {}
             known = Progress(steps, document)
-            known.look("install", "one", each)
+            known.check("install", "one", each)
             await known.save(store)
             seen.append((document["metadata"].get("annotations") or {}).get(BEGUN))
         return seen
@@ -110,17 +110,17 @@ def test_ended_step_is_forgotten() -> None:
     assert begun is not None
 
 
-def test_change_is_reported() -> None:
+def test_a_change_calls_the_listener() -> None:
     steps, store = steps_of(install="never")
-    told: list[Look] = []
-    steps.listen(lambda: told.append(progress(steps).look("install", "one")))
+    states: list[StepState] = []
+    steps.listen(lambda: states.append(progress(steps).check("install", "one")))
     put(store, {"install": "fail: now"})
-    assert (told, steps.version) == ([Look(failure="now")], "2")
+    assert (states, steps.version) == ([StepState(failure="now")], "2")
 
 
 def test_invalid_value_counts_as_absent() -> None:
     steps, _ = steps_of(install="soon", speed="fast")
-    assert (progress(steps).look("install", "one").done, steps.number("speed", 600)) == (True, 600)
+    assert (progress(steps).check("install", "one").done, steps.number("speed", 600)) == (True, 600)
 
 
 def test_numbers_have_a_default() -> None:

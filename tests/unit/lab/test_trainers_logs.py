@@ -129,7 +129,7 @@ def test_log_grows_with_time_and_ends_with_the_container() -> None:
     running = asked.after({"running": {"startedAt": STARTED}})
 
     def until(share: float) -> str:
-        moment = NOW + datetime.timedelta(seconds=share * training.whole_s / training.speed)
+        moment = NOW + datetime.timedelta(seconds=share * training.duration_s / training.speed)
         return render_log(running, "main", {}, now=moment)
 
     assert until(0.0).startswith("simulated by the lab: ")
@@ -155,8 +155,8 @@ def test_log_times_are_the_trainings_and_since_is_global() -> None:
     training = asked.training()
     last = render_log(asked.ended(), "main", {**STAMPED, "tailLines": "1"})
     moment = datetime.datetime.fromisoformat(last.partition(" ")[0])
-    assert (moment - NOW).total_seconds() == pytest.approx(training.whole_s, abs=1e-3)
-    after = NOW + datetime.timedelta(seconds=training.whole_s / training.speed + 1)
+    assert (moment - NOW).total_seconds() == pytest.approx(training.duration_s, abs=1e-3)
+    after = NOW + datetime.timedelta(seconds=training.duration_s / training.speed + 1)
     assert render_log(asked.ended(), "main", {"sinceTime": after.isoformat()}) == ""
 
 

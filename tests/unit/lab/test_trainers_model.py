@@ -128,7 +128,7 @@ def test_steps_vary_and_add_up_to_the_runtime() -> None:
     training = Asked(configuration=LORA).training()
     ends = [training.at_s(step) for step in range(training.steps + 1)]
     assert ends == sorted(ends)
-    assert (ends[0], ends[-1]) == pytest.approx((training.start_s, training.whole_s))
+    assert (ends[0], ends[-1]) == pytest.approx((training.start_s, training.duration_s))
     assert len({round(after - before, 9) for before, after in itertools.pairwise(ends)}) > 100
 
 
@@ -142,7 +142,7 @@ def test_loss_falls_and_the_rate_warms_up() -> None:
 
 def test_pod_ends_with_its_training_and_a_cluster_pod_continues() -> None:
     training = Asked().training()
-    assert Asked().wanted()["lab.psap.perf/duration"] == f"{1000 * training.whole_s / 600:.0f}ms"
+    assert Asked().wanted()["lab.psap.perf/duration"] == f"{1000 * training.duration_s / 600:.0f}ms"
     assert set(Asked(restart_policy="Always").wanted()) == {"lab.psap.perf/training"}
 
 
@@ -150,7 +150,7 @@ def test_values_of_the_pod_are_kept() -> None:
     asked = Asked(annotations={"lab.psap.perf/duration": "10s", "lab.psap.perf/exit-code": "3"})
     assert set(asked.wanted()) == {"lab.psap.perf/training"}
     training = asked.training()
-    assert training.whole_s / training.speed == pytest.approx(10.0)
+    assert training.duration_s / training.speed == pytest.approx(10.0)
 
 
 def test_pod_without_training_gets_no_log() -> None:

@@ -11,8 +11,8 @@ from perflab.cluster.api import Api, connect
 from perflab.control_plane import products
 from perflab.control_plane.programs import EMULATORS
 from perflab.emulators.framework import steps
-from perflab.emulators.framework.steps import Declared
-from perflab.emulators.packages import declared
+from perflab.emulators.framework.steps import Declarations
+from perflab.emulators.registry import declarations
 from perflab.errors import UsageError
 from perflab.processes import launch
 from perflab.processes.ports import LOOPBACK
@@ -21,17 +21,17 @@ from perflab.processes.state import Lab
 _PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
 
 
-def known(lab: Lab) -> dict[str, Declared]:
+def known(lab: Lab) -> dict[str, Declarations]:
     """Emulator or product of the lab → what can be set of it."""
-    of_products = {name: Declared(each.steps) for name, each in products.of(lab).items() if each.steps}
-    return {**{name: declared(name) for name in lab.emulators}, **of_products}
+    of_products = {name: Declarations(each.steps) for name, each in products.of(lab).items() if each.steps}
+    return {**{name: declarations(name) for name in lab.emulators}, **of_products}
 
 
-def check(values: Mapping[str, str], possible: Mapping[str, Declared]) -> None:
+def check(values: Mapping[str, str], possible: Mapping[str, Declarations]) -> None:
     """Raise UsageError when a key is no step (or number) of the lab, or its value is none; "" takes a key away."""
     for key, value in values.items():
         emulator, _, rest = key.partition(".")
-        settable = possible.get(emulator, Declared())
+        settable = possible.get(emulator, Declarations())
         step = rest.partition(".")[0]
         if step not in settable.steps and rest not in settable.numbers:
             names = ", ".join(sorted(_names(possible))) or "none"
@@ -48,11 +48,11 @@ def _check_value(key: str, value: str, *, is_number: bool) -> None:
         raise UsageError(f"{key}: {wanted}.") from error
 
 
-def _names(possible: Mapping[str, Declared]) -> list[str]:
+def _names(possible: Mapping[str, Declarations]) -> list[str]:
     return [f"{name}.{part}" for name, each in possible.items() for part in (*each.steps, *each.numbers)]
 
 
-def describe(possible: Mapping[str, Declared], values: Mapping[str, str]) -> list[str]:
+def describe(possible: Mapping[str, Declarations], values: Mapping[str, str]) -> list[str]:
     """A line for each step and number, with what is set of it, and one for each object that differs."""
     lines = []
     for emulator, each in possible.items():

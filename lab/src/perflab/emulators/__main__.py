@@ -13,10 +13,10 @@ from perflab.cluster.api import connect
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.resources import CONFIG_MAPS
-from perflab.emulators.framework.steps import STEPS_NAME, Declared, Steps
+from perflab.emulators.framework.steps import STEPS_NAME, Declarations, Steps
 from perflab.emulators.framework.stores import Stores
 from perflab.emulators.framework.supervisor import Supervisor
-from perflab.emulators.packages import Runnable, runnable_of
+from perflab.emulators.registry import Runnable, runnable_of
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import read_lab
@@ -58,7 +58,7 @@ async def serve(folder: Path, port: int) -> None:
 
 
 async def _listen(port: int, stores: Stores, supervisor: Supervisor, settled: asyncio.Event) -> None:
-    set_steps = Steps("", Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
+    set_steps = Steps("", Declarations(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
 
     async def healthz(_: web.Request) -> web.Response:
         waiting = [store.resource.plural for store in stores.all() if not store.synced.is_set()]

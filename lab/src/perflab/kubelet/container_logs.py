@@ -69,7 +69,7 @@ def _of_trainer(
     for line in log_lines(simulated, started):
         came = started + datetime.timedelta(seconds=line.at_s / simulated.speed)
         # its last words come with its end, whatever the clocks' whole seconds say
-        if not whole and (came > until or line.at_s >= simulated.whole_s):
+        if not whole and (came > until or line.at_s >= simulated.duration_s):
             return
         stamp = _stamp(started + datetime.timedelta(seconds=line.at_s))
         yield Line(stamp, came, line.text)

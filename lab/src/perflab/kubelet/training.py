@@ -34,7 +34,7 @@ class Simulation(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def whole_s(self) -> float:
+    def duration_s(self) -> float:
         """From the container's start to its end."""
 
     def text(self) -> str:
@@ -43,7 +43,7 @@ class Simulation(abc.ABC):
 
     def in_time(self, seconds: float) -> Self:
         """The same, run so fast that it takes *seconds*."""
-        return dataclasses.replace(self, speed=self.whole_s / seconds) if seconds > 0 else self
+        return dataclasses.replace(self, speed=self.duration_s / seconds) if seconds > 0 else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Training(Simulation):
         return self.steps * self.step_s
 
     @property
-    def whole_s(self) -> float:
+    def duration_s(self) -> float:
         """From the container's start to its end."""
         return self.start_s + (0.0 if self.out_of_memory else self.runtime_s)
 
@@ -136,7 +136,7 @@ class Benchmark(Simulation):
     limit_s: float
 
     @property
-    def whole_s(self) -> float:
+    def duration_s(self) -> float:
         """From the container's start to its end."""
         return self.start_s + self.runs * self.run_s
 

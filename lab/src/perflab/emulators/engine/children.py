@@ -66,7 +66,7 @@ class Children:
         if isinstance(child.object, dict):
             missing = {"apiVersion", "kind", "metadata"} - child.object.keys()
             if missing:
-                raise ProductError(f"{compiler.source.place(path)}: the object has no {', '.join(sorted(missing))}")
+                raise ProductError(f"{compiler.file.place(path)}: the object has no {', '.join(sorted(missing))}")
             resource = Resource.of(child.object["apiVersion"], child.object["kind"])
             store, metadata = self._cluster.store(resource, child.labels), child.object["metadata"]
         loop = compiler.value(child.loop, (*path, "loop"), names) if child.loop is not None else None

@@ -155,7 +155,7 @@ class Product(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProductFile:
     """A product and the lines of its file."""
 
     path: Path
@@ -167,7 +167,7 @@ class Source:
         return _place(self.path, self.root, path)
 
 
-def load(path: Path) -> Source:
+def load(path: Path) -> ProductFile:
     """The product that a file describes.
 
     :raises ProductError: it is no YAML, or has a field that is none, or a value of another type.
@@ -187,7 +187,7 @@ def load(path: Path) -> Source:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         raise ProductError(f"{_place(path, root, _parsed(place))}: {message}") from error
-    return Source(path, product, root)
+    return ProductFile(path, product, root)
 
 
 def _shown(path: Path) -> str:

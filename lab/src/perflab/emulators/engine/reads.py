@@ -50,7 +50,7 @@ class Reading:
         was = self._values[before].pop(key, None) if before is not None else None
         if before is not None and not self._values[before]:
             del self._values[before]
-        where, value = self._look(new)
+        where, value = self._key_and_value(new)
         if new is not None and where is not None:
             self._where[key] = where
             self._values[where][key] = value
@@ -58,7 +58,7 @@ class Reading:
             for each in {before, where} - {None}:
                 self._enqueue(each if self._match else None)
 
-    def _look(self, document: Document | None) -> tuple[Key | None, Any]:
+    def _key_and_value(self, document: Document | None) -> tuple[Key | None, Any]:
         if document is None:
             return None, None
         scope = self._scope.with_item(document)

@@ -17,7 +17,7 @@ from perflab.emulators.framework.controller import Controller
 from perflab.emulators.framework.documents import conditions_of, is_leaving, with_condition
 from perflab.emulators.framework.operator_deployments import Operators
 from perflab.emulators.framework.resources import Resource, parse_kind
-from perflab.emulators.framework.steps import Look, Progress
+from perflab.emulators.framework.steps import Progress, StepState
 from perflab.emulators.framework.store import Key, Store, key_of
 
 _RULE_NAMES = frozenset(("object", "name", "namespace", "operator", "step", "children"))
@@ -87,7 +87,7 @@ class RuleController:
 
     def _step(self, title: str) -> _Rendered:
         if title not in self._cluster.steps.known.steps:
-            place = self._compiler.source.place((*self._path, "steps", title))
+            place = self._compiler.file.place((*self._path, "steps", title))
             raise ProductError(f"{place}: the product declares no step {title!r}")
         use, path = self._rule.steps[title], (*self._path, "steps", title)
         names = self._names if use.loop is None else self._names | {"item"}
@@ -177,26 +177,26 @@ class RuleController:
             self._unpublish(key)
             return None
         for title in self._steps:
-            scope.refresh(step={**scope.find("step"), title: self._look(title, progress, scope)})
+            scope.refresh(step={**scope.find("step"), title: self._check(title, progress, scope)})
         await progress.save(self._store)
         scope.refresh(object=self._store.get(key) or {})
         scope.refresh(children=await self._children.bring(scope))
         await self._patch(key, scope)
         await self._write_status(key, scope)
-        await self._tell_events(scope)
+        await self._create_events(scope)
         await self._delete(scope)
         self._publish(key, scope)
         return progress.wait_s
 
-    def _look(self, title: str, progress: Progress, scope: Scope) -> Look | dict[str, Look]:
+    def _check(self, title: str, progress: Progress, scope: Scope) -> StepState | dict[str, StepState]:
         step = self._steps[title]
         progress.keep_only(title, [self._object_of(step, each) for each in step.scopes(scope)])
-        looks = {}
+        states = {}
         for each in step.scopes(scope):
             about = self._object_of(step, each)
             fields = step.fields
-            looks[about] = progress.look(title, about, fields["when"](each), own_delay_s=fields["delay"](each))
-        return looks if step.loop is not None else next(iter(looks.values()))
+            states[about] = progress.check(title, about, fields["when"](each), own_delay_s=fields["delay"](each))
+        return states if step.loop is not None else next(iter(states.values()))
 
     def _object_of(self, step: _Rendered, scope: Scope) -> str:
         return str(step.fields["object"](scope) if "object" in step.fields else scope.find("name"))
@@ -242,7 +242,7 @@ class RuleController:
                 conditions = with_condition(conditions, str(fields["type"]), fields["when"], reason, message)
         return conditions
 
-    async def _tell_events(self, scope: Scope) -> None:
+    async def _create_events(self, scope: Scope) -> None:
         document = scope.find("object")
         for event in self._events:
             if event.fields["when"](scope):

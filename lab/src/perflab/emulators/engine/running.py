@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from perflab.emulators.engine.product import Source
+from perflab.emulators.engine.product import ProductFile
 from perflab.emulators.engine.rules import RuleController
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.engine.templates import Compiler, Scope
@@ -16,14 +16,14 @@ from perflab.emulators.framework.operator_deployments import Operators
 _INITIAL = "initial_objects.yaml"
 
 
-def controllers_of(cluster: Cluster, source: Source, targets: Targets) -> list[Controller]:
+def controllers_of(cluster: Cluster, file: ProductFile, targets: Targets) -> list[Controller]:
     """One for each rule, and one for the objects that are there from the start.
 
     :raises ProductError: a template cannot be compiled, or uses a name that is not there.
     """
-    product = source.product
+    product = file.product
     functions = importlib.import_module(product.functions).FUNCTIONS if product.functions else {}
-    compiler = Compiler(source, functions)
+    compiler = Compiler(file, functions)
     known = frozenset(product.vars)
     scope = Scope({}, compiler.variables(product.vars, ("vars",), known))
     operators = Operators(cluster, product.operators)
@@ -31,5 +31,5 @@ def controllers_of(cluster: Cluster, source: Source, targets: Targets) -> list[C
         RuleController(cluster, rule, compiler, ("rules", index), scope, known, operators, targets).controller
         for index, rule in enumerate(product.rules)
     ]
-    initial = source.path.with_name(_INITIAL)
+    initial = file.path.with_name(_INITIAL)
     return [*([InitialObjects(cluster, initial).controller] if initial.exists() else ()), *controllers]

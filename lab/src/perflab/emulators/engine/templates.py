@@ -15,7 +15,7 @@ from jinja2.runtime import Context
 from jinja2.utils import missing
 
 from perflab.emulators.engine.functions import FUNCTIONS
-from perflab.emulators.engine.product import Path_, ProductError, Source
+from perflab.emulators.engine.product import Path_, ProductError, ProductFile
 
 _SCOPE = "scope of the template"
 _CONSTANTS = {"true": True, "false": False}
@@ -75,9 +75,9 @@ class _Environment(jinja2.Environment):
 class Compiler:
     """Compiles the values of one product."""
 
-    def __init__(self, source: Source, functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, file: ProductFile, functions: Mapping[str, Callable[..., Any]]) -> None:
         """*functions* are the product's own, besides those of the engine."""
-        self.source = source
+        self.file = file
         self._compiled: dict[str, Template] = {}
         # objects of the API, not pages of HTML
         self._environment = _Environment(
@@ -145,14 +145,14 @@ class Compiler:
         try:
             parsed = environment.parse(text.strip())
         except jinja2.TemplateSyntaxError as error:
-            raise ProductError(f"{self.source.place(path)}: {error.message}") from error
+            raise ProductError(f"{self.file.place(path)}: {error.message}") from error
         found = list(parsed.find_all(nodes.Name))
         own = {each.name for each in found if each.ctx != "load"}
         unknown = {each.name for each in found} - own - known - environment.globals.keys()
         unknown |= {f"filter {each.name}" for each in parsed.find_all(nodes.Filter)} - _prefixed(environment.filters)
         unknown |= {f"test {each.name}" for each in parsed.find_all(nodes.Test)} - _prefixed(environment.tests, "test")
         if unknown:
-            raise ProductError(f"{self.source.place(path)}: there is no {', '.join(sorted(unknown))} here")
+            raise ProductError(f"{self.file.place(path)}: there is no {', '.join(sorted(unknown))} here")
         return parsed
 
     def _lazily(self, text: str) -> Template:
@@ -173,7 +173,7 @@ class Compiler:
         return lambda scope: template.render({_SCOPE: scope})
 
     def _placed(self, evaluate: Template, path: Path_) -> Template:
-        place = self.source.place(path)
+        place = self.file.place(path)
 
         def evaluated(scope: Scope) -> Any:
             try:

@@ -6,7 +6,7 @@ import hashlib
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.resources import CONFIG_MAPS, EVENTS, Resource
-from perflab.emulators.framework.steps import STEPS_NAME, Declared, Steps
+from perflab.emulators.framework.steps import STEPS_NAME, Declarations, Steps
 from perflab.emulators.framework.store import Store
 from perflab.emulators.framework.stores import Stores
 from perflab.processes.state import now
@@ -17,11 +17,11 @@ EMULATED = "lab.psap.perf/emulated"
 class Cluster:
     """The lab's cluster as an emulator sees it."""
 
-    def __init__(self, stores: Stores, name: str, declared: Declared | None = None) -> None:
+    def __init__(self, stores: Stores, name: str, declarations: Declarations | None = None) -> None:
         """*stores* are those of all emulators, *name* is this one's; *declared* is what can be set of it."""
         self.api = stores.api
         self.name = name
-        self.steps = Steps(name, declared or Declared(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
+        self.steps = Steps(name, declarations or Declarations(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
         self.stores = stores
 
     def store(self, resource: Resource, label: str = "", name: str = "") -> Store:

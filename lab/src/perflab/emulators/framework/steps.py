@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declarations:
     """What can be set of an emulator: step → what it is, from what to what; number → what it is."""
 
     steps: Mapping[str, str] = field(default_factory=dict)
@@ -37,29 +37,29 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepSetting:
     """How a step goes: how long it takes in seconds, infinity for never, and with what text it fails, if it does."""
 
     delay_s: float = 0.0
     failure: str | None = None
 
 
-def parse(text: str) -> Step:
+def parse(text: str) -> StepSetting:
     """The step that `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT` describes; ValueError for any other text."""
     before, fail, failure = text.partition(_FAIL)
     delay = before.strip().removesuffix(",").strip() if fail else text.strip()
     if delay == NEVER and not fail:
-        return Step(math.inf)
+        return StepSetting(math.inf)
     delay_s = 0.0 if fail and not delay else parse_duration(delay)
     if delay_s is None or (fail and not failure.strip()):
         raise ValueError(f"{text!r} is not a step; write `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`")
-    return Step(delay_s, failure.strip() if fail else None)
+    return StepSetting(delay_s, failure.strip() if fail else None)
 
 
 class Steps:
     """How the steps of one emulator go, as the ConfigMap says at the moment."""
 
-    def __init__(self, name: str, known: Declared, store: Store) -> None:
+    def __init__(self, name: str, known: Declarations, store: Store) -> None:
         """*store* holds the ConfigMap, once there is one."""
         self.name = name
         self.known = known
@@ -86,17 +86,17 @@ class Steps:
             _log.warning("%s.%s: %r is not a number", self.name, name, text)
             return default
 
-    def of(self, step: str, name: str, own_delay_s: float = 0.0) -> Step:
+    def of(self, step: str, name: str, own_delay_s: float = 0.0) -> StepSetting:
         """How this step of the object called *name* goes; it takes *own_delay_s* when nothing is set."""
         if step not in self.known.steps:
             raise ValueError(f"the emulator {self.name!r} declares no step {step!r}")
         key, data = f"{self.name}.{step}", self._data()
         text = data.get(f"{key}.{name}", data.get(key))
         try:
-            return Step(own_delay_s) if text is None else parse(text)
+            return StepSetting(own_delay_s) if text is None else parse(text)
         except ValueError as error:
             _log.warning("%s: %s", key, error)
-            return Step()
+            return StepSetting()
 
     def _data(self) -> Mapping[str, str]:
         document = self._document()
@@ -107,7 +107,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StepState:
     """A step of an object at the moment: it waits, or has failed with a text, or is done."""
 
     waiting: bool = False
@@ -133,7 +133,7 @@ class Progress:
         self._begun = _read(document)
         self._now = datetime.datetime.now(datetime.UTC)
 
-    def look(self, step: str, name: str, outstanding: bool = True, own_delay_s: float = 0.0) -> Look:
+    def check(self, step: str, name: str, outstanding: bool = True, own_delay_s: float = 0.0) -> StepState:
         """How far this step is, whose OBJECT is *name*; it ends when what it delays is not *outstanding* any more.
 
         *own_delay_s* is what it takes when nothing is set.
@@ -141,13 +141,13 @@ class Progress:
         key, how = self._key(step, name), self._steps.of(step, name, own_delay_s)
         if not outstanding or not how.delay_s or self._document is None:
             self._begun.pop(key, None)
-            return Look(failure=how.failure if outstanding else None)
+            return StepState(failure=how.failure if outstanding else None)
         begun = datetime.datetime.fromisoformat(self._begun.setdefault(key, self._now.isoformat()))
         left_s = how.delay_s - (self._now - begun).total_seconds()
         if left_s > 0:
             self.wait_s = min(self.wait_s, left_s)
-            return Look(waiting=True)
-        return Look(failure=how.failure)
+            return StepState(waiting=True)
+        return StepState(failure=how.failure)
 
     def keep_only(self, step: str, names: Iterable[str] = ()) -> None:
         """Forget when this step began for objects with other names."""

@@ -23,8 +23,8 @@ def lines(training: Training) -> Iterator[LogLine]:
         if step % training.logging_steps == 0:
             yield LogLine(training.at_s(step), f"\r{_bar(training, step)}\r{_record(training, step, loss)}")
     mean = round(total / training.steps, 4)
-    yield LogLine(training.whole_s, f"\r{_bar(training, training.steps)}\r{_summary(training, mean)}")
-    yield LogLine(training.whole_s, f"\r{_bar(training, training.steps)}")
+    yield LogLine(training.duration_s, f"\r{_bar(training, training.steps)}\r{_summary(training, mean)}")
+    yield LogLine(training.duration_s, f"\r{_bar(training, training.steps)}")
 
 
 def _beginning(training: Training) -> Iterator[LogLine]:

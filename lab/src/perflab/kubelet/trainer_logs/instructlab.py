@@ -30,7 +30,7 @@ def lines(training: Training, started: datetime.datetime) -> Iterator[LogLine]:
         share = f"{100 * step // training.steps}%|          | {step}/{training.steps}"
         yield LogLine(at_s, f"Epoch {_epoch(training, step)}: {share}")
     if not training.rank:
-        yield LogLine(training.whole_s, f"torchrun_exec_time: {training.whole_s / 60:.2f} min")
+        yield LogLine(training.duration_s, f"torchrun_exec_time: {training.duration_s / 60:.2f} min")
 
 
 def _record(training: Training, step: int, started: datetime.datetime) -> dict[str, object]:

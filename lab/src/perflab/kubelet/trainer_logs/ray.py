@@ -34,10 +34,10 @@ def lines(training: Training, started: datetime.datetime) -> Iterator[LogLine]:
         running = _spelled(at_s - training.start_s)
         yield LogLine(at_s, f"Training finished iteration {step} at {moment}. Total running time: {running}")
         yield from (LogLine(at_s, row) for row in _table(training, step, epoch, within, took))
-    ended = f"{started + datetime.timedelta(seconds=training.whole_s):%Y-%m-%d %H:%M:%S}"
+    ended = f"{started + datetime.timedelta(seconds=training.duration_s):%Y-%m-%d %H:%M:%S}"
     running = _spelled(training.runtime_s)
     yield LogLine(
-        training.whole_s,
+        training.duration_s,
         f"Training completed after {training.steps} iterations at {ended}. Total running time: {running}",
     )
 

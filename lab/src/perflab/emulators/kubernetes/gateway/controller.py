@@ -68,8 +68,8 @@ class Gateways:
         for key, each in seen.gateways.items():
             if is_ours(seen, each):
                 await self._gateways.patch_status(key, statuses.of_gateway(seen, each))
-        await _say(self._routes, seen.routes, lambda route: statuses.of_route(seen, route))
-        await _say(self._pools, seen.pools, lambda pool: statuses.of_pool(seen, pool))
+        await _write_parents(self._routes, seen.routes, lambda route: statuses.of_route(seen, route))
+        await _write_parents(self._pools, seen.pools, lambda pool: statuses.of_pool(seen, pool))
 
     def _write(self, name: str, document: Document) -> None:
         path = self._folder / name
@@ -86,9 +86,9 @@ def _by_key(store: Store) -> Objects:
     return {key_of(each): each for each in store.values()}
 
 
-async def _say(store: Store, found: Objects, status: Callable[[Document], Document]) -> None:
+async def _write_parents(store: Store, found: Objects, status: Callable[[Document], Document]) -> None:
     """Write the parents of each, where there are any or were."""
     for key, each in found.items():
-        said = status(each)
-        if said["parents"] or (each.get("status") or {}).get("parents"):
-            await store.patch_status(key, said)
+        written = status(each)
+        if written["parents"] or (each.get("status") or {}).get("parents"):
+            await store.patch_status(key, written)

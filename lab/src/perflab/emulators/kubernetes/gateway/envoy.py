@@ -12,6 +12,7 @@ from typing import Any
 
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_annotations
+from perflab.emulators.framework.units import parse_duration
 from perflab.emulators.kubernetes.gateway.routing import (
     EXACT,
     POOL,
@@ -153,10 +154,8 @@ def _action(route: Document, rule: Document) -> Document:
 
 
 def _seconds(duration: str) -> str:
-    """A duration of the Gateway API, `1h2m3s4ms`, as Envoy has it, `3723.004s`."""
-    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-    total = sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)(ms|h|m|s)", duration))
-    return f"{total:.3f}s"
+    """Convert a duration of the Gateway API, `1h2m3s4ms`, to Envoy's form, `3723.004s`."""
+    return f"{parse_duration(duration) or 0:.3f}s"
 
 
 def _rewritten(rule: Document, prefix: str) -> Document:

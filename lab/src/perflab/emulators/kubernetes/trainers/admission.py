@@ -35,7 +35,7 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
         simulated = simulated.in_time(told_s)
     wanted = {ANNOTATION: simulated.text()}
     if pod["spec"].get("restartPolicy", "Always") != "Always":
-        wanted[DURATION] = f"{1000 * simulated.whole_s / simulated.speed:.0f}ms"
+        wanted[DURATION] = f"{1000 * simulated.duration_s / simulated.speed:.0f}ms"
         if simulated.exit_code:
             wanted[EXIT_CODE] = str(simulated.exit_code)
     return {name: text for name, text in wanted.items() if name not in own}

@@ -55,12 +55,12 @@ class Machines:
     async def _step(self, step: str, machine: Document, take: Take) -> float | None:
         """Take a step when it is due, unless it is to fail; else when to look again."""
         progress = Progress(self._cluster.steps, machine)
-        look = progress.look(step, machine["metadata"]["name"])
+        state = progress.check(step, machine["metadata"]["name"])
         await progress.save(self._machines)
-        if look.done:
+        if state.done:
             await take(key_of(machine), machine)
-        elif look.failure:
-            await self._fail(key_of(machine), machine, _REASONS[step], look.failure)
+        elif state.failure:
+            await self._fail(key_of(machine), machine, _REASONS[step], state.failure)
         # one that never ends is looked at again when it is set anew
         return progress.wait_s
 

@@ -38,7 +38,7 @@ def of_gpus(number: int, memory_mib: int, pods: Iterable[Document]) -> list[Usag
     found = [Usage() for _ in range(number)]
     slot = 0
     for pod, asked in _holding(pods):
-        utilization, taken_mib = _told(pod, memory_mib)
+        utilization, taken_mib = _declared_use(pod, memory_mib)
         for _ in range(asked if number else 0):
             index = slot % number
             found[index] = _with(found[index], pod, utilization, taken_mib, memory_mib)
@@ -68,11 +68,11 @@ def _with(usage: Usage, pod: Document, utilization: float, taken_mib: int, memor
     )
 
 
-def _told(pod: Document, memory_mib: int) -> tuple[float, int]:
+def _declared_use(pod: Document, memory_mib: int) -> tuple[float, int]:
     """The utilization and the memory of each GPU, as the pod's annotation has them: else all, and half."""
     half = memory_mib * _MIB // 2
     try:
-        told = json.loads(own_annotations(pod).get(ANNOTATION) or "{}")
-        return float(told.get("gpu_utilization", 1.0)), int(told.get("gpu_memory_bytes", half)) // _MIB
+        declared = json.loads(own_annotations(pod).get(ANNOTATION) or "{}")
+        return float(declared.get("gpu_utilization", 1.0)), int(declared.get("gpu_memory_bytes", half)) // _MIB
     except (ValueError, TypeError, AttributeError):
         return 1.0, half // _MIB

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from perflab import profiles
-from perflab.emulators.engine.product import Source, load
+from perflab.emulators.engine.product import ProductFile, load
 from perflab.emulators.engine.running import controllers_of
 from perflab.emulators.engine.targets import Targets
 from perflab.emulators.framework.cluster import Cluster
-from perflab.emulators.framework.steps import Declared
+from perflab.emulators.framework.steps import Declarations
 from perflab.emulators.framework.stores import Stores
 
 
@@ -31,19 +31,19 @@ def product_file(name: str) -> Path | None:
     return path if path.exists() else None
 
 
-def declared(name: str) -> Declared:
+def declarations(name: str) -> Declarations:
     """What can be set of the emulator *name*."""
     path = product_file(name)
     return _of_product(load(path)) if path is not None else _of_package(name)
 
 
-def _of_product(source: Source) -> Declared:
-    return Declared(source.product.steps, source.product.numbers)
+def _of_product(file: ProductFile) -> Declarations:
+    return Declarations(file.product.steps, file.product.numbers)
 
 
-def _of_package(name: str) -> Declared:
+def _of_package(name: str) -> Declarations:
     package: Any = importlib.import_module(profiles.package(name))
-    return Declared(getattr(package, "STEPS", {}), getattr(package, "NUMBERS", {}))
+    return Declarations(getattr(package, "STEPS", {}), getattr(package, "NUMBERS", {}))
 
 
 def runnable_of(name: str, stores: Stores, targets: Targets) -> Iterator[Runnable]:
@@ -51,8 +51,8 @@ def runnable_of(name: str, stores: Stores, targets: Targets) -> Iterator[Runnabl
     path = product_file(name)
     running: Iterable[Runnable]
     if path is not None:
-        source = load(path)
-        running = controllers_of(Cluster(stores, name, _of_product(source)), source, targets)
+        file = load(path)
+        running = controllers_of(Cluster(stores, name, _of_product(file)), file, targets)
     else:
         package: Any = importlib.import_module(profiles.package(name))
         running = package.controllers(Cluster(stores, name, _of_package(name)))
