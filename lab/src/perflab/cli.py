@@ -37,7 +37,7 @@ _WITH = click.option(
 )
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print one line of progress."""
     click.echo(text, err=True)
 
@@ -68,9 +68,9 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     from perflab.building.llama import ensure_llama_cpp
 
     of_labs = tuple(name for name in products if name in PRODUCTS)
-    binaries = ensure_profile(places.cache_root(), say, profile, of_labs)
-    further = [ensure_binaries(places.cache_root(), say, S3_SERVER).folder] if S3 in products else []
-    further += [ensure_llama_cpp(places.cache_root(), say).folder] if LLAMA_CPP in products else []
+    binaries = ensure_profile(places.cache_root(), print_line, profile, of_labs)
+    further = [ensure_binaries(places.cache_root(), print_line, S3_SERVER).folder] if S3 in products else []
+    further += [ensure_llama_cpp(places.cache_root(), print_line).folder] if LLAMA_CPP in products else []
     folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside, *further))
     click.echo(f"The lab's programs are in {folders}.")
 
@@ -143,15 +143,15 @@ def up(
         raise UsageError("--fair-sharing is a setting of Kueue: add --with kueue.")
     if node_template:
         read_template(Path(node_template))
-    with state.only_one(home, name, say):
+    with state.only_one(home, name, print_line):
         present = state.read_lab(home, name)
         if present and present.state == "running" and not present.dead_components():
             _check_same(present.options, given, name)
             click.echo(f"The lab {name!r} is already running.")
             return
         options = Options(**given)
-        binaries = ensure_profile(places.cache_root(), say, options.profile, options.products)
-        started = lifecycle.up(home, name, options, binaries, say)
+        binaries = ensure_profile(places.cache_root(), print_line, options.profile, options.products)
+        started = lifecycle.up(home, name, options, binaries, print_line)
     click.echo(f"Use it with: export KUBECONFIG={started.kubeconfig}")
 
 
@@ -178,7 +178,7 @@ def down(name: str, every: bool) -> None:
 
     home = places.home()
     for each in state.names(home) if every else [name]:
-        with state.only_one(home, each, say):
+        with state.only_one(home, each, print_line):
             existed = lifecycle.down(home, each)
         click.echo(f"The lab {each!r} is deleted." if existed else f"There is no lab {each!r}.")
 
@@ -271,7 +271,7 @@ def restart(name: str, component: str, away_s: float) -> None:
     from perflab.control_plane import restarting
 
     home = places.home()
-    with state.only_one(home, name, say):
+    with state.only_one(home, name, print_line):
         restarting.restart(state.get_started(home, name), component, away_s)
     click.echo(f"{component} of the lab {name!r} is ready again.")
 
@@ -284,7 +284,7 @@ def scale(name: str, nodes: int) -> None:
     from perflab.control_plane import scaling
 
     home = places.home()
-    with state.only_one(home, name, say):
+    with state.only_one(home, name, print_line):
         scaling.scale(state.get_running(home, name), nodes)
     click.echo(f"The lab {name!r} has {nodes} Ready nodes.")
 

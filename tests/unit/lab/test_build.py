@@ -60,7 +60,7 @@ def test_set_without_its_record_is_not_used(built: Path) -> None:
 
 def test_too_little_space_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**9, 10**9))
-    monkeypatch.setattr(build, "find_go", lambda cache, say: Path("/bin/true"))
+    monkeypatch.setattr(build, "find_go", lambda cache, print_line: Path("/bin/true"))
     monkeypatch.setattr(Go, "cache_folders", lambda self: {"GOCACHE": tmp_path, "GOMODCACHE": tmp_path})
     with pytest.raises(ClusterError, match=r"1\.0 GB free.*5\.5 GB needed.*GOCACHE"):
         ensure_binaries(tmp_path, no_output, ETCD)

@@ -14,7 +14,7 @@ from perflab.building.envoy import ensure_envoy
 from perflab.building.golang import Go
 from perflab.building.sets import DEFINITIONS_FOLDER, Binaries, ensure_set, find_set, whole_set
 from perflab.building.toolchain import find_go
-from perflab.errors import ClusterError, Say
+from perflab.errors import ClusterError, PrintLine
 from perflab.profiles import ENVOY, running
 
 # measured on a build with empty caches: programs and CRDs, Go's build cache, sources
@@ -26,15 +26,15 @@ def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> 
     return find_set(cache / lock_hash(components))
 
 
-def ensure_profile(cache: Path, say: Say, profile: str, products: Iterable[str] = ()) -> Binaries:
+def ensure_profile(cache: Path, print_line: PrintLine, profile: str, products: Iterable[str] = ()) -> Binaries:
     """Return the programs of a profile and of products, building what is missing; raises as `ensure_binaries`."""
     sets = sets_for(profile, products)
     missing = [components for components in sets if find_binaries(cache, components) is None]
     if missing:
-        say(_announcement([component for components in missing for component in components]))
-    first, *further = (ensure_binaries(cache, say, components) for components in sets)
+        print_line(_announcement([component for components in missing for component in components]))
+    first, *further = (ensure_binaries(cache, print_line, components) for components in sets)
     if ENVOY in running(profile, products):
-        further.append(ensure_envoy(cache, say))
+        further.append(ensure_envoy(cache, print_line))
     return Binaries(first.folder, tuple(each.folder for each in further))
 
 
@@ -44,17 +44,19 @@ def _announcement(components: Sequence[Component]) -> str:
     return f"to build: {names}; about {max(1, round(minutes))} min on free CPUs when Go has nothing from before"
 
 
-def ensure_binaries(cache: Path, say: Say, components: Sequence[Component] = COMPONENTS) -> Binaries:
+def ensure_binaries(cache: Path, print_line: PrintLine, components: Sequence[Component] = COMPONENTS) -> Binaries:
     """Return the cached set, building it first when needed (minutes, on an empty Go cache).
 
     Raises ClusterError when there is no compiler, no room, or when a build fails.
     """
-    return ensure_set(cache / lock_hash(components), say, lambda folder, say: _build(components, folder, say))
+    return ensure_set(
+        cache / lock_hash(components), print_line, lambda folder, print_line: _build(components, folder, print_line)
+    )
 
 
-def _build(components: Sequence[Component], folder: Path, say: Say) -> Binaries:
+def _build(components: Sequence[Component], folder: Path, print_line: PrintLine) -> Binaries:
     cache = folder.parent
-    go = Go(find_go(cache, say))
+    go = Go(find_go(cache, print_line))
     programs = _programs(components)
     if programs:
         # definitions alone take next to nothing
@@ -62,9 +64,9 @@ def _build(components: Sequence[Component], folder: Path, say: Say) -> Binaries:
     started = time.monotonic()
     with whole_set(folder, versions(components), go.version()) as partial:
         for number, component in enumerate(components, start=1):
-            _build_component(go, component, partial, _numbered(say, number, len(components)))
+            _build_component(go, component, partial, _numbered(print_line, number, len(components)))
     what = ", ".join(programs) or "the definitions of kinds"
-    say(f"built {what} in {time.monotonic() - started:.0f} s ({folder})")
+    print_line(f"built {what} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
 
 
@@ -72,11 +74,11 @@ def _programs(components: Sequence[Component]) -> list[str]:
     return [program for component in components for program, _ in component.programs]
 
 
-def _numbered(say: Say, number: int, total: int) -> Say:
-    return lambda text: say(f"[{number}/{total}] {text}")
+def _numbered(print_line: PrintLine, number: int, total: int) -> PrintLine:
+    return lambda text: print_line(f"[{number}/{total}] {text}")
 
 
-def _build_component(go: Go, component: Component, partial: Path, say: Say) -> None:
+def _build_component(go: Go, component: Component, partial: Path, print_line: PrintLine) -> None:
     # a copy, because the package's own folder may be read-only and `go` wants to lock go.mod
     work = partial / "work" / component.name
     work.mkdir(parents=True)
@@ -86,29 +88,29 @@ def _build_component(go: Go, component: Component, partial: Path, say: Say) -> N
         sources = go.download(work, component.module)
         for file, folder in component.definitions:
             definitions.take(sources / file, partial / DEFINITIONS_FOLDER / folder)
-        say(f"{component.name} {component.version} taken")
+        print_line(f"{component.name} {component.version} taken")
     if component.programs:
-        _build_programs(go, component, work, partial, say)
+        _build_programs(go, component, work, partial, print_line)
 
 
-def _build_programs(go: Go, component: Component, work: Path, partial: Path, say: Say) -> None:
+def _build_programs(go: Go, component: Component, work: Path, partial: Path, print_line: PrintLine) -> None:
     names = ", ".join(program for program, _ in component.programs)
     started = time.monotonic()
-    say(f"fetching the sources of {component.name} {component.version}")
+    print_line(f"fetching the sources of {component.name} {component.version}")
     packages = go.fetch(work, [package for _, package in component.programs], component.tags)
-    say(f"{names}: {packages} packages to compile, unless Go has them from before")
+    print_line(f"{names}: {packages} packages to compile, unless Go has them from before")
     go.build(
         work,
         [package for _, package in component.programs],
         _target(component, partial / "bin"),
         component.linker_flags(),
-        lambda progress: say(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
+        lambda progress: print_line(f"building {names} … {time.monotonic() - started:.0f} s{progress}"),
         component.tags,
     )
     for module, folder, name in component.all_copies:
         shutil.copytree(go.module_folder(work, module) / folder, partial / name)
         _make_writable(partial / name)
-    say(f"{names} {component.version} built in {time.monotonic() - started:.0f} s")
+    print_line(f"{names} {component.version} built in {time.monotonic() - started:.0f} s")
 
 
 def _target(component: Component, folder: Path) -> Path:

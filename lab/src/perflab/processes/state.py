@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perflab.errors import ClusterError, Say, UsageError
+from perflab.errors import ClusterError, PrintLine, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
@@ -192,7 +192,7 @@ def is_locked(home: Path, name: str) -> bool:
 
 
 @contextmanager
-def only_one(home: Path, name: str, say: Say) -> Iterator[None]:
+def only_one(home: Path, name: str, print_line: PrintLine) -> Iterator[None]:
     """Keep other commands off this lab; the kernel drops the lock when the process dies."""
     documents.private_folder(home)
     path = home / f".{check_name(name)}.lock"
@@ -201,6 +201,6 @@ def only_one(home: Path, name: str, say: Say) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"waiting for another command on the lab {name!r}")
+            print_line(f"waiting for another command on the lab {name!r}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

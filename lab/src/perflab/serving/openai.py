@@ -108,11 +108,11 @@ async def _answer(request: web.Request, serving: Serving, asked: Asked) -> web.S
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
 
-    async def say(place: int) -> None:
+    async def send(place: int) -> None:
         if response is not None:
             await _event(response, _chunk(name, asked, WORD, ended=place + 1 == asked.tokens))
 
-    await serving.generate(asked.prompt_tokens, asked.tokens, say)
+    await serving.generate(asked.prompt_tokens, asked.tokens, send)
     usage = {"prompt_tokens": asked.prompt_tokens, "completion_tokens": asked.tokens}
     usage["total_tokens"] = sum(usage.values())
     if response is None:

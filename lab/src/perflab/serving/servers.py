@@ -19,7 +19,7 @@ MOST_TOKENS = 1_000_000
 FAILS = "this failure was declared"
 
 
-Say = Callable[[int], Awaitable[None]]
+SendToken = Callable[[int], Awaitable[None]]
 """Sends a token of an answer, by its number."""
 
 
@@ -53,10 +53,10 @@ class Serving:
             self.metrics.failed()
         return failed
 
-    async def generate(self, prompt_tokens: int, tokens: int, say: Say = _silently) -> None:
-        """Say the number of each token of an answer, from 0, at its own moment: one that is late delays no other.
+    async def generate(self, prompt_tokens: int, tokens: int, send: SendToken = _silently) -> None:
+        """Send the number of each token of an answer, from 0, at its own time; a late token delays no other.
 
-        The slot is free again however it ends, whether the pod's end or the client's cuts it off.
+        Frees the slot however the answer ends: completed, or cut off by the end of the pod or of the client.
         """
         began = last = time.monotonic()
         with self.metrics.waiting():
@@ -66,7 +66,7 @@ class Serving:
                 released = time.monotonic()
                 for place, offset in enumerate(self.model.times(tokens, self.chance)):
                     await asyncio.sleep(max(0.0, released + offset - time.monotonic()))
-                    await say(place)
+                    await send(place)
                     now = time.monotonic()
                     self.metrics.token(now - last, first=place == 0)
                     last = now

@@ -83,12 +83,12 @@ class _Generation:
         serving = await self._serving(asked.model_id, context)
         prompt, tokens = len(asked.request.text.split()), _tokens(asked, serving)
 
-        async def say(place: int) -> None:
-            said = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
-            await context.write(self._part(**said, ended=place + 1 == tokens))
+        async def send(place: int) -> None:
+            part = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
+            await context.write(self._part(**part, ended=place + 1 == tokens))
 
         await context.write(self._part(input_token_count=prompt))
-        await self._until_it_ends(serving, serving.generate(prompt, tokens, say), context)
+        await self._until_it_ends(serving, serving.generate(prompt, tokens, send), context)
 
     async def _serving(self, model: str, context: grpc.aio.ServicerContext[Any, Any]) -> Serving:
         try:
@@ -110,8 +110,8 @@ class _Generation:
                 await context.abort(self._status.UNAVAILABLE, "its pod has ended")
             raise
 
-    def _part(self, *, ended: bool = False, **said: Any) -> Any:
-        return self._message(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **said)
+    def _part(self, *, ended: bool = False, **part: Any) -> Any:
+        return self._message(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **part)
 
 
 def _tokens(asked: Any, serving: Serving) -> int:
