@@ -80,6 +80,26 @@ _SCALED: Mapping[str, str] = {
 _ANNOTATION = re.compile(r"\{[A-Za-z][A-Za-z0-9 _-]*\}")
 
 
+SECONDS: Mapping[str, float] = {
+    **{"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0},
+    **{"m": 60.0, "min": 60.0, "h": 3600.0, "hr": 3600.0, "d": 86400.0, "w": 604800.0},
+}
+_PART = rf"\d+(?:\.\d+)?\s?(?:{'|'.join(sorted(SECONDS, key=len, reverse=True))})"
+DURATION = rf"{_PART}(?:\s?{_PART})*"
+"""A pattern of durations as people, systemd and Ray write them: `500ms`, `1m30s`, `1hr 2min 3.5s`."""
+
+
+def read_duration(text: str) -> float:
+    """Return the seconds of a duration.
+
+    Raises:
+        ValueError: *text* does not match `DURATION`.
+    """
+    if not re.fullmatch(DURATION, text):
+        raise ValueError(f"{text!r} is not a duration")
+    return sum(float(number) * SECONDS[unit] for number, unit in re.findall(r"([\d.]+)\s?([a-zµ]+)", text))
+
+
 def unit_of(text: str) -> Unit:
     """The unit by its name or its code in UCUM; a rate is `<unit>/s`, what a team counts itself `{widget}`.
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run as perfanalysis
+from perfanalysis.units import read_duration
 from perfanalysis.workloads.boot_timing import systemd
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
@@ -149,10 +150,10 @@ def test_unit_never_activated_has_no_time() -> None:
 
 
 def test_durations_have_several_parts_and_units() -> None:
-    assert systemd.duration("1h 2min 3.500s") == 3723.5
+    assert read_duration("1h 2min 3.500s") == 3723.5
     assert dict(systemd.blamed(boot_timing()["blame"]))["dev-hugepages.mount"] == pytest.approx(250e-6)
-    with pytest.raises(ValueError, match="'soon' is no duration of systemd"):
-        systemd.duration("soon")
+    with pytest.raises(ValueError, match="'soon' is not a duration"):
+        read_duration("soon")
 
 
 def test_boot_without_initrd_has_no_initrd_time() -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.documents import Document, read_document
+from perfanalysis.units import DURATION, SECONDS, read_duration
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import SHARES, STATISTICS, Method, Value, estimates, smallest_sample
@@ -152,9 +153,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 BY_DIRECTION = {"lower": "<=", "higher": ">="}
 LIMIT = re.compile(r"(?P<operator><=|>=|==|<|>)?\s*(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)")
-DURATION = re.compile(r"(?P<operator><=|>=|==|<|>)?\s*(?P<parts>(?:\d+(?:\.\d+)?(?:us|µs|ms|s|min|m|h))+)")
-PART = re.compile(r"(\d+(?:\.\d+)?)(us|µs|ms|s|min|m|h)")
-SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+TIME_LIMIT = re.compile(rf"(?P<operator><=|>=|==|<|>)?\s*(?P<duration>{DURATION})")
 UNITS: Mapping[str, Mapping[str, float]] = {
     "seconds": {"": 1.0, **SECONDS},
     "ratio": {"": 1.0, "%": 0.01},
@@ -254,10 +253,9 @@ def parse_words(words: Iterable[str]) -> dict[str, str]:
 
 def _limit(text: str, measure: Measure) -> tuple[str | None, float]:
     if measure.unit == "seconds":
-        spelled = DURATION.fullmatch(text)
+        spelled = TIME_LIMIT.fullmatch(text)
         if spelled is not None:
-            parts = PART.findall(spelled["parts"])
-            return spelled["operator"], sum(float(number) * SECONDS[unit] for number, unit in parts)
+            return spelled["operator"], read_duration(spelled["duration"])
     match = LIMIT.fullmatch(text)
     units = UNITS.get(measure.unit, {"": 1.0, measure.unit: 1.0, **(RATE if _is_rate(measure) else {})})
     if match is None or match["unit"] not in units:

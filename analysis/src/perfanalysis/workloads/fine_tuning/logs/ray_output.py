@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from perfanalysis.units import DURATION, read_duration
 from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Problem, Step, finite, not_finite
 
 NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
@@ -19,9 +20,7 @@ EDGES = ("│", "|")
 WORDS = ("[epoch", "Total running", "took", "---", "bits/sec")
 """A line outside of a table without any of these tells nothing."""
 RESULT = "Training result"
-DURATION = re.compile(r"Total running time: ((?:\d+(?:\.\d+)?\s?(?:hr|h|min|s)\s?)+)")
-DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s?(hr|h|min|s)")
-SECONDS = {"hr": 3600.0, "h": 3600.0, "min": 60.0, "s": 1.0}
+RUNNING_TIME = re.compile(rf"Total running time: ({DURATION})")
 TOOK = re.compile(r"\btook (\d+(?:\.\d+)?) seconds")
 VERDICT = re.compile(r"--- (PASSED|FAILED): (.+?) ---")
 IPERF = re.compile(
@@ -72,9 +71,9 @@ class RayReader:
             self._printed(line, *printed.groups())
         elif PRINTED_PART.search(line.text):
             self.gathered.torn.append(line.number)
-        running = DURATION.search(line.text)
+        running = RUNNING_TIME.search(line.text)
         if running is not None:
-            seconds = sum(float(number) * SECONDS[unit] for number, unit in DURATION_PART.findall(running[1]))
+            seconds = read_duration(running[1])
             self.gathered.fact(line.number, "total_running_time_s", seconds)
         took = TOOK.search(line.text)
         if took is not None:
