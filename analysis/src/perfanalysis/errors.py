@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class AnalysisError(Exception):
     """Something could not be analysed. The message says what, where and what to do."""
@@ -31,3 +34,15 @@ class HistoryError(AnalysisError):
     """Too few values, or too few runs, to judge by."""
 
     exit_code = 6
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `did you mean X?` with the known name that is most similar to *name*; empty if none is.
+
+    Args:
+        name: The unknown name.
+        known: The names to choose from.
+        cutoff: The least similarity, from 0 to 1.
+    """
+    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
+    return f"did you mean {found[0]}?" if found else ""

@@ -6,10 +6,11 @@ https://ucum.org/ucum; what is counted is an annotation there, `{pod}`, of the u
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from perfanalysis.errors import did_you_mean
 
 BASE = "base unit of Prometheus"
 COUNTED = "a count, named after the counted thing"
@@ -113,12 +114,13 @@ def unit_of(text: str) -> Unit:
     if per == "s" and whole and "/" not in whole:
         each = unit_of(whole)
         return Unit(f"{each.name}/s", f"{each.ucum}/s", f"rate: {each.reason}")
-    raise ValueError(f"unit {text!r} is no base unit of Prometheus and none of UCUM that is accepted{_instead(text)}")
+    raise ValueError(
+        f"unknown unit {text!r}: use a base unit of Prometheus or an accepted UCUM unit{_instead(text)}"
+    )
 
 
 def _instead(text: str) -> str:
     if text in _SCALED:
-        return f"; give its values in {_SCALED[text]}"
-    near = difflib.get_close_matches(text, [unit.name for unit in TABLE], n=1)
-    counted = "what is counted is written in braces, such as {widget}"
-    return f"; did you mean {near[0]}? Else {counted}" if near else f"; {counted}"
+        return f"; convert the values to {_SCALED[text]}"
+    meant = did_you_mean(text, [unit.name for unit in TABLE])
+    return f"; {f'{meant} ' if meant else ''}name what you count in braces, such as {{widget}}"

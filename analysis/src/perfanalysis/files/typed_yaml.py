@@ -7,7 +7,6 @@ which `json_schema` makes the JSON Schema. A field `at` (a text) of a dataclass 
 from __future__ import annotations
 
 import datetime
-import difflib
 import re
 import types
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.files.bounded_yaml import TOO_DEEP, Loader, UnboundedError, check_bounds
 
 if TYPE_CHECKING:
@@ -107,13 +106,10 @@ def _composed(path: Path) -> yaml.Node | None:
         raise UsageError(f"{path}:{line}: {fault}{getattr(error, 'problem', None) or error}") from error
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A sentence's end that offers the nearest known name, else all of them."""
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error message: the most similar known name, else all known names."""
     names = [str(one) for one in known]
-    close = difflib.get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"known: {', '.join(names)}" if names else "there are none"
+    return did_you_mean(name, names) or f"known: {', '.join(names) or 'none'}"
 
 
 def _needed(kind: type[Any]) -> str:
@@ -198,7 +194,7 @@ class _Reader:
     def _choice(self, node: yaml.Node, choices: tuple[Any, ...], what: str) -> Any:
         value = self._scalar(node, str, what)
         if value not in choices:
-            raise self._fail(node, f"{what} cannot be {value}; {nearest(value, choices)}")
+            raise self._fail(node, f"{what} cannot be {value}; {suggest(value, choices)}")
         return value
 
     def _items(self, node: yaml.Node, hint: Any, what: str) -> tuple[Any, ...]:
@@ -229,7 +225,7 @@ class _Reader:
         known = {member.name: member for member in members(kind)}
         for name, (key, _) in pairs.items():
             if name not in known:
-                raise self._fail(key, f"unknown key {name} in {what}; {nearest(name, known)}")
+                raise self._fail(key, f"unknown key {name} in {what}; {suggest(name, known)}")
         missing = [member.name for member in known.values() if member.required and member.name not in pairs]
         if missing:
             own = next((pairs[name][1].value for name in ("name",) if name in pairs), None)

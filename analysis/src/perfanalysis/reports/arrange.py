@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,9 +10,9 @@ from typing import Any
 
 from perfanalysis.drawing.blocks import Block, Note, Section
 from perfanalysis.drawing.charts import Figure
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.typed_yaml import nearest
+from perfanalysis.files.typed_yaml import suggest
 from perfanalysis.reports.content import Content, Group
 from perfanalysis.reports.layout import EVERYTHING, Entry, Page, Where, known_names
 
@@ -141,10 +140,9 @@ def _check_known(name: str, content: Content, part: Entry, file: Path | None) ->
     if any(fnmatchcase(one, name.rpartition(".")[2]) for one in known):
         return
     where = _line_of(name, part, file)
-    close = difflib.get_close_matches(name.rpartition(".")[2], sorted(known), n=1)
-    meant = f"did you mean {close[0]}? " if close else ""
+    meant = did_you_mean(name.rpartition(".")[2], known)
     raise UsageError(
-        f"{where}: nothing is called {name}; {meant}`perfanalysis report RUN --list-plots` names everything"
+        f"{where}: no section or block is called {name}; {meant or 'run `perfanalysis report RUN --list-plots`'}"
     )
 
 
@@ -265,7 +263,7 @@ def check_filters(page: Page, groups: tuple[Group, ...], file: Path | None) -> t
         for name in where:
             known = sorted({label for group in groups for label in group.labels})
             if groups and not any(_key(name, group.labels) for group in groups):
-                raise UsageError(f"{at}: no recording has a {name} to filter by; {nearest(name, known)}")
+                raise UsageError(f"{at}: no recording has a {name} to filter by; {suggest(name, known)}")
         if where and not any(matches(where, group) for group in groups):
             words = ", ".join(f"{name}: {asked}" for name, asked in where.items())
             findings.append(Finding("warning", file.name if file else "report", f"no recording has {words}"))

@@ -131,7 +131,7 @@ def test_absent_data_is_a_note(small_run: Path) -> None:
 @pytest.mark.parametrize(
     ("pages", "line", "words"),
     [
-        (["{id: index, generate: [generl]}"], 3, "nothing is called generl; did you mean general?"),
+        (["{id: index, generate: [generl]}"], 3, "no section or block is called generl; did you mean general?"),
         (["{id: index, generate: [gpus]}", "{id: b, generate: [latency.genral]}"], 4, "did you mean general?"),
         (["{id: index, generate: [gpus], filters: {}}"], 3, "unknown key filters"),
         (["{id: index, generate: [gpus], where: {workload: x}}"], 3, "no recording has a workload to filter by"),

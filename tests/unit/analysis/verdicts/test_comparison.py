@@ -133,7 +133,7 @@ def test_key_of_only_one_run_differs_unless_ignored(
     assert "scale_test_patch (not known and spec.parallelism=2)" in (tmp_path / "report/comparison.md").read_text()
     capsys.readouterr()
     assert run([*words, "--ignore", "scale_test_path"]) == 2
-    assert "--ignore scale_test_path: none of these runs has such a key; did you mean scale_test_patch?" in (
+    assert "--ignore scale_test_path: none of these runs has this key; did you mean scale_test_patch?" in (
         capsys.readouterr().err
     )
 

@@ -199,7 +199,7 @@ def test_facts_can_become_keys_and_runs_be_excluded() -> None:
 )
 def test_unknown_key_is_refused(selection: Selection) -> None:
     found = entries_with(CALM)
-    with pytest.raises(UsageError, match="no run of the history has a key or fact scale_test_cout; did you mean"):
+    with pytest.raises(UsageError, match="no run of the history has the key or fact scale_test_cout; did you mean"):
         regress(found[-1:], found, Options(selection=selection), Acknowledged())
 
 

@@ -62,9 +62,9 @@ def test_limits(name: str, limit: object, sign: str, number: float) -> None:
 @pytest.mark.parametrize(
     ("name", "limit", "message"),
     [
-        ("pod_redy_p99", "5s", "pod_redy_p99 is no measure; did you mean pod_ready_p99?"),
+        ("pod_redy_p99", "5s", "unknown measure pod_redy_p99; did you mean pod_ready_p99?"),
         ("time_to_running", "5s", "did you mean time_to_running_"),
-        ("xyzzy", 1, "perfanalysis measures lists them"),
+        ("xyzzy", 1, "list them by `perfanalysis measures`"),
         ("pod_ready_p99", "5/s", r"'5/s' is no limit in seconds; write it like 500ms or 5s"),
         ("pod_ready_p99", "soon", "'soon' is no limit in seconds"),
         ("submission_rate", "20/s", "neither way is better, so say which: '<= 20/s' or '>= 20/s'"),
@@ -122,7 +122,7 @@ def test_every_statistic_of_every_step_is_a_measure() -> None:
         ),
         (["pvc_bind_p90=1s"], 6, "pvc_bind_p90 <= 1s: no volume claims in this recording"),
         (["time_to_running_p50=1ms", "time_to_running_p99=600s"], 4, "missed"),
-        (["losst=0"], 2, "threshold losst is no measure; did you mean lost?"),
+        (["losst=0"], 2, "unknown measure losst; did you mean lost?"),
         ([], 2, "there is no threshold to judge by"),
     ],
 )

@@ -39,16 +39,16 @@ def test_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("ms", "give its values in seconds"),
-        ("%", "give its values in ratio"),
-        ("MiB", "give its values in bytes"),
+        ("ms", "convert the values to seconds"),
+        ("%", "convert the values to ratio"),
+        ("MiB", "convert the values to bytes"),
         ("second", "did you mean seconds"),
-        ("widgets", "written in braces"),
-        ("{}", "written in braces"),
-        ("bytes/s/s", "is no base unit"),
-        ("ms/s", "give its values in seconds"),
-        ("/s", "is no base unit"),
-        ("", "is no base unit"),
+        ("widgets", "name what you count in braces"),
+        ("{}", "name what you count in braces"),
+        ("bytes/s/s", "use a base unit of Prometheus"),
+        ("ms/s", "convert the values to seconds"),
+        ("/s", "use a base unit of Prometheus"),
+        ("", "use a base unit of Prometheus"),
     ],
 )
 def test_other_unit_is_refused_with_valid_ones(text: str, told: str) -> None:

@@ -5,13 +5,12 @@ Settings, versions and other facts in which the compared sides differ: what may 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.drawing.wording import listed, value_text
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.verdicts.comparison.sides import Recording, Side
 
 Differing = Mapping[str, tuple[Any, Any]]
@@ -89,9 +88,8 @@ class Rule:
 def _check_names(names: frozenset[str], sides: Sequence[Side]) -> None:
     known = {name for side in sides for recording in side.recordings for name in recording.keys}
     for name in sorted(names - known):
-        near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"--ignore {name}: none of these runs has such a key{hint}")
+        meant = did_you_mean(name, known, 0.5)
+        raise UsageError(f"--ignore {name}: none of these runs has this key{f'; {meant}' if meant else ''}")
 
 
 def _paired(

@@ -5,7 +5,6 @@ The cells of one run as sides: by one of their settings, or each cell for itself
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfanalysis.drawing.wording import value_text
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.files.cache import scratch_folder
 from perfanalysis.files.discovery import Lab, Run, lab_of
 from perfanalysis.files.documents import Document, listing, mapping, text_or_none
@@ -247,9 +246,9 @@ class Matrix:
         fitting = fitting or [name for name in self.varying if name.endswith((f"_{by}", f".{by}"))]
         if len(fitting) == 1:
             return fitting[0]
-        near = difflib.get_close_matches(by, [self.short(name) for name in self.varying], n=1, cutoff=0.4)
+        meant = did_you_mean(by, map(self.short, self.varying), 0.4)
         raise UsageError(
-            f"the cells of {self.result.run.id} do not differ in {by}; {f'did you mean {near[0]}? ' if near else ''}"
+            f"the cells of {self.result.run.id} do not differ in {by}; {f'{meant} ' if meant else ''}"
             f"they differ in {', '.join(self.varying) or 'nothing'}"
         )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from perfanalysis.drawing.wording import counted, listed, value_text
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.results.history.documents import Entry
 from perfanalysis.results.history.folder import version_key
 from perfanalysis.verdicts.comparison.pairs import Rule, differing
@@ -71,9 +70,8 @@ def check_names(selection: Selection, entries: Sequence[Entry]) -> None:
     known = {name for entry in entries for name in (*entry.keys, *entry.facts)}
     for name in selection.names if known else ():
         if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"no run of the history has a key or fact {name}{hint}")
+            meant = did_you_mean(name, known, 0.5)
+            raise UsageError(f"no run of the history has the key or fact {name}{f'; {meant}' if meant else ''}")
 
 
 def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tuple[Entry, ...]:

@@ -8,7 +8,6 @@ max, mean. Beside them stand the counts of the recorder's accounts.
 
 from __future__ import annotations
 
-import difflib
 import math
 import operator
 import re
@@ -18,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from perfanalysis.errors import UsageError
+from perfanalysis.errors import UsageError, did_you_mean
 from perfanalysis.files.documents import Document, read_document
 from perfanalysis.units import DURATION, SECONDS, read_duration
 from perfanalysis.workloads.kinds import Kinds
@@ -221,7 +220,7 @@ def check_samples(thresholds: Iterable[Threshold], kinds: Kinds, workloads: int)
 def parse_threshold(name: str, limit: object, known: Mapping[str, Measure]) -> Threshold:
     """One threshold. Raises UsageError saying what is wrong with it."""
     if name not in known:
-        raise UsageError(f"threshold {name} is no measure{_did_you_mean(name, known)}")
+        raise UsageError(f"unknown measure {name}; {_suggest(name, known)}")
     measure = known[name]
     text = str(limit).strip()
     if isinstance(limit, bool) or not isinstance(limit, int | float | str):
@@ -275,9 +274,8 @@ def _is_rate(measure: Measure) -> bool:
     return measure.unit.endswith("/s")
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    # a step's name without a statistic is the likeliest slip of all
-    found = found or sorted(one for one in names if one.startswith(f"{name}_"))[:1]
-    return f"; did you mean {found[0]}?" if found else "; perfanalysis measures lists them"
+def _suggest(name: str, known: Iterable[str]) -> str:
+    # the name of a step without a statistic is the likeliest mistake
+    names = sorted(known)
+    longer = [f"did you mean {one}?" for one in names if one.startswith(f"{name}_")]
+    return did_you_mean(name, names) or next(iter(longer), "list them by `perfanalysis measures`")

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from perfanalysis.errors import UsageError
 from perfanalysis.files.tables import Kind
-from perfanalysis.files.typed_yaml import nearest
+from perfanalysis.files.typed_yaml import suggest
 from perfanalysis.workloads.declared.model import (
     OF_ANY,
     ColumnDeclared,
@@ -70,7 +70,7 @@ class Checks:
             self._plot(plot)
         for name in declared.shown:
             if name not in declared.tables:
-                raise UsageError(f"{declared.at}: shown has no table {name}; {nearest(name, declared.tables)}")
+                raise UsageError(f"{declared.at}: shown has no table {name}; {suggest(name, declared.tables)}")
 
     def _names(self) -> None:
         declared = self.declared
@@ -108,11 +108,11 @@ class Checks:
         """That `table.column` is declared, and of one of the kinds."""
         table, name = split(reference)
         if table not in self.declared.tables or not name:
-            hint = nearest(table, self.declared.tables)
+            hint = suggest(table, self.declared.tables)
             raise UsageError(f"{at}: {reference!r} names no declared table.column; tables: {hint}")
         columns = {column.name: column for column in self.declared.tables[table].columns}
         if name not in columns:
-            raise UsageError(f"{at}: table {table} has no column {name}; {nearest(name, columns)}")
+            raise UsageError(f"{at}: table {table} has no column {name}; {suggest(name, columns)}")
         if kinds and columns[name].kind not in kinds:
             text = f"{reference} is of kind {columns[name].kind}; here it must be {' or '.join(kinds)}"
             raise UsageError(f"{at}: {text}")
