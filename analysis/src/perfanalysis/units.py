@@ -114,9 +114,7 @@ def unit_of(text: str) -> Unit:
     if per == "s" and whole and "/" not in whole:
         each = unit_of(whole)
         return Unit(f"{each.name}/s", f"{each.ucum}/s", f"rate: {each.reason}")
-    raise ValueError(
-        f"unknown unit {text!r}: use a base unit of Prometheus or an accepted UCUM unit{_instead(text)}"
-    )
+    raise ValueError(f"unknown unit {text!r}: use a base unit of Prometheus or an accepted UCUM unit{_instead(text)}")
 
 
 def _instead(text: str) -> str:

@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
 )
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.prometheus_ranges import parse, ranges_of
 
 from tests.integration.conftest import PROJECT, Lab
@@ -78,7 +78,7 @@ def test_every_shipped_query_is_valid_and_read_by_the_analysis(prometheus: Prome
     assert outcome.failed == {}
     check_file(tmp_path / "prometheus_queries.yml")
     place = Place(tmp_path, "x", "prometheus_queries.yml", None)
-    source = Source(place)
+    source = RecordingFiles(place)
     ranges = ranges_of(place, parse(source))
     assert source.findings == ()
     assert len(ranges.samples) == outcome.samples

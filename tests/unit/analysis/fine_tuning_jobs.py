@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.kpis import KpiValue
@@ -35,7 +35,7 @@ def analysed(folder: Path, log: str | None, **stated: Any) -> Analysis:
     if log is not None:
         shutil.copy(LOGS / log, folder / "logs" / "main.log")
     place = Place(folder, folder.name, "fine_tuning.json", None)
-    return analyse(parse(Source(place)), place, "linear")
+    return analyse(parse(RecordingFiles(place)), place, "linear")
 
 
 def kpis(analysis: Analysis) -> dict[str, KpiValue]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
 from perfanalysis.workloads.workload_type import Analysis
@@ -40,7 +40,7 @@ def analysed(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
     }
     write_json(folder / "fine_tuning.json", {**facts, "logs": ["logs/main.log"], **told})
     place = Place(folder, folder.name, "fine_tuning.json", None)
-    return analyse(parse(Source(place)), place, "linear")
+    return analyse(parse(RecordingFiles(place)), place, "linear")
 
 
 @pytest.mark.parametrize("query", [{}, STAMPED], ids=["plain", "stamped"])

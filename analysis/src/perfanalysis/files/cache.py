@@ -29,7 +29,7 @@ import msgspec
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.documents import Document, load_json, mapping, write_bytes, write_json
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source, TableSource, TablesType, named_files
+from perfanalysis.files.recording_files import RecordingFiles, TableSource, TablesType, named_files
 from perfanalysis.files.tables import is_arrow, parquet_bytes, read_table, specs_of
 
 PREFIX = "perfanalysis-"
@@ -119,7 +119,7 @@ def tables_folder(output: Path, place: Place) -> Path:
 
 
 def load_tables(
-    workload: TableSource[TablesType], source: Source, folder: Path
+    workload: TableSource[TablesType], source: RecordingFiles, folder: Path
 ) -> tuple[TablesType, tuple[Finding, ...]]:
     """The recording's tables: from `folder` when made from the same contents, else parsed and written there."""
     return Cache(workload, source.place, folder).load()
@@ -171,7 +171,7 @@ class Cache(Generic[TablesType]):
 
     def renew(self, state: State) -> tuple[TablesType, tuple[Finding, ...]]:
         """Parse, and keep the tables unless an input changed meanwhile; they may be Arrow's still."""
-        source = Source(self.place, self.workload.files)
+        source = RecordingFiles(self.place, self.workload.files)
         tables = self.workload.parse(source)
         _release_memory()
         self._keep(tables, state.inputs, source.findings)

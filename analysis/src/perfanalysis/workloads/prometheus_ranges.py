@@ -18,7 +18,7 @@ from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.discovery import MONITORING, Place
 from perfanalysis.files.documents import listing, load_json, number_or, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source, TableSource
+from perfanalysis.files.recording_files import RecordingFiles, TableSource
 from perfanalysis.files.tables import Column, TableSpec
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Ranges:
         return self.start_s <= end_s and start_s <= self.end_s
 
 
-def parse(source: Source) -> RangeTables:
+def parse(source: RecordingFiles) -> RangeTables:
     """The samples of all answers that the document lists; one that cannot be read, or was refused, is a finding."""
     import pandas as pd
 
@@ -231,7 +231,7 @@ RANGES = TableSource(
 
 def ranges_of(place: Place, tables: RangeTables) -> Ranges:
     """The window with its samples; where the document does not tell it, from the first sample to the last."""
-    document = Source(place).document(MARKER, KIND)
+    document = RecordingFiles(place).document(MARKER, KIND)
     times = tables.prometheus_samples["at_s"]
     first, last = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
     return Ranges(

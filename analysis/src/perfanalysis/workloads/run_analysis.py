@@ -14,7 +14,7 @@ from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, labs_together
 from perfanalysis.files.documents import refuse_links
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import LabelledKpis
 from perfanalysis.workloads.labels import labels_of
@@ -122,7 +122,7 @@ def _analyse_place(
 ) -> tuple[Analysis, tuple[Finding, ...]]:
     """One recording. Raises DataQualityError when its parser failed."""
     workload, selection = options.kinds.of(place.marker), options.selection
-    tables, findings = load_tables(workload, Source(place), tables_folder(output, place))
+    tables, findings = load_tables(workload, RecordingFiles(place), tables_folder(output, place))
     if selection is not None:
         if workload.select is not None:
             tables, part = workload.select(tables, selection)

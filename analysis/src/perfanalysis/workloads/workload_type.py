@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from perfanalysis.files.discovery import Lab, Place
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import TableSource, TablesType
+from perfanalysis.files.recording_files import TableSource, TablesType
 from perfanalysis.files.tables import TableSpec
 from perfanalysis.workloads.prometheus_ranges import Ranges
 

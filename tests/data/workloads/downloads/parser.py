@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.percentiles import Value
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each line of a client's file, and the servers of downloads.json."""
     transfers = []
     for record in source.records("clients/*.jsonl"):

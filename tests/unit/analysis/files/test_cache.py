@@ -20,7 +20,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.cache import Cache, content_hash, load_tables, own_hash, tables_folder
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.files.tables import specs_of
 from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.parsing import parse_run
@@ -44,7 +44,7 @@ class Counting:
         self.version = 1
         self.meanwhile: Callable[[], Any] = int
 
-    def _parse(self, source: Source) -> ScaleTestTables:
+    def _parse(self, source: RecordingFiles) -> ScaleTestTables:
         self.parsed += 1
         tables = WORKLOAD.parse(source)
         self.meanwhile()
@@ -52,7 +52,7 @@ class Counting:
 
     def load(self) -> tuple[ScaleTestTables, tuple[Finding, ...]]:
         workload = replace(WORKLOAD, parse=self._parse, version=self.version)
-        return load_tables(workload, Source(self.place), self.folder)
+        return load_tables(workload, RecordingFiles(self.place), self.folder)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def counting(tmp_path: Path) -> Counting:
 
 def test_stored_tables_equal_parsed_tables(counting: Counting) -> None:
     stored, _ = counting.load()
-    parsed = WORKLOAD.parse(Source(counting.place))
+    parsed = WORKLOAD.parse(RecordingFiles(counting.place))
     assert counting.parsed == 1
     for name in ("submissions", "transitions", "events", "nodes"):
         first, second = getattr(stored, name), getattr(parsed, name)
@@ -260,7 +260,7 @@ class Matrix:
         """What the second recording holds, as it is loaded."""
         place = Place(self.directory / SECOND, SECOND, "downloads.json", None)
         kind = shipped().with_folders([self.kind]).of(place.marker)
-        tables, _ = load_tables(kind, Source(place), tables_folder(output, place))
+        tables, _ = load_tables(kind, RecordingFiles(place), tables_folder(output, place))
         return [getattr(tables, name).astype("object").to_numpy().tolist() for name in specs_of(kind.tables)]
 
 
@@ -346,15 +346,15 @@ def test_moved_run_keeps_its_tables(matrix: Matrix) -> None:
 # -- a parser reads only what it declares
 
 
-def _reading(name: str) -> Callable[[Source], Any]:
-    def parse(source: Source) -> Any:
+def _reading(name: str) -> Callable[[RecordingFiles], Any]:
+    def parse(source: RecordingFiles) -> Any:
         WAYS[name](source)
         return WORKLOAD.parse(source)
 
     return parse
 
 
-WAYS: dict[str, Callable[[Source], object]] = {
+WAYS: dict[str, Callable[[RecordingFiles], object]] = {
     "by the source": lambda source: source.text("run.log"),
     "a pattern": lambda source: source.names("*.log"),
 }
@@ -368,6 +368,6 @@ def test_reading_an_undeclared_file_is_an_error(tmp_path: Path, way: str) -> Non
     workload = replace(WORKLOAD, parse=_reading(way))
     place = Place(directory, "artifacts", "recording.json", None)
     with pytest.raises(UsageError, match=r"artifacts/.*the parser reads it, but its files are .*add it to these"):
-        load_tables(workload, Source(place), tmp_path / "tables")
+        load_tables(workload, RecordingFiles(place), tmp_path / "tables")
     assert not Cache(workload, place, tmp_path / "tables").path.exists()
     assert (directory / "run.log").read_text() == "a secret dependency"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.llama_bench.parser import parse
 from perfanalysis.workloads.run_analysis import analyse_run
 
@@ -36,7 +36,7 @@ def test_tests_have_llama_bench_names_and_controller_times(tmp_path: Path) -> No
     document = llama_bench()
     document["results"].append({**document["results"][0], "n_gen": 32, "n_depth": 1024})
     (tmp_path / "llama_bench.yml").write_text(json.dumps(document))
-    tables = parse(Source(Place(tmp_path, ".", "llama_bench.yml", None)))
+    tables = parse(RecordingFiles(Place(tmp_path, ".", "llama_bench.yml", None)))
     assert [(test["test"], test["phase"]) for test in tables["tests"]] == [
         ("pp512", "prompt"),
         ("tg128", "generation"),

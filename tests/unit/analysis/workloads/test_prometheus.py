@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from perfanalysis.drawing.charts import Chart
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.reports.writing import make_report
 from perfanalysis.workloads.prometheus.figures import range_figures
 from perfanalysis.workloads.prometheus_ranges import (
@@ -84,14 +84,14 @@ def _place(folder: Path) -> Place:
 
 def _window(folder: Path, answers: dict[str, list[Series] | None], end_s: float = 100.0) -> Ranges:
     write_window(folder, (0.0, end_s), answers)
-    return ranges_of(_place(folder), parse(Source(_place(folder))))
+    return ranges_of(_place(folder), parse(RecordingFiles(_place(folder))))
 
 
 def test_missing_or_damaged_responses_are_findings(tmp_path: Path) -> None:
     write_window(tmp_path, (0, 10), {"up": [Series({"job": "a"}, [1, 1], 0)], "broken": None, "torn": []})
     check_file(tmp_path / "prometheus_queries.yml")
     (tmp_path / "torn.json").write_text('{"status": "succ')
-    source = Source(_place(tmp_path))
+    source = RecordingFiles(_place(tmp_path))
     tables = parse(source)
     assert RANGES.tables is type(tables)
     assert _rows(tables.prometheus_samples) == [

@@ -14,7 +14,7 @@ from perfanalysis.errors import UsageError
 from perfanalysis.files.discovery import discover
 from perfanalysis.files.documents import Document
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.imports.run_directory import Imported, Recording, Setting, run_id
 from perfanalysis.imports.scale_test_tool.reading import WorkingDirectory
 from perfanalysis.imports.scale_test_tool.records import STAMPS, SUBMITTED, TIME_NAMES, Columns
@@ -214,7 +214,7 @@ def columns_by_recording(run: Path, *, server_clock: bool) -> tuple[dict[str, Co
     found: dict[str, Columns] = {}
     findings: tuple[Finding, ...] = ()
     for place in places:
-        source = Source(place)
+        source = RecordingFiles(place)
         submissions = source.json_lines("submissions.jsonl", SUBMISSIONS)
         transitions = source.json_lines("transitions.jsonl", TRANSITIONS)
         found[place.name] = _columns(submissions, transitions, server_clock=server_clock)

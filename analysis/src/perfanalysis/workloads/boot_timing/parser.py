@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.boot_timing import outside, systemd
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each unit, link of the critical chain, checkpoint, event seen from outside, and for the boot."""
     (document,) = source.records("boot_timing.yml")
     phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))

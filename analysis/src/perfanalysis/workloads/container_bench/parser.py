@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 
 # what the tools count, as the columns have it, and the factor to that; numbers are called such as read_mib_per_second
 _UNITS = {"events": ("events", 1.0), "bits": ("bytes", 0.125), "mib": ("bytes", 2.0**20)}
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each run of container_benchmark.yml that succeeded, and one for the measurement."""
     (document,) = source.records("container_benchmark.yml")
     rows, engine = [], document["engine"]

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from perfanalysis.errors import AnalysisError, DataQualityError, UsageError
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.files.tables import Column, TableSpec, TypedRows, arrow_table, specs_of
 from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.workloads.declared.analysing import Analyser
@@ -72,11 +72,11 @@ def failed_at(error: Exception, path: Path) -> str:
     return f"{path}:{lines[-1]}" if lines else str(path)
 
 
-def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType) -> Callable[[Source], Any]:
+def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType) -> Callable[[RecordingFiles], Any]:
     """The parse function of a WorkloadType, around the one of parser.py."""
     made = tables_type(declared)
 
-    def parse(source: Source) -> Any:
+    def parse(source: RecordingFiles) -> Any:
         try:
             given = module.parse(source)
             return conformed(given, made, source, declared)
@@ -90,7 +90,7 @@ def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType)
     return parse
 
 
-def conformed(given: object, made: type[Any], source: Source, declared: WorkloadDeclared) -> Any:
+def conformed(given: object, made: type[Any], source: RecordingFiles, declared: WorkloadDeclared) -> Any:
     """What parse returned, as the dataclass of declared tables. Raises UsageError for what is not declared."""
     specs = specs_of(made)
     if not isinstance(given, dict) or set(given) != set(specs):

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.findings import Finding, Severity
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of
 from perfanalysis.workloads.fine_tuning.kpis import KPIS, on_top
 from perfanalysis.workloads.fine_tuning.measures import THROUGHPUT, Measures, measure
@@ -35,7 +35,7 @@ SPECS = {spec.name: spec for spec in (SUMMARY, STEPS, FACTS, PROBLEMS, THROUGHPU
 
 def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
     """Measure a job and lay out its part of the report."""
-    source = Source(place)
+    source = RecordingFiles(place)
     document = source.document(MARKER, KIND)
     measures = measure(tables, job_of(document), method)
     lab = lab_of(document)

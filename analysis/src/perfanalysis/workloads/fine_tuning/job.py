@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.files.documents import Document, listing, mapping, number_or, text_or_none
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.logs.records import finite
 
 MARKER = "fine_tuning.json"
@@ -125,7 +125,7 @@ def logs_of(document: Document) -> tuple[str, ...]:
     return tuple(log for log in listing(document.get("logs")) if isinstance(log, str))
 
 
-def logs_to_read(source: Source, document: Document) -> tuple[str, ...]:
+def logs_to_read(source: RecordingFiles, document: Document) -> tuple[str, ...]:
     """The logs that the document names, without those that stand elsewhere; each of these is a finding."""
     names = logs_of(document)
     for name in names:

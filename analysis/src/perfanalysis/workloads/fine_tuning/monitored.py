@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from perfanalysis.files.discovery import Place
 from perfanalysis.files.documents import text_or_none
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, Job, job_of, logs_of
 from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
 from perfanalysis.workloads.prometheus_ranges import Ranges, labels_of
@@ -47,7 +47,7 @@ def monitored(tables: FineTuningTables, place: Place, ranges: tuple[Ranges, ...]
     """The tables with the samples of the job's GPUs, unless something beside the job took them already."""
     if len(tables.gpu_samples) or not ranges:
         return tables
-    document = Source(place).document(MARKER, KIND)
+    document = RecordingFiles(place).document(MARKER, KIND)
     names = frozenset(_pod(log) for log in logs_of(document))
     pods = Pods(text_or_none(document.get("namespace")), str(document.get("job") or ""), names)
     return replace(tables, gpu_samples=gpu_samples(ranges, pods, job_of(document)))

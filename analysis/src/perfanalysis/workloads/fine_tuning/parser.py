@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.job import KIND, MARKER, job_of, logging_steps_of, logs_to_read
 from perfanalysis.workloads.fine_tuning.logs import reading
 from perfanalysis.workloads.fine_tuning.tables import GPU_SAMPLES, FineTuningTables
@@ -11,7 +11,7 @@ SAMPLES = "gpu_samples.jsonl"
 FILES = (MARKER, SAMPLES, "logs/*.log")
 
 
-def parse(source: Source) -> FineTuningTables:
+def parse(source: RecordingFiles) -> FineTuningTables:
     """The steps and facts of the trainer's log, and the problems of all logs, as typed tables."""
     document = source.document(MARKER, KIND)
     job = job_of(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.ghz.results import (
     call_row,
     failure_rows,
@@ -16,7 +16,7 @@ from perfanalysis.workloads.ghz.results import (
 FUNCTIONS = (requests_per_second, requests_failed_ratio)
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each call of ghz.json, for each reason of failures, and one for the load."""
     (document,) = source.records("ghz.json")
     calls = [call_row(detail) for detail in document.get("details") or ()]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.host_power.energy import energy_row
 from perfanalysis.workloads.host_power.powermetrics import samples_of
 from perfanalysis.workloads.llama_bench.results import test_row
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each sample, whoever took it, and for each test."""
     (document,) = source.records("power_usage.yml")
     samples = [

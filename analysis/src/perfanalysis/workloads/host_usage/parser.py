@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each sample of cpu_ram_usage.jsonl."""
     return {"samples": list(source.records("cpu_ram_usage.jsonl"))}

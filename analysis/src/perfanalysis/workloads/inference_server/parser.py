@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """The only server of inference_server.yml, and a row for each request to it."""
     (document,) = source.records("inference_server.yml")
     row = {"server": document["server"], "model": PurePosixPath(document["model"]).name}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perfanalysis.files.documents import mapping, parse_time
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 
 DEPLOY, VALIDATE = "kserve_deploy_model", "kserve_validate_model"
 
@@ -25,7 +25,7 @@ class Command:
     error: str | None
 
 
-def commands(source: Source, role: str) -> Iterator[Command]:
+def commands(source: RecordingFiles, role: str) -> Iterator[Command]:
     """All commands of a role, by their documents; one without them is no command."""
     for name in source.names(f"**/*__{role.replace('_', '__', 1)}/status.json"):
         directory = name.rpartition("/")[0]

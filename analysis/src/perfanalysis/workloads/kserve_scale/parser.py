@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kserve_scale.commands import DEPLOY, VALIDATE, commands
 from perfanalysis.workloads.kserve_scale.rows import answers_of, model_row, start_of, test_row, user_row
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each user, model, step of a start and answer, and one for the test."""
     (test,) = source.records("kserve_scale.json")
     deployed, asked = list(commands(source, DEPLOY)), list(commands(source, VALIDATE))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from perfanalysis.files.documents import parse_time
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kserve_scale.commands import Command
 from perfanalysis.workloads.model_start.steps import rows_of
 
@@ -14,14 +14,14 @@ SERVED = ("answered", "loaded")
 Row = dict[str, Any]
 
 
-def start_of(source: Source, deployed: Command) -> tuple[list[Row], Row]:
+def start_of(source: RecordingFiles, deployed: Command) -> tuple[list[Row], Row]:
     """The steps of a model's start, and the start; nothing where it did not come so far."""
     (document, *_) = [*source.records(f"{deployed.directory}/artifacts/model_start.json", optional=True), {}]
     steps, start = rows_of(document) if document else ([], {})
     return [{**step, "user": deployed.user, "service": deployed.services[0]} for step in steps], start
 
 
-def answers_of(source: Source, asked: Command) -> Iterator[Row]:
+def answers_of(source: RecordingFiles, asked: Command) -> Iterator[Row]:
     """The answers that one command was given."""
     for name in asked.services:
         for told in source.records(f"{asked.directory}/artifacts/{name}/answers.json", optional=True):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfanalysis.files.documents import finite_number, listing, mapping, number_or, parse_time, text_or_none
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.percentiles import METHODS, Method, Value, percentile
 
 SUMMARY = "jobSummary.json"
@@ -204,7 +204,7 @@ def disagreements(found: Quantiles) -> Iterator[str]:
 Row = dict[str, Any]
 
 
-def tables_of(source: Source) -> dict[str, list[Row]]:
+def tables_of(source: RecordingFiles) -> dict[str, list[Row]]:
     """Every table of the kind; what the documents contradict or lack is found."""
     jobs = [_job(record) for record in source.records(SUMMARY)]
     pods = [_pod(record) for record in source.records(f"{PODS}*.json")]
@@ -274,7 +274,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _alerts(source: Source) -> Iterable[Row]:
+def _alerts(source: RecordingFiles) -> Iterable[Row]:
     for record in source.records(ALERTS, optional=True):
         yield {
             "at_s": moment(record),
@@ -283,7 +283,7 @@ def _alerts(source: Source) -> Iterable[Row]:
         }
 
 
-def _find_zeros(source: Source, pods: list[Row]) -> None:
+def _find_zeros(source: RecordingFiles, pods: list[Row]) -> None:
     """kube-burner writes 0 for what would be negative, so that a 0 is no measurement of an interval."""
     for name, (_, column) in CONDITIONS.items():
         zeros = sum(pod[column] == 0 for pod in pods)

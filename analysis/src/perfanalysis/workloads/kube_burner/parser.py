@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kube_burner.documents import creation_rate, iteration_rate, tables_of
 
 FUNCTIONS = (creation_rate, iteration_rate)
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """Every table of the kind."""
     return dict(tables_of(source))

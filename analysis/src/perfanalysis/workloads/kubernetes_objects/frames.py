@@ -8,7 +8,7 @@ from typing import Any
 
 from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import parse_time, text_or_none
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.files.tables import TypedRows
 from perfanalysis.workloads.kubernetes_objects import jobs, pods
 from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item, Stamps, read_list
@@ -17,7 +17,7 @@ from perfanalysis.workloads.kubernetes_objects.pods import offered_by
 Rows = list[dict[str, Any]]
 
 
-def tables_of(source: Source, pattern: str) -> dict[str, TypedRows]:
+def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
     """The tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever they are called.
 
     The one row of `tests` is the document of the recording and what the nodes offer.
@@ -54,7 +54,7 @@ def tables_of(source: Source, pattern: str) -> dict[str, TypedRows]:
     }
 
 
-def _test(source: Source) -> dict[str, Any]:
+def _test(source: RecordingFiles) -> dict[str, Any]:
     """What the recording's document says of the test."""
     document = source.document(MARKER, KIND)
     return {
@@ -64,7 +64,7 @@ def _test(source: Source) -> dict[str, Any]:
     }
 
 
-def _items(source: Source, name: str) -> Iterable[Item]:
+def _items(source: RecordingFiles, name: str) -> Iterable[Item]:
     try:
         read = read_list(content(source.path(name), LARGEST_LIST))
     except OSError as error:
@@ -86,7 +86,9 @@ def _kind(item: Item) -> str:
     return item.kind or "no kind"
 
 
-def _with_durations(source: Source, pattern: str, rows: Rows, durations: tuple[tuple[str, str, str], ...]) -> TypedRows:
+def _with_durations(
+    source: RecordingFiles, pattern: str, rows: Rows, durations: tuple[tuple[str, str, str], ...]
+) -> TypedRows:
     """The rows with the seconds between two of their stamps; what is negative is no duration, and counted."""
     negative: Counter[str] = Counter()
     for row in rows:

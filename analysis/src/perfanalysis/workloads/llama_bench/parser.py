@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.llama_bench.results import repetition_rows, test_row
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each test of llama_bench.yml, and one for each of its repetitions."""
     (document,) = source.records("llama_bench.yml")
     offset = document["clock"]["offset_s"]

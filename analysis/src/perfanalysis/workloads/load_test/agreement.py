@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from perfanalysis.files.source import Source
+    from perfanalysis.files.recording_files import RecordingFiles
 
 NEAR = 1e-3
 """Of a value: what sums of millions of numbers, and times rounded to microseconds, may differ by."""
@@ -67,7 +67,7 @@ def _bounds(one: Stated, ordered: NDArray[np.float64], statistic: str) -> tuple[
     return float(ordered[below]), float(ordered[above])
 
 
-def find_disagreements(source: Source, name: str, stated: pd.DataFrame) -> None:
+def find_disagreements(source: RecordingFiles, name: str, stated: pd.DataFrame) -> None:
     """A finding for each stage whose summary is not that of its records, with the first number that differs."""
     wrong: dict[int, list[Mapping[str, Any]]] = {}
     for row in stated.astype("object").to_dict("records"):

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from perfanalysis.drawing.blocks import Note, Section
 from perfanalysis.files.discovery import Place, lab_of
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.load_test import plots
 from perfanalysis.workloads.load_test.document import KIND, load_test_of
@@ -35,7 +35,7 @@ TELLING = ("flavor", "phase", "version", "runtime_image", "model")
 
 
 def load_test_kind(
-    name: str, marker: str, results: tuple[str, ...], parse: Callable[[Source], LoadTables]
+    name: str, marker: str, results: tuple[str, ...], parse: Callable[[RecordingFiles], LoadTables]
 ) -> WorkloadType[LoadTables]:
     """The kind of a load generator, whose document `marker` stands beside its `results`."""
     return WorkloadType(
@@ -51,7 +51,7 @@ def load_test_kind(
 
 
 def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> Analysis:
-    source = Source(place)
+    source = RecordingFiles(place)
     document = source.document(marker, KIND)
     test = load_test_of(document)
     stages = stages_of(tables, test, method)

@@ -16,7 +16,7 @@ import numpy as np
 
 from perfanalysis.files.documents import Document, finite_number, listing, mapping, text_or_none
 from perfanalysis.files.long_lists import LongLists, decoded
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED, STAGES, STATED, LoadTables, RequestColumns, Times
@@ -71,7 +71,7 @@ class Request(msgspec.Struct):
 REQUESTS = msgspec.json.Decoder(list[Request])
 
 
-def parse(source: Source) -> LoadTables:
+def parse(source: RecordingFiles) -> LoadTables:
     """The requests of every stage, and each summary held against them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
     columns = RequestColumns()

@@ -11,7 +11,7 @@ import numpy as np
 from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.files.long_lists import LongLists, decoded
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
@@ -42,7 +42,7 @@ class Request(msgspec.Struct):
 REQUESTS = msgspec.json.Decoder(list[Request])
 
 
-def parse(source: Source) -> LoadTables:
+def parse(source: RecordingFiles) -> LoadTables:
     """The requests of the only stage, and the summary held against them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
     columns, counted_late = RequestColumns(), []

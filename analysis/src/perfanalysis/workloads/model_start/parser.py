@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.model_start.steps import rows_of
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each step of model_start.json, and one for the start."""
     (document,) = source.records("model_start.json")
     steps, start = rows_of(document)

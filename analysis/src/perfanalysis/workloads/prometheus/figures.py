@@ -18,7 +18,7 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows, sec
 from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.prometheus_ranges import RANGES, Quantity, Ranges, labels_of, quantity_of, ranges_of
 from perfanalysis.workloads.workload_type import Analysis
 
@@ -174,7 +174,7 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
     found: list[Ranges] = []
     findings: tuple[Finding, ...] = ()
     for place in run.monitoring:
-        tables, more = load_tables(RANGES, Source(place), tables_folder(output, place))
+        tables, more = load_tables(RANGES, RecordingFiles(place), tables_folder(output, place))
         found.append(ranges_of(place, tables))
         findings += more
     return tuple(found), findings

@@ -17,7 +17,7 @@ from perfanalysis.drawing.wording import counted
 from perfanalysis.files.discovery import Lab
 from perfanalysis.files.documents import listing, mapping, number_or, text_or_none
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.units import unit_of
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import Method, estimates
@@ -52,7 +52,7 @@ def metric_analyses(windows: tuple[Ranges, ...], method: Method) -> tuple[Analys
 def _analysis(window: Ranges, method: Method) -> Analysis:
     kpis: list[KpiValue] = []
     findings: list[Finding] = []
-    queries = listing(Source(window.place).document(MARKER, KIND).get("queries"))
+    queries = listing(RecordingFiles(window.place).document(MARKER, KIND).get("queries"))
     declared = {str(one.get("name")): one for one in map(mapping, queries)}
     samples = window.samples.dropna(subset=["value"])
     names = list(dict.fromkeys(str(name) for name in samples["query"]))

@@ -13,7 +13,7 @@ import pandas as pd
 from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.documents import Document, number_or
 from perfanalysis.files.findings import Finding
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.scale_test import (
@@ -70,7 +70,7 @@ COMPARED = ("time_to_scheduled", "time_to_running")
 
 def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
     """Measure a recording and lay out its part of the report."""
-    source = Source(place)
+    source = RecordingFiles(place)
     recording = source.document("recording.json", "recording")
     stated = _accounting(source, recording)
     measures = measure(tables, recording, stated, method)
@@ -109,7 +109,7 @@ def _absent(place: Place, stated: Document) -> tuple[str, ...]:
     return tuple(name for name in needed if not (place.directory / name).is_file())
 
 
-def _accounting(source: Source, recording: Document) -> Document:
+def _accounting(source: RecordingFiles, recording: Document) -> Document:
     """What the recorder stated of all workloads: nothing that a part of them could be compared with."""
     place = source.place
     stated = recording.get("ended_s") is not None or (place.directory / "accounting.json").is_file()

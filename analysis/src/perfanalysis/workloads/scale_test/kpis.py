@@ -13,7 +13,7 @@ from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
 from perfanalysis.workloads.scale_test.kpis_scheduling import SCHEDULING_KPIS
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.steps import STEPS, Step, absence
+from perfanalysis.workloads.scale_test.steps import STEPS, LatencyStep, absence
 from perfanalysis.workloads.step_series import StepSeries
 
 NOTHING = Value(None, "nothing was submitted or seen")
@@ -74,7 +74,7 @@ def _gpu_idle(measures: Measures) -> Value:
     return Value(idle.integral(window.start, window.end)) if window else NOTHING
 
 
-def _percentile(step: Step, statistic: str) -> Callable[[Measures], Value]:
+def _percentile(step: LatencyStep, statistic: str) -> Callable[[Measures], Value]:
     def function(measures: Measures) -> Value:
         absent = absence(measures.workloads, step)
         if absent and measures.window:
@@ -92,7 +92,7 @@ NO_DIRECTION = ("execution", "time_to_completed")
 """Steps that last as long as the work does."""
 
 
-def _latency_kpis(step: Step) -> tuple[Kpi[Measures], ...]:
+def _latency_kpis(step: LatencyStep) -> tuple[Kpi[Measures], ...]:
     better: Direction = "neither" if step.name in NO_DIRECTION else "lower"
     words = f"{step.formula}, by the client's clock"
     return statistic_kpis(step.name, words, better, partial(_percentile, step), HEADLINES.get(step.name), once=True)

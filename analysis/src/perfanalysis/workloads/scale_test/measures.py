@@ -43,7 +43,7 @@ from perfanalysis.workloads.scale_test.outcomes import Accounting, account, data
 from perfanalysis.workloads.scale_test.pods import churned_by_test, pods_table, rounds_table
 from perfanalysis.workloads.scale_test.steps import (
     Estimates,
-    Step,
+    LatencyStep,
     anomalies_table,
     latencies_table,
     percentiles_table,
@@ -58,7 +58,7 @@ from perfanalysis.workloads.scale_test.workloads import workloads_table
 class Measures:
     """Derived tables and figures of a recording; `window` is None when nothing was submitted or seen."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LatencyStep, ...]
     workloads: pd.DataFrame
     pods: pd.DataFrame
     latencies: pd.DataFrame

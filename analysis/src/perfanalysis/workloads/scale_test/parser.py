@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.scale_test import tables
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
@@ -11,7 +11,7 @@ SOMETIMES = ("churn.jsonl", "control_plane.jsonl")
 FILES = (*ALWAYS, *SOMETIMES)
 
 
-def parse(source: Source) -> ScaleTestTables:
+def parse(source: RecordingFiles) -> ScaleTestTables:
     """The recording's files as typed tables; without churn or scraped metrics those two are empty."""
     return ScaleTestTables(
         submissions=source.json_lines("submissions.jsonl", tables.SUBMISSIONS),

@@ -18,14 +18,14 @@ from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.outcomes import WARNING
 from perfanalysis.workloads.scale_test.plots_cluster import rescheduling_by_submission
 from perfanalysis.workloads.scale_test.plots_over_time import SINCE, SUBMITTED, node_moments
-from perfanalysis.workloads.scale_test.steps import STEPS, Step, seen_resolution, values_of
+from perfanalysis.workloads.scale_test.steps import STEPS, LatencyStep, seen_resolution, values_of
 
 BESIDE = "Queues, scheduler, objects between, conditions of pods"
 EVICTIONS_COLOUR, BETWEEN_COLOUR = 12, 4
 MOST_CAUSES = 12
 
 
-def _kin(step: Step) -> str:
+def _kin(step: LatencyStep) -> str:
     """Steps that are drawn over each other in one chart: the chain, what lies beside it, and the totals."""
     return "total" if step.total else "chain" if step.group == "chain" else "beside"
 
@@ -34,12 +34,12 @@ KIN = {kin: [step.name for step in STEPS if _kin(step) == kin] for kin in ("chai
 COLOURS = {name: place for names in KIN.values() for place, name in enumerate(names)}
 
 
-def steps_with_values(measures: Measures) -> tuple[Step, ...]:
+def steps_with_values(measures: Measures) -> tuple[LatencyStep, ...]:
     """Steps that have values other than zero: zero throughout is said in words (`at_once`)."""
     return tuple(step for step in measures.steps if np.nan_to_num(values_of(measures.latencies, step)).any())
 
 
-def at_once(measures: Measures) -> tuple[Step, ...]:
+def at_once(measures: Measures) -> tuple[LatencyStep, ...]:
     """Steps of which the cluster reported both ends in one update, for every workload."""
     values = {step: values_of(measures.latencies, step) for step in measures.steps}
     return tuple(step for step, of in values.items() if np.isfinite(of).any() and not np.nan_to_num(of).any())
@@ -85,7 +85,7 @@ def detailed_figure(measures: Measures, window: Window) -> Figure:
     return Figure("detailed", "Steps over time", caption, tuple(rows))
 
 
-def _step_row(measures: Measures, window: Window, step: Step, height: int) -> tuple[Chart, ...]:
+def _step_row(measures: Measures, window: Window, step: LatencyStep, height: int) -> tuple[Chart, ...]:
     values = values_of(measures.latencies, step)
     submitted = first_times(measures.workloads) - window.start
     title = f"{step.label}: {step.formula} \u00b7 {average_words(values, measures.estimates(step.name))}"
@@ -139,7 +139,7 @@ def positive_range(parts: list[NDArray[np.float64]]) -> tuple[float, float]:
     return float(10 ** np.floor(np.log10(low))), float(positive.max() * 1.3)
 
 
-def _percentile_layer(measures: Measures, steps: list[Step], colour: int, statistic: str) -> Layer:
+def _percentile_layer(measures: Measures, steps: list[LatencyStep], colour: int, statistic: str) -> Layer:
     found = [measures.estimates(step.name)[statistic] for step in steps]
     value, low, high = (
         np.array([np.nan if number is None else number for number in numbers], dtype=float)

@@ -30,7 +30,7 @@ from perfanalysis.workloads.scale_test.plots import queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
 from perfanalysis.workloads.scale_test.section_tables import formulas_table
-from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, Step
+from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, LatencyStep
 from perfanalysis.workloads.shown import data_table, value_cell
 
 NOTHING = Note("Nothing was submitted or seen, so there is nothing to draw.")
@@ -140,7 +140,7 @@ def percentile_table(measures: Measures) -> Table:
     return Table("Latency per step", fields, rows)
 
 
-def _percentile_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
+def _percentile_row(measures: Measures, step: LatencyStep) -> tuple[Cell, ...]:
     found = measures.estimates(step.name)
     count = found["max"].count or 0
     values = (value_cell(found[statistic], "seconds") for statistic in STATISTICS)
@@ -164,7 +164,7 @@ def server_table(measures: Measures) -> Table:
     return Table("Client's clock beside the server's stamps", fields, rows, note)
 
 
-def _server_row(measures: Measures, step: Step) -> tuple[Cell, ...]:
+def _server_row(measures: Measures, step: LatencyStep) -> tuple[Cell, ...]:
     cells = [Cell(step.label)]
     for statistic in ("p50", "p99"):
         for clock in CLOCKS:

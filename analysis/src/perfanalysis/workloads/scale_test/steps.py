@@ -20,7 +20,7 @@ Estimates = dict[tuple[str, Clock], dict[str, Value]]
 
 
 @dataclass(frozen=True)
-class Step:
+class LatencyStep:
     """The time from one milestone to another. Totals begin when the request was sent."""
 
     name: str
@@ -46,34 +46,34 @@ class Step:
 
 
 STEPS = (
-    Step("answer", "API answer", "sent", "answered"),
-    Step("creation", "Workload creation", "sent", "created"),
-    Step("queue_wait", "Queue wait", "created", "released", held=True, group="queueing"),
-    Step("quota_wait", "Wait for quota", "queued", "quota_reserved", held=True, group="queueing"),
-    Step("admission", "Admission", "quota_reserved", "admitted", held=True, group="queueing"),
-    Step("release", "Release", "admitted", "released", held=True, group="queueing"),
-    Step("intermediate", "Intermediate object", "created", "intermediate_created", group="objects"),
-    Step("podgroup_creation", "Pod group creation", "created", "podgroup_created", group="objects"),
-    Step("first_pod", "First pod creation", "created", "first_pod_created"),
-    Step("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created", several=True),
-    Step("podgroup_scheduling", "Pod group to scheduled", "podgroup_created", "scheduled", group="objects"),
-    Step("scheduling", "Scheduling", "last_pod_created", "scheduled"),
-    Step("decision", "Scheduler's decision", "last_pod_created", "decided", group="queueing"),
-    Step("bind", "Binding seen", "decided", "scheduled", group="queueing"),
-    Step("gang_scheduling", "First to last pod scheduled", "first_pod_scheduled", "scheduled", several=True),
-    Step("pvc_bind", "Volume binding", "pvc_created", "pvc_bound", group="objects"),
-    Step("initialization", "Initialization", "scheduled", "initialized"),
-    Step("sandbox", "Sandbox", "scheduled", "ready_to_start", group="pods"),
-    Step("start", "Container start", "initialized", "running"),
-    Step("gang_completeness", "First to last pod running", "first_pod_running", "running", several=True),
-    Step("container_readiness", "Containers ready", "running", "containers_ready", group="pods"),
-    Step("readiness", "Readiness", "running", "ready"),
-    Step("execution", "Execution", "running", "completed"),
-    Step("pod_ready", "First pod to all ready", "first_pod_created", "ready"),
-    Step("time_to_scheduled", "Sent to scheduled", "sent", "scheduled", total=True),
-    Step("time_to_running", "Sent to running", "sent", "running", total=True),
-    Step("time_to_ready", "Sent to ready", "sent", "ready", total=True),
-    Step("time_to_completed", "Sent to completed", "sent", "completed", total=True),
+    LatencyStep("answer", "API answer", "sent", "answered"),
+    LatencyStep("creation", "Workload creation", "sent", "created"),
+    LatencyStep("queue_wait", "Queue wait", "created", "released", held=True, group="queueing"),
+    LatencyStep("quota_wait", "Wait for quota", "queued", "quota_reserved", held=True, group="queueing"),
+    LatencyStep("admission", "Admission", "quota_reserved", "admitted", held=True, group="queueing"),
+    LatencyStep("release", "Release", "admitted", "released", held=True, group="queueing"),
+    LatencyStep("intermediate", "Intermediate object", "created", "intermediate_created", group="objects"),
+    LatencyStep("podgroup_creation", "Pod group creation", "created", "podgroup_created", group="objects"),
+    LatencyStep("first_pod", "First pod creation", "created", "first_pod_created"),
+    LatencyStep("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created", several=True),
+    LatencyStep("podgroup_scheduling", "Pod group to scheduled", "podgroup_created", "scheduled", group="objects"),
+    LatencyStep("scheduling", "Scheduling", "last_pod_created", "scheduled"),
+    LatencyStep("decision", "Scheduler's decision", "last_pod_created", "decided", group="queueing"),
+    LatencyStep("bind", "Binding seen", "decided", "scheduled", group="queueing"),
+    LatencyStep("gang_scheduling", "First to last pod scheduled", "first_pod_scheduled", "scheduled", several=True),
+    LatencyStep("pvc_bind", "Volume binding", "pvc_created", "pvc_bound", group="objects"),
+    LatencyStep("initialization", "Initialization", "scheduled", "initialized"),
+    LatencyStep("sandbox", "Sandbox", "scheduled", "ready_to_start", group="pods"),
+    LatencyStep("start", "Container start", "initialized", "running"),
+    LatencyStep("gang_completeness", "First to last pod running", "first_pod_running", "running", several=True),
+    LatencyStep("container_readiness", "Containers ready", "running", "containers_ready", group="pods"),
+    LatencyStep("readiness", "Readiness", "running", "ready"),
+    LatencyStep("execution", "Execution", "running", "completed"),
+    LatencyStep("pod_ready", "First pod to all ready", "first_pod_created", "ready"),
+    LatencyStep("time_to_scheduled", "Sent to scheduled", "sent", "scheduled", total=True),
+    LatencyStep("time_to_running", "Sent to running", "sent", "running", total=True),
+    LatencyStep("time_to_ready", "Sent to ready", "sent", "ready", total=True),
+    LatencyStep("time_to_completed", "Sent to completed", "sent", "completed", total=True),
 )
 PARTS = ("s", "server_s", "resolution_s")
 ONE_POD = "no workload has several pods in this recording"
@@ -134,7 +134,7 @@ def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
     return LATENCIES.conform(pd.DataFrame(columns, copy=False))
 
 
-def _latencies_of(workloads: pd.DataFrame, step: Step, missing: pd.Series[Any]) -> tuple[pd.Series[Any], ...]:
+def _latencies_of(workloads: pd.DataFrame, step: LatencyStep, missing: pd.Series[Any]) -> tuple[pd.Series[Any], ...]:
     """On the client's clock, by the server's stamps, and the sum of the resolutions of these."""
     applies = _applies(workloads, step)
     seen = (workloads[f"{step.end}_s"] - workloads[f"{step.start}_s"]).where(applies)
@@ -145,7 +145,7 @@ def _latencies_of(workloads: pd.DataFrame, step: Step, missing: pd.Series[Any]) 
     return seen, server, start_resolution + end_resolution
 
 
-def _applies(workloads: pd.DataFrame, step: Step) -> pd.Series[Any]:
+def _applies(workloads: pd.DataFrame, step: LatencyStep) -> pd.Series[Any]:
     """Which workloads have such a step at all.
 
     A step that a recording may lack is that of the kinds of workload of which some reached its ends.
@@ -165,12 +165,12 @@ def held(workloads: pd.DataFrame) -> pd.Series[Any]:
     return suspended | workloads["queued_s"].notna()
 
 
-def present_steps(workloads: pd.DataFrame) -> tuple[Step, ...]:
+def present_steps(workloads: pd.DataFrame) -> tuple[LatencyStep, ...]:
     """The steps that occur in a recording."""
     return tuple(step for step in STEPS if absence(workloads, step) is None)
 
 
-def absence(workloads: pd.DataFrame, step: Step) -> str | None:
+def absence(workloads: pd.DataFrame, step: LatencyStep) -> str | None:
     """Why a step does not occur in a recording; None when it does."""
     if step.several and not (workloads["pods"] > 1).any():
         return ONE_POD
@@ -186,19 +186,19 @@ def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.
     return workloads[f"{name}_server_s"], workloads[f"{name}_resolution_s"]
 
 
-def values_of(latencies: pd.DataFrame, step: Step, clock: Clock = "seen") -> NDArray[np.float64]:
+def values_of(latencies: pd.DataFrame, step: LatencyStep, clock: Clock = "seen") -> NDArray[np.float64]:
     """The latencies of a step in seconds, NaN where missing."""
     return latencies[f"{step.name}_s" if clock == "seen" else f"{step.name}_server_s"].to_numpy(dtype=float)
 
 
-def _resolution(latencies: pd.DataFrame, step: Step, clock: Clock, arrival: float) -> NDArray[np.float64]:
+def _resolution(latencies: pd.DataFrame, step: LatencyStep, clock: Clock, arrival: float) -> NDArray[np.float64]:
     """Sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
     if clock == "seen":
         return np.full(len(latencies), seen_resolution(step, arrival))
     return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
 
 
-def seen_resolution(step: Step, arrival: float) -> float:
+def seen_resolution(step: LatencyStep, arrival: float) -> float:
     """Sum of the resolutions of both ends on the client's clock; `arrival` as there."""
     return sum(SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
 
@@ -214,7 +214,7 @@ def percentiles_table(
     latencies: pd.DataFrame,
     found: Estimates,
     arrival: float = SEEN_RESOLUTION_S,
-    present: tuple[Step, ...] = STEPS,
+    present: tuple[LatencyStep, ...] = STEPS,
 ) -> pd.DataFrame:
     """The table PERCENTILES; `arrival` is the resolution of the times at which objects were seen."""
     rows: list[tuple[Any, ...]] = []
@@ -248,7 +248,7 @@ def anomalies_table(
     return ANOMALIES.of_rows(rows)
 
 
-def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:
+def _missing(workloads: pd.DataFrame, step: LatencyStep) -> list[tuple[str, int]]:
     # arrays: so many small operations cost a hundred times as much on Series
     start, end, failed = (workloads[f"{name}_s"].notna().to_numpy() for name in (step.start, step.end, "failed"))
     refused = (workloads["outcome"] == "failed").to_numpy(dtype=bool)
@@ -264,7 +264,7 @@ def _missing(workloads: pd.DataFrame, step: Step) -> list[tuple[str, int]]:
     return [(cause, count) for cause, count in counts if count]
 
 
-def stamped_cause(step: Step) -> str:
+def stamped_cause(step: LatencyStep) -> str:
     """Why it is negative in a run that another tool recorded, of which there are stamps of the server alone."""
     origin = BY_NAME[step.start].origin
     return STAMPED_CAUSES[
@@ -272,7 +272,7 @@ def stamped_cause(step: Step) -> str:
     ]
 
 
-def negative_cause(step: Step, clock: Clock) -> str:
+def negative_cause(step: LatencyStep, clock: Clock) -> str:
     """Why a difference of these two milestones can be negative beyond its resolution."""
     origins = {BY_NAME[name].origin for name in (step.start, step.end)}
     if BY_NAME[step.end].origin == "scheduler":

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import convert
 
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kubernetes_objects.model import Item, Stamps
 from perfanalysis.workloads.kubernetes_objects.pods import pod_row
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: RecordingFiles) -> dict[str, Any]:
     """A row for each pod of pod.yml, and the measurement of skeleton.yml."""
     stamps = Stamps()
     pods = [pod_row(convert(one, Item), stamps) for one in source.records("pod.yml")]

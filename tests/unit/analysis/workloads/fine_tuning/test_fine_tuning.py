@@ -10,7 +10,7 @@ import pytest
 from perfanalysis.drawing.blocks import quantity
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.analysis import WORKLOAD, analyse
 from perfanalysis.workloads.fine_tuning.job import job_of
 from perfanalysis.workloads.fine_tuning.parser import parse
@@ -145,7 +145,7 @@ def test_truncated_document_keeps_its_logs(tmp_path: Path) -> None:
     analysed(tmp_path, "fms_whole.log")
     (tmp_path / "fine_tuning.json").write_text('{"schema": "psap.perf/fine-')
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
-    analysis = analyse(parse(Source(place)), place, "linear")
+    analysis = analyse(parse(RecordingFiles(place)), place, "linear")
     assert numbers(analysis, "train_runtime", "tokens_per_second") == [121.5032, None]
     assert any("cannot be read" in finding.text for finding in analysis.findings)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.logs.reading import LogRead, read_log, read_logs, trainers_log
 from perfanalysis.workloads.fine_tuning.logs.records import clean_lines
@@ -227,7 +227,7 @@ def test_damaged_log_does_not_stop_the_analysis(name: str, tmp_path: Path) -> No
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
     for _ in range(MUTANTS):
         (tmp_path / "log").write_bytes(mutated(content, chance))
-        analysis = analyse(parse(Source(place)), place, "linear")
+        analysis = analyse(parse(RecordingFiles(place)), place, "linear")
         for name_of_frame, spec in analysis.specs.items():
             spec.conform(analysis.frames[name_of_frame])
         assert all(value.number is not None or value.reason for value in analysis.kpis)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.fine_tuning.analysis import across, analyse
 from perfanalysis.workloads.fine_tuning.parser import parse
@@ -30,7 +30,7 @@ def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
     for number, training in enumerate(trainings):
         place = Place(folder / str(number), str(number), "fine_tuning.json", None)
         write_job(place.directory, training)
-        found.append(analyse(parse(Source(place)), place, "linear"))
+        found.append(analyse(parse(RecordingFiles(place)), place, "linear"))
     return [kpis(analysis) for analysis in across(tuple(found)).analyses]
 
 

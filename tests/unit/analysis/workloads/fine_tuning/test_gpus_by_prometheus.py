@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from perfanalysis.files.discovery import Place
-from perfanalysis.files.source import Source
+from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.fine_tuning.analysis import analyse
 from perfanalysis.workloads.fine_tuning.monitored import monitored
 from perfanalysis.workloads.fine_tuning.parser import parse as parse_job
@@ -29,14 +29,14 @@ NAMES = ("gpu_usage_mean", "gpu_usage_max", "gpu_memory_mean", "gpu_memory_max")
 def _ranges(folder: Path, name: str, *answers: Series) -> Ranges:
     place = Place(folder / name, name, "prometheus_queries.yml", None)
     write_window(place.directory, (EPOCH, EPOCH + 60), {"gpus": list(answers)})
-    return ranges_of(place, parse(Source(place)))
+    return ranges_of(place, parse(RecordingFiles(place)))
 
 
 def _kpis(folder: Path, *ranges: Ranges, **stated: Any) -> dict[str, KpiValue]:
     facts = {**document(Training(gpus=2), EPOCH), "started_s": BEGAN, "ended_s": ENDED, **stated}
     write_json(folder / "job" / "fine_tuning.json", facts)
     place = Place(folder / "job", "job", "fine_tuning.json", None)
-    tables = monitored(parse_job(Source(place)), place, ranges)
+    tables = monitored(parse_job(RecordingFiles(place)), place, ranges)
     return {value.name: value for value in analyse(tables, place, "linear").kpis}
 
 

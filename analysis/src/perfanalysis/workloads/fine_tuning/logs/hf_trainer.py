@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, TrainingStep, finite, not_finite
 
 DICTIONARY = re.compile(r"\{'[^{}]*\}")
 PAIR = re.compile(
@@ -94,10 +94,10 @@ class HfTrainerReader:
         elif "loss" in values or "eval_loss" in values:
             self.gathered.steps.append(self._step(line, values))
 
-    def _step(self, line: Line, values: dict[str, object]) -> Step:
+    def _step(self, line: Line, values: dict[str, object]) -> TrainingStep:
         number, elapsed = self._place(evaluation="loss" not in values)
         counts = (finite(values.get(name)) for name in TOKENS_SEEN)
-        return Step(
+        return TrainingStep(
             line=line.number,
             number=number,
             epoch=finite(values.get("epoch")),

@@ -9,7 +9,7 @@ import json
 import re
 from datetime import UTC, datetime
 
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, TrainingStep, finite, not_finite
 
 RECORD = re.compile(r"\"(?:samples_seen|total_loss|overall_throughput)\"\s*:")
 WORDS = ("samples_seen", "total_loss", "overall_throughput", "torchrun_exec_time", "TORCHRUN")
@@ -105,11 +105,11 @@ class InstructLabReader:
             self.gathered.steps.append(_step(line, value))
 
 
-def _step(line: Line, values: dict[str, object]) -> Step:
+def _step(line: Line, values: dict[str, object]) -> TrainingStep:
     flat = {name: next((values[one] for one in given if one in values), None) for name, given in NAMES.items()}
     at_s = _stamp(values.get("timestamp"))
     number = finite(values.get("step"))
-    return Step(
+    return TrainingStep(
         line=line.number,
         number=number,
         own_number=number is not None,

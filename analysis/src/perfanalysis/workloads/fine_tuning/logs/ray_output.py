@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from perfanalysis.units import DURATION, read_duration
-from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Problem, Step, finite, not_finite
+from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Problem, TrainingStep, finite, not_finite
 
 NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)"
 PRINTED = re.compile(rf"\[epoch (\d+) step (\d+)\] loss: ({NUMBER})(?: step-time: ({NUMBER}))?", re.IGNORECASE)
@@ -94,7 +94,7 @@ class RayReader:
 
     def _printed(self, line: Line, epoch: str, step: str, loss: str, time: str | None) -> None:
         values: dict[str, object] = {"loss": loss}
-        made = Step(
+        made = TrainingStep(
             line=line.number,
             epoch=finite(epoch),
             number=finite(step),
@@ -116,7 +116,7 @@ class RayReader:
         self.gathered.fact(line.number, "time_total_s", finite(values.get("time_total_s")))
         if loss is None and finite(values.get("eval_loss")) is None and number is None:
             return
-        made = Step(
+        made = TrainingStep(
             line=line.number,
             epoch=finite(values.get("epoch")),
             number=number if number is not None else finite(values.get("training_iteration")),
@@ -129,7 +129,7 @@ class RayReader:
         )
         self._add(made)
 
-    def _add(self, made: Step) -> None:
+    def _add(self, made: TrainingStep) -> None:
         """Add a record, or fill up the one of the same step."""
         steps = self.gathered.steps
         for place in range(len(steps) - 1, max(len(steps) - 1 - NEAR, -1), -1):
@@ -140,7 +140,7 @@ class RayReader:
                 return
         steps.insert(self._place(made), made)
 
-    def _place(self, made: Step) -> int:
+    def _place(self, made: TrainingStep) -> int:
         """Where a record belongs: workers' lines and tables may overtake each other by a few steps."""
         steps = self.gathered.steps
         place = len(steps)

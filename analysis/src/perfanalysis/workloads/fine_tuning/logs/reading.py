@@ -16,7 +16,7 @@ from perfanalysis.workloads.fine_tuning.logs.records import (
     Problem,
     ProblemReader,
     Reader,
-    Step,
+    TrainingStep,
     beginnings,
     clean_lines,
 )
@@ -41,7 +41,7 @@ class LogRead:
 
     log: str
     format: str | None
-    steps: tuple[Step, ...]
+    steps: tuple[TrainingStep, ...]
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...]
 
@@ -118,7 +118,7 @@ def _of_reader(log: str, name: str, reader: Reader, found: tuple[Problem, ...]) 
     return LogRead(log, name, steps, tuple(gathered.facts), found)
 
 
-def _counted(steps: list[Step]) -> tuple[Step, ...]:
+def _counted(steps: list[TrainingStep]) -> tuple[TrainingStep, ...]:
     """Steps with numbers that never go back: counted where a trainer counts anew in every epoch, or not at all."""
     numbers = [step.number for step in steps]
     known = [number for number in numbers if number is not None]

@@ -65,7 +65,7 @@ LARGEST = 1e18
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """One record of a training step; what the trainer did not print is None.
 
     `own_number` tells that the record itself counts the steps. Times are seconds; memory is GiB; `not_finite` names
@@ -115,7 +115,7 @@ class Problem:
 class Gathered:
     """What a reader has found so far."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[TrainingStep] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
     """Lines of records that are not whole."""
@@ -150,9 +150,9 @@ def not_finite(values: dict[str, object], names: tuple[str, ...]) -> tuple[str, 
     return tuple(name for name, number in numbers if number is not None and not math.isfinite(number))
 
 
-def beginnings(steps: list[Step]) -> Iterator[list[Step]]:
+def beginnings(steps: list[TrainingStep]) -> Iterator[list[TrainingStep]]:
     """The steps of each beginning of a training: where epoch or step go back, it was begun anew."""
-    part: list[Step] = []
+    part: list[TrainingStep] = []
     epoch: float | None = None
     for step in steps:
         if part and _goes_back(part[-1], epoch, step):
@@ -164,7 +164,7 @@ def beginnings(steps: list[Step]) -> Iterator[list[Step]]:
         yield part
 
 
-def _goes_back(last: Step, epoch: float | None, step: Step) -> bool:
+def _goes_back(last: TrainingStep, epoch: float | None, step: TrainingStep) -> bool:
     if epoch is not None and step.epoch is not None and step.epoch != epoch:
         return step.epoch < epoch
     counted = last.own_number and step.own_number and last.number is not None and step.number is not None

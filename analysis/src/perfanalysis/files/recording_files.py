@@ -54,7 +54,7 @@ def named_files(files: tuple[str, ...], directory: Path) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-class Source:
+class RecordingFiles:
     """The files of one recording. With `files`, only those may be read: the cache knows of no others."""
 
     def __init__(self, place: Place, files: tuple[str, ...] | None = None) -> None:
@@ -191,7 +191,7 @@ class TableSource(Generic[TablesType]):
     version: int
     files: tuple[str, ...]
     tables: type[TablesType]
-    parse: Callable[[Source], TablesType]
+    parse: Callable[[RecordingFiles], TablesType]
     code: str = field(default="", kw_only=True)
     """A hash of the parser where it stands in a file of its own: another text is another parser."""
 
