@@ -91,7 +91,7 @@ def test_merge_modifies_neither_input() -> None:
     assert changes == {"a": {"c": [1]}}
 
 
-@pytest.mark.parametrize("text", ["kind: Pod", "- a", "a: [", "a: 1\n---\nb: 2\n"])
+@pytest.mark.parametrize("text", ["kind: Pod", "- a", "a: [", "a: 1\n---\nb: 2\n", "a: &a [*a]", "[" * 200])
 def test_invalid_template_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "node.yaml"
     path.write_text(text)

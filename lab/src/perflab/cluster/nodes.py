@@ -11,6 +11,7 @@ import yaml
 
 from perflab.cluster.api import Api, Document, in_bulk
 from perflab.errors import UsageError
+from perflab.files.bounded_yaml import load_yaml
 from perflab.processes import state
 from perflab.processes.launch import wait_until
 from perflab.processes.ports import LOOPBACK
@@ -38,7 +39,7 @@ def node_name(number: int) -> str:
 def read_template(path: Path) -> Document:
     """Read a Node from a YAML file; raises UsageError when it is none."""
     try:
-        document = yaml.safe_load(path.read_text())
+        document = load_yaml(path.read_text())
     except (OSError, yaml.YAMLError) as error:
         raise UsageError(f"cannot read the node template {path}: {error}") from error
     if not isinstance(document, dict) or document.get("kind", "Node") != "Node":

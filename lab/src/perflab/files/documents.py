@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
+from perflab.files.bounded_yaml import Loader
+
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
-# CRDs are long: libyaml's loader reads them ten times as fast
-_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def write_private(path: Path, contents: str | bytes) -> None:
@@ -44,7 +44,7 @@ def read_documents(path: Path) -> list[dict[str, Any]]:
     contents = path.read_bytes()
     if path.suffix == ".json":
         return [json.loads(contents)]
-    return [document for document in yaml.load_all(contents, _LOADER) if document]
+    return [document for document in yaml.load_all(contents, Loader) if document]
 
 
 def private_folder(path: Path) -> Path:

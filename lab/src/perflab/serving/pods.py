@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from perflab.cluster.model_pods import MODEL
+from perflab.files.bounded_yaml import load_yaml
 from perflab.serving.models import ServedModel, model_of
 
 # of the pods of KServe's two kinds: the service that they belong to
@@ -37,7 +38,7 @@ def model_in(pod: Mapping[str, Any] | None) -> ServedModel | None:
         return None
     service = service_of(pod)
     try:
-        declared = yaml.safe_load(text) or {}
+        declared = load_yaml(text) or {}
         name = declared.pop("name", service.partition("/")[2])
         return model_of(f"pod {service}: annotation {MODEL}", str(name), declared)
     except (yaml.YAMLError, AttributeError, ValueError) as error:

@@ -12,6 +12,7 @@ import yaml
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import find_condition, is_leaving, is_true, now_s
 from perflab.emulators.framework.units import parse_duration
+from perflab.files.bounded_yaml import load_yaml
 
 
 def now() -> str:
@@ -100,7 +101,7 @@ def duration(text: Any) -> float | None:
 def from_yaml(text: Any) -> Any:
     """The YAML of a text; an empty dictionary when it is none, or no mapping."""
     try:
-        found = yaml.safe_load(text) if isinstance(text, str) else {}
+        found = load_yaml(text) if isinstance(text, str) else {}
     except yaml.YAMLError:
         return {}
     return found if isinstance(found, dict) else {}

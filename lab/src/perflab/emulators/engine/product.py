@@ -11,10 +11,9 @@ import msgspec
 import yaml
 
 from perflab.errors import LabError
+from perflab.files.bounded_yaml import Loader
 
 Path_ = tuple[str | int, ...]
-# libyaml's loader reads ten times as fast
-_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ProductError(LabError):
@@ -173,7 +172,7 @@ def load(path: Path) -> ProductFile:
     :raises ProductError: it is no YAML, or has a field that is none, or a value of another type.
     """
     try:
-        root = yaml.compose(path.read_bytes(), _LOADER)
+        root = yaml.compose(path.read_bytes(), Loader)
         # what is composed has the lines, and the data are constructed from it
         data = yaml.SafeLoader("").construct_document(root) if root is not None else None
     except yaml.YAMLError as error:

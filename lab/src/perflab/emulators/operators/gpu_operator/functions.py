@@ -14,6 +14,7 @@ from perflab.emulators.framework.documents import own_labels
 from perflab.emulators.operators.gpu_operator import metrics
 from perflab.emulators.operators.gpu_operator.hardware import hardware_of, number_of_gpus
 from perflab.emulators.operators.gpu_operator.usage import Usage, of_gpus
+from perflab.files.bounded_yaml import load_yaml
 
 _PCI = ("10de", "0302_10de", "0300_10de")
 _DISCOVERED = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in _PCI)
@@ -51,15 +52,16 @@ def manager(operand: Document, section: Document) -> Document:
 
 
 def sharing(configuration: Any) -> Document:
-    """How often the device plugin offers each GPU, `replicas`, and whether under another name, `renamed`.
+    """Return how often the device plugin offers each GPU, `replicas`, and whether it renames them, `renamed`.
 
-    *configuration* is what its pod has read; unshared when it says nothing that can be understood.
+    Args:
+        configuration: The configuration that the plugin's pod has read; not shared when it is invalid.
     """
     try:
-        said = yaml.safe_load(_text(configuration) or "")
+        loaded = load_yaml(_text(configuration) or "")
     except yaml.YAMLError:
-        said = None
-    slicing = ((said.get("sharing") or {}).get("timeSlicing") or {}) if isinstance(said, dict) else {}
+        loaded = None
+    slicing = ((loaded.get("sharing") or {}).get("timeSlicing") or {}) if isinstance(loaded, dict) else {}
     for resource in slicing.get("resources") or ():
         if resource.get("name") == _GPU and int(resource.get("replicas") or 1) > 1:
             return {"replicas": int(resource["replicas"]), "renamed": bool(slicing.get("renameByDefault"))}

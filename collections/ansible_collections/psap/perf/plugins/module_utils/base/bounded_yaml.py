@@ -1,6 +1,6 @@
-"""YAML of users and of others, refused if its value is too large or too deep, however small its text is.
+"""Load YAML that users wrote; refuse values that are too large or too deep, however short their text is.
 
-`perfanalysis/files/bounded_yaml.py` is a link to this file: neither package imports the other.
+`files/bounded_yaml.py` of perfanalysis and of perflab are links to this file: no package imports another.
 """
 
 from __future__ import annotations

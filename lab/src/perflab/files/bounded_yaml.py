@@ -1,0 +1,1 @@
+../../../../collections/ansible_collections/psap/perf/plugins/module_utils/base/bounded_yaml.py
