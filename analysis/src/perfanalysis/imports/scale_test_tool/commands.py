@@ -15,7 +15,6 @@ from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
 from perfanalysis.imports.scale_test_tool.records import Columns
-from perfanalysis.imports.scale_test_tool.run_directory import NAME, columns_by_recording, imported
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
 from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN
 from perfanalysis.workloads.percentiles import Method
@@ -54,6 +53,9 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 
     A times.csv is written beside its recording. Exit code 5 when a file is damaged.
     """
+    # pandas takes a third of a second, which --help does not need
+    from perfanalysis.imports.scale_test_tool.run_directory import NAME, imported
+
     found = read_working_directory(directory)
     run = write_run_directory(imported(found, workload_kind), output)
     print_findings(found.findings)
@@ -131,6 +133,8 @@ def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
 
     Exit code 5 when a file of RUN is missing or damaged; what can be read is written all the same.
     """
+    from perfanalysis.imports.scale_test_tool.run_directory import columns_by_recording
+
     target = report_directory(run, output)
     found, findings = columns_by_recording(run, server_clock=csv_layout == "scale-test")
     for name, workloads in found.items():
