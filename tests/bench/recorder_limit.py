@@ -39,8 +39,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, PODS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import EVERYWHERE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import EVERYWHERE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.collector import calm_collector
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places

@@ -100,7 +100,7 @@ class Scene:
     policy: RetryPolicy = QUICK
     api: FakeApi | None = None
     churn: ChurnPlan = field(default_factory=ChurnPlan)
-    beside: tuple[ResourceKind, ...] = ()
+    related: tuple[ResourceKind, ...] = ()
     metrics: MetricsPlan | None = None
 
     async def run(self, api: FakeApi) -> SessionEnd:
@@ -149,7 +149,7 @@ class Scene:
             timeout_s=self.timeout_s,
             until=None if self.count else condition(self.until),
             client={"connections": self.connections, "rate": self.rate, "submitters": self.submitters},
-            beside=self.beside,
+            related=self.related,
             metrics=self.metrics,
         )
 

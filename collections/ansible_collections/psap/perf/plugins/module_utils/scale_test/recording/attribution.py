@@ -1,4 +1,4 @@
-"""Which workload an object beside it belongs to: a pod group, a volume claim, a queue's view of it."""
+"""Find the workload that a related object belongs to: a pod group, a volume claim, Kueue's Workload."""
 
 from __future__ import annotations
 

@@ -18,14 +18,14 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
     ResourceKind,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import NODES
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import NODES
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.sinks import (
-    BesideSink,
     EventSink,
     Hear,
     ObjectSink,
+    RelatedSink,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.steps_so_far import StepsSoFar
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Transition
@@ -70,10 +70,12 @@ class Recorder:
         transitions: Journal,
         events: Journal,
         attribution: Attribution,
-        beside: Sequence[ResourceKind] = (),
+        related: Sequence[ResourceKind] = (),
     ) -> None:
-        """*attribution* finds the workload of what belongs to one; *beside* are kinds that are watched, too, where
-        that is allowed, in the namespaces of the scopes."""
+        """Watch the namespaces of *scopes*.
+
+        *attribution* finds the workload of an object; *related* kinds are watched too, where the user may do so.
+        """
         ends = {word: end for scope in scopes for word, end in _ends(scope).items()}
         self.ledger = Ledger(ends)
         self.steps = StepsSoFar(ends, own=attribution.closed)
@@ -82,7 +84,7 @@ class Recorder:
         self._attribution = attribution
         self._clock = clock
         self._transitions = transitions
-        self._sinks: list[ObjectSink | BesideSink] = []
+        self._sinks: list[ObjectSink | RelatedSink] = []
         self._event_sink = EventSink(events, self._regarded, self.ledger.warned)
         for namespace in dict.fromkeys(scope.namespace for scope in scopes):
             here = [scope for scope in scopes if scope.namespace == namespace]
@@ -92,11 +94,11 @@ class Recorder:
                 self._sinks.append(sink)
                 self._watch(resource, resource.collection(namespace), here[0].selector, sink)
             self._watch(EVENTS, EVENTS.collection(namespace), None, self._event_sink)
-            for resource in beside:
+            for resource in related:
                 if resource != NODES:
-                    self._watch_beside(resource, resource.collection(namespace), self._workload_of)
-        if NODES in beside:
-            self._watch_beside(NODES, NODES_PATH, None)
+                    self._watch_related(resource, resource.collection(namespace), self._workload_of)
+        if NODES in related:
+            self._watch_related(NODES, NODES_PATH, None)
 
     def _watch(
         self, resource: ResourceKind, path: str, selector: str | None, sink: WatchSink, *, optional: bool = False
@@ -104,11 +106,11 @@ class Recorder:
         watch = ResourceWatch(self._client, path, selector, sink, self._clock)
         self.watches.append(RecordedWatch(resource, watch, optional))
 
-    def _watch_beside(
+    def _watch_related(
         self, resource: ResourceKind, path: str, workload_of: Callable[[dict[str, Any]], str | None] | None
     ) -> None:
         """Without a selector: controllers give what they make labels of their own, or none."""
-        sink = BesideSink(resource.kind, self._transitions, workload_of, self.ledger.workloads.__contains__)
+        sink = RelatedSink(resource.kind, self._transitions, workload_of, self.ledger.workloads.__contains__)
         self._sinks.append(sink)
         self._watch(resource, path, None, sink, optional=True)
 

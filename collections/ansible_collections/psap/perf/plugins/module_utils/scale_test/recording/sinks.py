@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.events import EventLog
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.hindrances import hindrance
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles_beside import lifecycle_beside
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_lifecycles import related_lifecycle
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker, Transition
 
 Hear = Callable[[Transition], None]
@@ -55,8 +55,8 @@ class ObjectSink:
                 hear(transition)
 
 
-class BesideSink:
-    """Rows from what stands beside the workloads; of what the first list shows only changes are told."""
+class RelatedSink:
+    """Write rows of related objects; for objects of the first list, only their changes."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class BesideSink:
     ) -> None:
         """*workload_of* finds the workload of an object, None for those that have none by their nature (nodes);
         *is_recorded* says whether a workload is among those of the recording."""
-        self.tracker = Tracker(kind, lifecycle_beside(kind), workload_of or _no_workload)
+        self.tracker = Tracker(kind, related_lifecycle(kind), workload_of or _no_workload)
         self._journal = journal
         self._workload_of = workload_of
         self._is_recorded = is_recorded

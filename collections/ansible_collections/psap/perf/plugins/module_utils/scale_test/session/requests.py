@@ -20,9 +20,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels i
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import discover_beside
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     STOP,
     TIMEOUT,
@@ -235,8 +235,8 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             check_kinds(workloads.kinds, pod_groups, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
         await _have_namespaces(client, request.assortment.namespaces, workloads, lab=on_lab)
-        beside = await discover_beside(client, [resource.kind for resource in resources])
-        plan = replace(_session_plan(request, workloads, resources, surroundings), beside=beside)
+        related = await discover_related(client, [resource.kind for resource in resources])
+        plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
         made = [*resources, groups] if groups else resources
         by_kind = {(resource.api_version, resource.kind): resource for resource in made}
         own = OwnSubmission(workloads, by_kind, request.count, request.connections, arrivals)
@@ -312,7 +312,7 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
             timeout_s=request.timeout_s,
             until=until,
             metrics=request.metrics.plan(surroundings.metrics_endpoints),
-            beside=await discover_beside(client, [resource.kind]),
+            related=await discover_related(client, [resource.kind]),
             client={"connections": 0, "rate": 0.0, "submitters": 0},
         )
         files = RecordingFiles(request.place.artifacts)

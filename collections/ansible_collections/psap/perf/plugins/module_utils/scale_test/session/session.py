@@ -65,7 +65,7 @@ _UNSEEN_S = 10.0
 class SessionPlan:
     """What is recorded, and until when; times in seconds, ``planned`` is the number of workloads awaited.
 
-    ``beside`` are kinds that are watched where the cluster lets us, ``metrics`` what is scraped of the control plane.
+    ``related`` are kinds that are watched where the user may do so, ``metrics`` what is scraped of the control plane.
     """
 
     run: str
@@ -74,7 +74,7 @@ class SessionPlan:
     timeout_s: float
     until: Condition | None
     client: Mapping[str, Any]
-    beside: tuple[ResourceKind, ...] = ()
+    related: tuple[ResourceKind, ...] = ()
     metrics: MetricsPlan | None = None
 
 
@@ -111,7 +111,7 @@ class Session:
         workload_in = submission.workload_in if submission else self._seen_in
         kinds = frozenset(scope.resource.kind for scope in plan.scopes)
         attribution = Attribution(workload_in, kinds, closed=submission is not None)
-        self._recorder = Recorder(client, plan.scopes, self._clock, transitions, events, attribution, plan.beside)
+        self._recorder = Recorder(client, plan.scopes, self._clock, transitions, events, attribution, plan.related)
         self._counts = SubmissionCounts()
         self._submitting = self._begun(submission) if submission else None
         self._recording = Recording(

@@ -1,4 +1,4 @@
-"""What stands beside workloads and pods: found where the cluster serves it, told as far as it concerns the test."""
+"""Objects related to workloads: discovered if the cluster serves the kind, recorded if they concern the test."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import CLAIMS, discover_beside
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.beside import NODES as NODE_KIND
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles_beside import lifecycle_beside
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_lifecycles import related_lifecycle
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import (
+    CLAIMS,
+    discover_related,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import NODES as NODE_KIND
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker
 
 from .fake_api import CREATED_AT, NODES, FakeApi, fake_api
@@ -27,7 +30,7 @@ FIRST, SECOND = SUBMISSION.name(0), SUBMISSION.name(1)
 
 def words(kind: str, *states: dict[str, Any]) -> list[list[str]]:
     """What each state of one object adds."""
-    tracker = Tracker(kind, lifecycle_beside(kind))
+    tracker = Tracker(kind, related_lifecycle(kind))
     metadata = {"name": "x", "namespace": "test", "uid": "u", "creationTimestamp": CREATED_AT}
     return [[found.transition for found in tracker.observe({"metadata": metadata, **state}, 1.0)] for state in states]
 
@@ -88,7 +91,7 @@ def found_for(*workloads: str, serves: dict[str, list[tuple[str, str]]]) -> list
         async with fake_api() as api:
             api.more = serves
             async with ApiClient(ApiEndpoint(server=api.server)) as client:
-                found = await discover_beside(client, workloads)
+                found = await discover_related(client, workloads)
         return [f"{resource.api_version} {resource.kind}" for resource in found]
 
     return asyncio.run(scene())
@@ -165,7 +168,7 @@ def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> N
         for name in (FIRST, SECOND):
             await api.complete(JOBS, name)
 
-    scene = Scene(tmp_path, count=2, meanwhile=meanwhile, beside=(GROUPS, CLAIMS, NODE_KIND))
+    scene = Scene(tmp_path, count=2, meanwhile=meanwhile, related=(GROUPS, CLAIMS, NODE_KIND))
     assert scene.play().accounting.completed == 2
     assert sorted(beside_rows(scene), key=str) == [
         ("Node", "not_ready", None),
@@ -182,7 +185,7 @@ def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> N
 
 
 def test_unwatchable_kind_is_named_and_no_error(tmp_path: Path) -> None:
-    scene = Scene(tmp_path, count=2, beside=(CLAIMS, NODE_KIND))
+    scene = Scene(tmp_path, count=2, related=(CLAIMS, NODE_KIND))
 
     def forbid(api: FakeApi) -> None:
         api.complete_jobs = True
@@ -209,7 +212,7 @@ def test_objects_of_earlier_workloads_are_left_out(tmp_path: Path) -> None:
             await api.create(CLAIM_PATH, {"metadata": metadata, "status": {"phase": "Pending"}})
         await api.complete(JOBS, "old")
 
-    scene = Scene(tmp_path, count=0, meanwhile=others, beside=(CLAIMS,))
+    scene = Scene(tmp_path, count=0, meanwhile=others, related=(CLAIMS,))
 
     async def played() -> None:
         async with fake_api() as api:

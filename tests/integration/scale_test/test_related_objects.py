@@ -1,4 +1,4 @@
-"""What is recorded beside workloads and pods, on a real control plane."""
+"""The objects related to workloads that a recording has, on a real control plane."""
 
 from __future__ import annotations
 

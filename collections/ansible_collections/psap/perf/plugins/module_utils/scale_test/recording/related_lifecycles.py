@@ -1,4 +1,4 @@
-"""Milestones of what stands beside workloads and pods: pod groups, Kueue's Workloads, volume claims, nodes.
+"""Milestones of the objects related to workloads: pod groups, Kueue's Workloads, volume claims, nodes.
 
 None of them ends a workload: they explain where its time went.
 """
@@ -100,13 +100,13 @@ NODE = Lifecycle(
     ("created", "ready", "not_ready", "cordoned", "uncordoned", DELETED),
     _node_milestones,
     recurring=frozenset({"ready", "not_ready", "cordoned", "uncordoned"}),
-    # a node is not told to be what every new one is
+    # every new node is uncordoned: no milestone
     implied=frozenset({"uncordoned"}),
 )
 
 _BY_KIND = {"PodGroup": POD_GROUP, "Workload": QUEUED, "PersistentVolumeClaim": CLAIM, "Node": NODE}
 
 
-def lifecycle_beside(kind: str) -> Lifecycle:
-    """The milestones of a kind beside the workloads; those of a workload for one that stands in for it (RunaiJob)."""
+def related_lifecycle(kind: str) -> Lifecycle:
+    """Return the milestones of a related kind; a workload's milestones for a kind that represents one (RunaiJob)."""
     return _BY_KIND.get(kind) or lifecycle_of(kind)
