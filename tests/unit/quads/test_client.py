@@ -88,7 +88,7 @@ def test_booking_after_the_weekly_deadline_names_the_deadline(tmp_path: Path, mo
     session.time.pause((7 * 24 - 12) * 3600)
     assert f"{session.lab.local():%a %H}" == "Sun 22"
     if hours:
-        assert round(session.book(1).lease.left.total_seconds() / 3600) == hours
+        assert round(session.book(1).reservation.left.total_seconds() / 3600) == hours
         return
     with pytest.raises(QuadsError, match="weekly deadline for self-scheduling has passed"):
         session.book(1)

@@ -12,11 +12,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     UsageError,
     WaitTimeoutError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look, wait
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import read_delivery, wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError, Refusal, meaning, message
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend, warning
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import assignment_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 from ansible_collections.psap.perf.plugins.module_utils.quads.selection import Selection, select, wish_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     ServerClock,
@@ -160,22 +160,24 @@ def test_delivery_requires_all_four_conditions(tmp_path: Path) -> None:
     session.book(2)
     quads, record = session.client(), session.journal().record
 
-    first = look(quads, record, record.hosts)
+    first = read_delivery(quads, record, record.hosts)
     assert first.lacking == ("it is not provisioned", "it is not validated")
     assert set(first.laggards) == set(record.hosts)
     session.time.pause(700)
-    moved = look(quads, record, record.hosts)
+    moved = read_delivery(quads, record, record.hosts)
     assert moved.lacking == ("it is not validated",)
     assert set(moved.laggards.values()) == {"is not validated"}
     session.time.pause(7200)
-    assert look(quads, record, record.hosts).ready
+    assert read_delivery(quads, record, record.hosts).ready
     # the flags stay for a while when a host is added
     session.book(3)
-    later = look(quads, record, record.hosts)
+    later = read_delivery(quads, record, record.hosts)
     assert later.assignment.validated and not later.ready
     assert list(later.laggards.values()) == ["is in cloud01 still"]
     # one that was asked for and has no row
-    assert look(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no row in the schedule that runs"
+    assert (
+        read_delivery(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no row in the schedule that runs"
+    )
 
 
 def test_host_flag_is_ignored_without_a_wipe(tmp_path: Path) -> None:
@@ -183,7 +185,7 @@ def test_host_flag_is_ignored_without_a_wipe(tmp_path: Path) -> None:
     session.book(2)
     session.own[0]["wipe"] = False  # type: ignore[index]
     session.time.pause(700)
-    assert look(session.client(), session.journal().record, ()).ready
+    assert read_delivery(session.client(), session.journal().record, ()).ready
 
 
 def test_wait_ends_at_its_deadline_and_names_late_hosts(tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ def test_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
     session.book(2)
     session.time.pause(8000)
     quads, record = session.client(), session.journal().record
-    assert "which may have been mended" in str(look(quads, record, ()))
+    assert "which may have been mended" in str(read_delivery(quads, record, ()))
     session.settings.invalid.clear()
     assert wait(quads, [(record, ())], timedelta(hours=1), MINUTE)[0].ready
     assert session.own[0]["notification"] == {"fail": True, "success": True}
@@ -239,14 +241,14 @@ def test_tenant_is_told_the_end_and_that_only_the_lab_extends(tmp_path: Path) ->
 def test_administrator_extends_all_rows_unless_a_host_is_booked(tmp_path: Path) -> None:
     session = Session(tmp_path, Settings(mode=OLD))
     result = session.book(2)
-    assert round(result.lease.left.total_seconds() / 3600) == 48, "where dates are obeyed, they are asked for"
+    assert round(result.reservation.left.total_seconds() / 3600) == 48, "where dates are obeyed, they are asked for"
     until = session.time.now() + timedelta(hours=60)
     quads, record = session.client(), session.journal().record
     session.wire.faults = {len(session.wire.calls) + 8: "timeout after"}
 
-    lease, rows = extend(quads, record, until)
+    reservation, rows = extend(quads, record, until)
 
-    assert len(rows) == 2 and round(lease.left.total_seconds() / 3600) == 60
+    assert len(rows) == 2 and round(reservation.left.total_seconds() / 3600) == 60
     assert extend(quads, record, until)[1] == []
     wall = session.lab.local()
     joe = session.lab.assign("cloud05", "joe", "theirs")
@@ -256,7 +258,7 @@ def test_administrator_extends_all_rows_unless_a_host_is_booked(tmp_path: Path) 
 
 
 def test_warning_precedes_the_end() -> None:
-    lease = Lease(MONDAY, timedelta(minutes=50), exact=True)
-    assert warning(lease, 3600) == "the lease ends in 50 min: release the hosts, or have the lab extend it"
-    assert not warning(lease, 600)
-    assert not replace(lease, left=timedelta(hours=24)).too_short(timedelta(hours=24))
+    reservation = Reservation(MONDAY, timedelta(minutes=50), exact=True)
+    assert warning(reservation, 3600) == "the lease ends in 50 min: release the hosts, or have the lab extend it"
+    assert not warning(reservation, 600)
+    assert not replace(reservation, left=timedelta(hours=24)).too_short(timedelta(hours=24))

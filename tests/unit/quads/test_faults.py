@@ -271,7 +271,7 @@ def test_too_short_lease_is_released(tmp_path: Path) -> None:
     # Saturday, 22:00 of the server's clock: until Sunday, 21:00
     session.time.pause((6 * 24 - 12) * 3600)
     assert f"{session.lab.local():%a %H}" == "Sat 22"
-    assert session.book(1).lease.left.total_seconds() < 23 * 3600 + 60
+    assert session.book(1).reservation.left.total_seconds() < 23 * 3600 + 60
     session.release()
     session.time.pause(14 * 3600)
 

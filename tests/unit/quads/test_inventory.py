@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import read_delivery
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
     Part,
@@ -104,4 +104,4 @@ def test_former_tenants_hosts_are_in_no_inventory(tmp_path: Path) -> None:
     # they are taken back minutes after the cloud is free
     session.lab.hosts["f05-h01-r750.lab.example.com"]["cloud"] = "cloud02"
     record = session.journal().record
-    assert [host.name for host in look(session.client(), record, ()).hosts] == list(record.hosts)
+    assert [host.name for host in read_delivery(session.client(), record, ()).hosts] == list(record.hosts)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look, wait
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import read_delivery, wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import Part, machines, plain
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Records, mark_of, whole_mark
@@ -51,7 +51,7 @@ def test_25_nodes_need_three_clouds_of_ten(tmp_path: Path) -> None:
 
     assert sum(len(each.hosts) for each in deliveries) == 25
     assert "cloud02: " in session.said[-1] and "cloud04: " in session.said[-1]
-    text = plain([Part(machines(each.hosts), each.assignment, each.lease) for each in deliveries], "quads")
+    text = plain([Part(machines(each.hosts), each.assignment, each.reservation) for each in deliveries], "quads")
     group = yaml.safe_load(text)["all"]["children"]["quads"]
     assert len(group["children"]["cloud03"]["hosts"]) == 8
     assert group["children"]["cloud04"]["vars"]["quads_cloud"] == "cloud04"
@@ -101,4 +101,4 @@ def test_mark_identifies_its_parts_and_no_other(tmp_path: Path) -> None:
     session.book_split(2, 2)
     assert parts(session.client(), "run-1/clust") == []
     record = session.journal(f"{MARK}+2").record
-    assert look(session.client(), record, record.hosts).assignment.cloud == "cloud03"
+    assert read_delivery(session.client(), record, record.hosts).assignment.cloud == "cloud03"

@@ -1,4 +1,4 @@
-"""The end of a lease: a warning, then a stop, unless the lab extends it; and what else takes hosts away."""
+"""The end of a reservation: a warning, then a stop, unless the lab extends it; and what else takes hosts away."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.connection import 
     HttpTransport,
     RealTiming,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Journal, Record, Records, tag
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import parts
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import show
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
@@ -159,7 +159,7 @@ def show_summary(context: VerbContext, text: str, lines: Sequence[str] = ()) -> 
     write_json(directory / "artifacts" / "progress.json", {"schema": "psap.perf/progress/1", **done})
 
 
-def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:
+def described(assignment: Assignment, reservation: Reservation | None) -> dict[str, Any]:
     """An assignment as verbs return it."""
     return {
         "assignment": assignment.id,
@@ -170,9 +170,9 @@ def described(assignment: Assignment, lease: Lease | None) -> dict[str, Any]:
         "vlan": assignment.vlan,
         "provisioned": assignment.provisioned,
         "validated": assignment.validated,
-        "lease_end": utc_text(lease.end) if lease else None,
-        "lease_left_s": round(lease.left.total_seconds()) if lease else None,
-        "lease_exact": lease.exact if lease else None,
+        "lease_end": utc_text(reservation.end) if reservation else None,
+        "lease_left_s": round(reservation.left.total_seconds()) if reservation else None,
+        "lease_exact": reservation.exact if reservation else None,
     }
 
 

@@ -33,10 +33,10 @@ class ActionModule(CommandAction):
         until = datetime.now(UTC) + timedelta(seconds=args.lasting)
         ends, hosts = [], []
         for one in bookings(context, owner=args.owner):
-            lease, rows = extend(one.quads, one.record, until, args.owner)
+            reservation, rows = extend(one.quads, one.record, until, args.owner)
             # only what this run booked has a record here
-            one.journal.records.note_end(one.record.mark, utc_text(lease.end))
-            ends.append(lease.end)
+            one.journal.records.note_end(one.record.mark, utc_text(reservation.end))
+            ends.append(reservation.end)
             hosts += [row.host.name for row in rows]
         names = ", ".join(hosts) or "nothing, since it lasts that long already"
         show_summary(context, f"the lease lasts until {utc_text(min(ends))[:16]}Z; extended: {names}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import replacing
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import look
+from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import read_delivery
 from ansible_collections.psap.perf.plugins.module_utils.quads.inventory import (
     Network,
     Part,
@@ -59,12 +59,12 @@ class ActionModule(CommandAction):
         args = context.arguments(Arguments)
         parts, unknowns = [], []
         for one in bookings(context, writes=False):
-            delivery = look(one.quads, one.record, one.record.hosts)
+            delivery = read_delivery(one.quads, one.record, one.record.hosts)
             if not delivery.hosts:
                 raise UsageError(f"the booking {one.record.mark} has no hosts")
             address = args.ocpinv.replace("{cloud}", delivery.assignment.cloud)
             nodes = nodes_of(one.quads.connection.fetch(address)) if address else []
-            parts.append(Part(machines(delivery.hosts, nodes), delivery.assignment, delivery.lease))
+            parts.append(Part(machines(delivery.hosts, nodes), delivery.assignment, delivery.reservation))
             unknowns.append(unknown(parts[-1].found, nodes, address) if address else "")
         if len(parts) > 1 and Format.JETLAG in args.formats:
             raise UsageError(

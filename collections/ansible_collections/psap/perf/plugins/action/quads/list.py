@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, listing, running
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import listing, reservation_of, running
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import parse_offset
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import described, server, show_summary
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -30,7 +30,7 @@ class ActionModule(CommandAction):
         for each in quads.assignments(args.owner):
             rows = running(quads.rows(each.id), clock, now)
             hosts = sorted(row.host.name for row in rows)
-            found.append({**described(each, lease_of(rows, clock, now)), "hosts": hosts})
+            found.append({**described(each, reservation_of(rows, clock, now)), "hosts": hosts})
         free = quads.free_clouds()
         show_summary(
             context, f"{len(found)} active assignments; free clouds: {', '.join(free) or 'none'}", listing(found)

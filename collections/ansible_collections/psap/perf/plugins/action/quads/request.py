@@ -119,10 +119,11 @@ class ActionModule(CommandAction):
 
 def _told(mark: str, url: str, booked: list[Booked]) -> VerbResult:
     clouds = [
-        {**described(each.assignment, each.lease), "hosts": [row.host.name for row in each.rows]} for each in booked
+        {**described(each.assignment, each.reservation), "hosts": [row.host.name for row in each.rows]}
+        for each in booked
     ]
     # of several clouds the lease is the shortest
-    shortest = min(zip(booked, clouds, strict=True), key=lambda pair: pair[0].lease.end)[1]
+    shortest = min(zip(booked, clouds, strict=True), key=lambda pair: pair[0].reservation.end)[1]
     facts = {**clouds[0], **{name: value for name, value in shortest.items() if name.startswith("lease_")}}
     facts["hosts"] = [name for each in clouds for name in each["hosts"]]
     refused = {name: said for each in booked for name, said in each.refused.items() if name not in facts["hosts"]}

@@ -40,7 +40,7 @@ class ActionModule(CommandAction):
         with telling(context, f"the delivery of {first.record.mark}", args.timeout) as say:
             interval = timedelta(seconds=max(0.1, args.interval))
             deliveries = wait(first.quads, parts, timedelta(seconds=args.timeout), interval, say)
-        warned = tuple(filter(None, (warning(each.lease, args.warn_before) for each in deliveries)))
-        facts = described(deliveries[0].assignment, deliveries[0].lease)
+        warned = tuple(filter(None, (warning(each.reservation, args.warn_before) for each in deliveries)))
+        facts = described(deliveries[0].assignment, deliveries[0].reservation)
         hosts = [host.name for each in deliveries for host in each.hosts]
         return VerbResult(values={**facts, "hosts": hosts}, warnings=warned)

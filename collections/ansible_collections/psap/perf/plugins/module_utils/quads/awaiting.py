@@ -9,15 +9,16 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitT
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.delivery import Delivery, delivery_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LostAnswerError, QuadsError
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import reservation_of, running, span
 
 
-def look(quads: Quads, record: Record, wanted: Sequence[str]) -> Delivery:
-    """How far the delivery is, at this moment.
+def read_delivery(quads: Quads, record: Record, wanted: Sequence[str]) -> Delivery:
+    """Return the present state of the delivery.
 
-    :raises QuadsError: when there is no assignment with the mark, or it is not ours.
+    Raises:
+        QuadsError: If no assignment of the account has the mark.
     """
     number = record.assignment if record.assignment is not None else _number(quads, record)
     assignment = quads.assignment(number)
@@ -25,10 +26,10 @@ def look(quads: Quads, record: Record, wanted: Sequence[str]) -> Delivery:
         raise QuadsError(f"assignment {number} is not the one with the mark {record.mark}")
     now = quads.connection.timing.now()
     rows = running(quads.rows(number), record.clock, now)
-    lease = lease_of(rows, record.clock, now)
+    reservation = reservation_of(rows, record.clock, now)
     moves = [] if assignment.provisioned else quads.moves()
     progress = [] if assignment.provisioned else quads.progress(assignment.cloud)
-    return delivery_of(assignment, rows, wanted, lease, moves, progress)
+    return delivery_of(assignment, rows, wanted, reservation, moves, progress)
 
 
 def wait(
@@ -49,7 +50,7 @@ def wait(
     said, last, lost = "", [], None
     while True:
         try:
-            last, lost = [look(quads, record, wanted) for record, wanted in parts], None
+            last, lost = [read_delivery(quads, record, wanted) for record, wanted in parts], None
         except LostAnswerError as error:
             lost = error
         told = f"{lost}; tried again" if lost else _told(last)
@@ -60,7 +61,7 @@ def wait(
             if all(each.ready for each in last):
                 return last
             for each in last:
-                if each.ended or each.lease is None:
+                if each.ended or each.reservation is None:
                     raise QuadsError(f"assignment {each.assignment.id} ended before it was delivered: {each}")
         if timing.monotonic() >= end:
             if not last and lost:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 
 
 class Partial(Enum):
@@ -44,7 +44,7 @@ class Booked:
 
     assignment: Assignment
     rows: tuple[Row, ...]
-    lease: Lease
+    reservation: Reservation
     refused: Mapping[str, str]
     changed: bool
 
@@ -55,8 +55,8 @@ def refused_text(refused: Mapping[str, str]) -> Sequence[str]:
 
 
 def summary(booked: Sequence[Booked], count: int) -> str:
-    """Return one line: the hosts of each cloud and its lease, and why there are fewer than *count*."""
-    clouds = [f"{each.assignment.cloud}: {len(each.rows)} hosts {each.lease}" for each in booked]
+    """Return one line: the hosts of each cloud and its reservation, and why there are fewer than *count*."""
+    clouds = [f"{each.assignment.cloud}: {len(each.rows)} hosts {each.reservation}" for each in booked]
     found = sum(len(each.rows) for each in booked)
     refused = {name: said for each in booked for name, said in each.refused.items()}
     short = [f"{found} of {count} hosts booked", *refused_text(refused)] if found < count else []

@@ -18,7 +18,6 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     RefusedError,
     UnfitServerError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Row
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     BOOKED,
@@ -28,6 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     Journal,
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own, release
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import reservation_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import learned
 
 ATTEMPTS = 4
@@ -142,18 +142,18 @@ class Booker:
             why = "; ".join(f"{name}: {said}" for name, said in self._refused.items()) or "it ran out of hosts"
             fate = "" if self._found else ", which were released"
             raise QuadsError(f"QUADS booked {len(rows)} hosts of at least {enough}{fate}: {why}")
-        lease = lease_of(rows, self.journal.record.clock, self._timing.now())
-        if lease is None or lease.too_short(wanted.shortest):
+        reservation = reservation_of(rows, self.journal.record.clock, self._timing.now())
+        if reservation is None or reservation.too_short(wanted.shortest):
             fate = "" if self._found else ", and was released"
             raise QuadsError(
-                f"the lease is too short{fate}: {lease or 'it has ended'}, where {span(wanted.shortest)} "
+                f"the lease is too short{fate}: {reservation or 'it has ended'}, where {span(wanted.shortest)} "
                 "are needed; the lab cuts leases at its weekly deadline, so begin after it, or ask for less"
             )
         # one that the server made late
         self._end_others([each for each in self._own() if each.id != assignment.id])
         hosts = tuple(sorted(row.host.name for row in rows))
-        self.journal.note(phase=BOOKED, hosts=hosts, end=utc_text(lease.end))
-        return Booked(assignment, tuple(rows), lease, dict(self._refused), self._wrote)
+        self.journal.note(phase=BOOKED, hosts=hosts, end=utc_text(reservation.end))
+        return Booked(assignment, tuple(rows), reservation, dict(self._refused), self._wrote)
 
     # the assignment
 

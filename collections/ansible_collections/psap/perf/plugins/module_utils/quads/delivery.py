@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host, Row
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Delivery:
 
     assignment: Assignment
     hosts: tuple[Host, ...]
-    lease: Lease | None
+    reservation: Reservation | None
     lacking: tuple[str, ...] = ()
     laggards: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ def delivery_of(
     assignment: Assignment,
     running: Sequence[Row],
     wanted: Iterable[str],
-    lease: Lease | None,
+    reservation: Reservation | None,
     moves: Iterable[Mapping[str, Any]] = (),
     progress: Iterable[Mapping[str, Any]] = (),
 ) -> Delivery:
@@ -75,7 +75,7 @@ def delivery_of(
     hint = "the server reports that a validation failed, which may have been mended since"
     hints = (hint,) if assignment.failed and not assignment.validated else ()
     hosts = tuple(row.host for _name, row in sorted(rows.items()))
-    return Delivery(assignment, hosts, lease, tuple(lacking), laggards, hints)
+    return Delivery(assignment, hosts, reservation, tuple(lacking), laggards, hints)
 
 
 def _lack(assignment: Assignment, row: Row | None) -> str:

@@ -1,4 +1,4 @@
-"""A longer lease, where an administrator's account allows it; a tenant is told how it is."""
+"""Extending a reservation. QUADS allows it to administrators only; the error for other users names what to do."""
 
 from __future__ import annotations
 
@@ -7,27 +7,41 @@ from datetime import datetime
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LostAnswerError, QuadsError
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Row
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import Record
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import own
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import (
+    Reservation,
+    reservation_of,
+    running,
+    span,
+)
 
 _ATTEMPTS = 4
 _PAUSE_S = 2.0
 
 
-def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tuple[Lease, list[Row]]:
-    """Let every row of the booking end at *until*, an aware moment, if it ends before; the lease, and what changed.
+def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tuple[Reservation, list[Row]]:
+    """Move the end of each row of the booking to *until* if it is earlier.
 
-    :param owner: whose booking it is, if not the account's own.
+    Args:
+        quads: The server, as the user of the account.
+        record: The booking.
+        until: An aware moment.
+        owner: The owner of the booking; empty for the account's own.
 
-    :raises QuadsError: for a tenant, for hosts that are promised to others, or when an end read back is another one.
+    Returns:
+        The reservation after the change, and the rows that changed.
+
+    Raises:
+        QuadsError: If the account is no administrator's, if other users have a host next, or if the server did not
+            store the end.
     """
     now = quads.connection.timing.now()
     found = own(quads, record, owner)
     rows = [row for each in found for row in running(quads.rows(each.id), record.clock, now)]
-    lease = lease_of(rows, record.clock, now)
-    if lease is None:
+    reservation = reservation_of(rows, record.clock, now)
+    if reservation is None:
         raise QuadsError(
             f"{owner or quads.account.owner} has no running assignment with the mark {record.mark} to extend; for the "
             "booking of another user, an administrator sets owner to the part of the email address before the @"
@@ -35,11 +49,11 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
     wall = record.clock.to_server(until).replace(second=0, microsecond=0)
     short = [row for row in rows if row.end < wall]
     if not short:
-        return lease, []
+        return reservation, []
     if not quads.account.admin:
         raise QuadsError(
-            f"QUADS lets only administrators extend a lease. This one lasts {lease}; ask the lab before it ends, or "
-            f"use an administrator's account with admin, and the owner {owner or quads.account.owner}"
+            f"QUADS lets only administrators extend a lease. This one lasts {reservation}; ask the lab before it ends, "
+            f"or use an administrator's account with admin, and the owner {owner or quads.account.owner}"
         )
     if not record.clock.known:
         raise QuadsError("the server needs times of its own clock, and no run here has learned it: set utc_offset")
@@ -53,10 +67,10 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
         _set_end(quads, row, wall)
     rows = [row for each in found for row in running(quads.rows(each.id), record.clock, now)]
     late = [row.host.name for row in rows if row.end < wall]
-    lease = lease_of(rows, record.clock, now)
-    if late or lease is None:
+    reservation = reservation_of(rows, record.clock, now)
+    if late or reservation is None:
         raise QuadsError(f"the lease of {', '.join(late) or 'all hosts'} was not extended; the call can be repeated")
-    return lease, short
+    return reservation, short
 
 
 def _set_end(quads: Quads, row: Row, wall: datetime) -> None:
@@ -72,8 +86,8 @@ def _set_end(quads: Quads, row: Row, wall: datetime) -> None:
             return
 
 
-def warning(lease: Lease | None, before_s: float) -> str:
-    """A sentence when the lease ends within *before_s*; empty otherwise."""
-    if lease is None or lease.left.total_seconds() > before_s:
+def warning(reservation: Reservation | None, before_s: float) -> str:
+    """Return a sentence if the reservation ends within *before_s*, otherwise an empty text."""
+    if reservation is None or reservation.left.total_seconds() > before_s:
         return ""
-    return f"the lease ends in {span(lease.left)}: release the hosts, or have the lab extend it"
+    return f"the lease ends in {span(reservation.left)}: release the hosts, or have the lab extend it"

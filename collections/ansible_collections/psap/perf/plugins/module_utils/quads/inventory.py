@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 
 # the password is never in a file: whoever uses the inventory has it in the environment
 _PASSWORD = "{{ lookup('ansible.builtin.env', 'BMC_PASSWORD') }}"  # noqa: S105 - the place of one
@@ -78,7 +78,7 @@ class Part:
 
     found: Sequence[Machine]
     assignment: Assignment
-    lease: Lease | None
+    reservation: Reservation | None
 
 
 def plain(parts: Sequence[Part], user: str) -> str:
@@ -93,7 +93,7 @@ def plain(parts: Sequence[Part], user: str) -> str:
 
 
 def _of_cloud(part: Part) -> dict[str, Any]:
-    assignment, lease = part.assignment, part.lease
+    assignment, reservation = part.assignment, part.reservation
     hosts = {
         each.host.name: {
             "quads_model": each.host.model,
@@ -113,7 +113,7 @@ def _of_cloud(part: Part) -> dict[str, Any]:
         "quads_assignment": assignment.id,
         "quads_vlan": assignment.vlan,
         "quads_qinq": assignment.qinq,
-        "quads_lease_end": f"{lease.end:%Y-%m-%dT%H:%M:%SZ}" if lease and lease.exact else None,
+        "quads_lease_end": f"{reservation.end:%Y-%m-%dT%H:%M:%SZ}" if reservation and reservation.exact else None,
     }
     return {"hosts": hosts, "vars": own}
 

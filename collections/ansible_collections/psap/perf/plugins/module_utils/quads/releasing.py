@@ -14,7 +14,6 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     Refusal,
     RefusedError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import running
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     PHASES,
@@ -24,6 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     mark_of,
     whole_mark,
 )
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import running
 
 _ATTEMPTS = 5
 _PAUSE_S = 2.0

@@ -10,8 +10,13 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Timing
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import warning
-from ansible_collections.psap.perf.plugins.module_utils.quads.lease import Lease, lease_of, running, span
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Record, Records
+from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import (
+    Reservation,
+    reservation_of,
+    running,
+    span,
+)
 
 _LONGEST_PAUSE_S = 60.0
 
@@ -19,29 +24,36 @@ _LONGEST_PAUSE_S = 60.0
 def watch(
     records: Records, server_of: Callable[[Record], Quads], timing: Timing, warn: Callable[[str], None] = lambda _: None
 ) -> str:
-    """Look at the leases of what is booked until one ends; why the run has to stop, or nothing when all is released.
+    """Watch the reservations of the run until one is about to end.
 
-    The server is asked each time, since a lab may extend a lease or cut it. While it does not answer, the end that it
-    told last counts.
+    Each check reads the end from the server, since a lab may extend or shorten a reservation. While the server is
+    unavailable, the last known end counts.
 
-    :param warn: is told once of each end that is near.
+    Args:
+        records: The bookings of the run.
+        server_of: Returns the server of a booking.
+        timing: The clock.
+        warn: Called once with a text for each end that is near.
+
+    Returns:
+        The reason why the run has to stop; empty after all hosts were released.
     """
     warned: set[tuple[str, str]] = set()
     while booked := [each for each in records.all() if each.phase == BOOKED]:
         pause_s = _LONGEST_PAUSE_S
         for record in booked:
-            lease, lost = _lease(server_of, record, timing)
+            reservation, lost = _reservation(server_of, record, timing)
             if lost:
                 return lost
-            records.note_end(record.mark, utc_text(lease.end))
-            left_s = lease.left.total_seconds() - record.stop_before_s
+            records.note_end(record.mark, utc_text(reservation.end))
+            left_s = reservation.left.total_seconds() - record.stop_before_s
             if record.stop_before_s and left_s <= 0:
                 return (
-                    f"the lease of {record.cloud} lasts {lease}: the run stops {span(_stop_before(record))} before its "
-                    "end, so that it is cleaned up and released in time; have the lab extend the lease, or ask for a "
-                    "longer one"
+                    f"the lease of {record.cloud} lasts {reservation}: the run stops {span(_stop_before(record))} "
+                    "before its end, so that it is cleaned up and released in time; have the lab extend the lease, "
+                    "or ask for a longer one"
                 )
-            told = warning(lease, record.warn_before_s)
+            told = warning(reservation, record.warn_before_s)
             if told and (record.mark, record.end) not in warned:
                 warned.add((record.mark, record.end))
                 warn(f"{record.cloud}: {told}")
@@ -50,11 +62,11 @@ def watch(
     return ""
 
 
-def _lease(server_of: Callable[[Record], Quads], record: Record, timing: Timing) -> tuple[Lease, str]:
-    """The lease, and what happened to the hosts if they are not the run's any more."""
+def _reservation(server_of: Callable[[Record], Quads], record: Record, timing: Timing) -> tuple[Reservation, str]:
+    """Return the reservation, and why the run does not have the hosts any more; empty if it has them."""
     now = timing.now()
     end = parse_utc(record.end)
-    noted = Lease(end, end - now, record.clock.known)
+    noted = Reservation(end, end - now, record.clock.known)
     if record.assignment is None:
         return noted, ""
     try:
@@ -68,7 +80,7 @@ def _lease(server_of: Callable[[Record], Quads], record: Record, timing: Timing)
         return noted, f"assignment {record.assignment} of {record.cloud} is not the run's any more; somebody ended it"
     if gone:
         return noted, f"{', '.join(gone)} of {record.cloud} cannot be used any more: the lease is over, or was cut"
-    return lease_of(rows, record.clock, now) or noted, ""
+    return reservation_of(rows, record.clock, now) or noted, ""
 
 
 def _stop_before(record: Record) -> timedelta:

@@ -1,4 +1,4 @@
-"""How long the hosts are ours: the smallest end of their rows, held against what was wanted."""
+"""Reservations of hosts: how long an assignment keeps its hosts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.times import Serve
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """From now until *end*; *exact* is false where the server's zone is not known, and UTC was supposed."""
+class Reservation:
+    """The remaining time of an assignment's hosts, which ends with the row that ends first.
+
+    *exact* is false where the server's time zone is not known; its times are then read as UTC.
+    """
 
     end: datetime
     left: timedelta
     exact: bool
 
     def too_short(self, shortest: timedelta) -> bool:
-        """Whether it is shorter than what was wanted, by more than the minute that a booking takes."""
+        """Return whether it is shorter than *shortest* by more than the minute that a booking takes."""
         return self.left + timedelta(minutes=1) < shortest
 
     def __str__(self) -> str:
@@ -30,22 +33,22 @@ class Lease:
 
 
 def running(rows: Iterable[Row], clock: ServerClock, now: datetime) -> list[Row]:
-    """The rows that have not ended at *now*, an aware moment."""
+    """Return the rows that have not ended at *now*, an aware moment."""
     wall = clock.to_server(now)
     return [row for row in rows if row.end > wall]
 
 
-def lease_of(rows: Iterable[Row], clock: ServerClock, now: datetime) -> Lease | None:
-    """The lease of an assignment with these rows; None when none is running."""
+def reservation_of(rows: Iterable[Row], clock: ServerClock, now: datetime) -> Reservation | None:
+    """Return the reservation of an assignment with these *rows*; None if none is running at *now*."""
     ends = [row.end for row in running(rows, clock, now)]
     if not ends:
         return None
     end = clock.to_utc(min(ends))
-    return Lease(end, end - now, clock.known)
+    return Reservation(end, end - now, clock.known)
 
 
 def listing(assignments: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each assignment as verbs return it: cloud, owner, end of the lease, description and hosts."""
+    """Return a line for each assignment that a verb returns: cloud, owner, end, description and hosts."""
     return [
         "  ".join(
             (
@@ -67,7 +70,7 @@ def _end_text(assignment: Mapping[str, Any]) -> str:
 
 
 def span(length: timedelta) -> str:
-    """*length* for people: ``47 h 59 min``, ``5 s``."""
+    """Return *length* as text, for example ``47 h 59 min`` or ``5 s``."""
     if length < timedelta(minutes=1):
         return f"{max(0, round(length.total_seconds()))} s"
     minutes = round(length.total_seconds() / 60)
