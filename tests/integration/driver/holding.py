@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock, unlock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
@@ -55,7 +55,7 @@ def _hold(cluster: Cluster, holder: Holder, notes: Notes, number: int) -> None:
     owner = holder.machine if number % 2 else ""
     locked_at = 0.0
     if owner:
-        locked = lock(cluster, Wish(holder, owner, "test", LOCKED_S), 60.0, lambda: None, lambda _state: None)
+        locked = lock(cluster, LockRequest(holder, owner, "test", LOCKED_S), 60.0, lambda: None, lambda _state: None)
         locked_at = time.time()
         notes.add(locked_at, locked.end.timestamp())
     lease.acquire(cluster, holder, 60.0, lambda: None, owner=owner)

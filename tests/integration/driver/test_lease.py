@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
-from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import PROCESS_NAME, Kept, LeaseKeeper
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import PROCESS_NAME, HeldLease, LeaseKeeper
 
 from tests.integration.conftest import PATIENCE_S, Lab, perflab
 
@@ -79,7 +79,7 @@ def _give_back(shared_lab: Lab, tmp_path: Path) -> Iterator[Callable[[], None]]:
     cluster = Cluster(access)
     acquire(cluster, one, 0, lambda: None)
     cluster.close()
-    keepers = [LeaseKeeper(Kept(access, one, str(tmp_path), 1))]
+    keepers = [LeaseKeeper(HeldLease(access, one, str(tmp_path), 1))]
 
     def give_back() -> None:
         while keepers:

@@ -29,10 +29,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
     read_lease,
     read_lock,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Who
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import Who
 
 from tests.integration.conftest import PATIENCE_S, PROJECT, Lab, perflab
 
@@ -63,7 +63,13 @@ def run(name: str) -> Holder:
 
 
 def take_lock(cluster: Cluster, owner: str, duration_s: int = 600, wait_s: float = 0.0) -> None:
-    lock(cluster, Wish(run(f"lock-of-{owner}"), owner, "night", duration_s), wait_s, lambda: None, lambda _state: None)
+    lock(
+        cluster,
+        LockRequest(run(f"lock-of-{owner}"), owner, "night", duration_s),
+        wait_s,
+        lambda: None,
+        lambda _state: None,
+    )
 
 
 def test_locked_cluster_accepts_only_runs_of_its_owner(shared_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:

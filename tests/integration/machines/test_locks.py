@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
 
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.machines.conftest import Machine

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
-from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import ImageWorker, Waits, Wish
+from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import ImageRequest, ImageWorker, Waits
 
 from tests.standins.aws.moto_server import KEYS, REGION, client, moto_server
 
@@ -33,11 +33,13 @@ def _machine_image(ec2: Any) -> str:
     return str(ec2.describe_images()["Images"][0]["ImageId"])
 
 
-@pytest.fixture(name="wish")
-def _wish(ec2: Any, machine_image: str) -> Wish:
+@pytest.fixture(name="image_request")
+def _image_request(ec2: Any, machine_image: str) -> ImageRequest:
     volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=8)["VolumeId"]
     snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
-    return Wish(snapshot, f"{REGION}a", "t3.micro", machine_image, "mine", "198.51.100.7/32", "#cloud-config\n{}\n")
+    return ImageRequest(
+        snapshot, f"{REGION}a", "t3.micro", machine_image, "mine", "198.51.100.7/32", "#cloud-config\n{}\n"
+    )
 
 
 def worker(endpoint: str, name: str, waits: Waits = WAITS) -> ImageWorker:
@@ -67,9 +69,9 @@ def images(ec2: Any, name: str) -> list[str]:
     return [each["ImageId"] for each in found]
 
 
-def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: Any, image_request: ImageRequest) -> None:
     made = worker(endpoint, "crc")
-    machine = made.start(replace(wish, spare_gib=20))
+    machine = made.start(replace(image_request, spare_gib=20))
     sizes = {each["VolumeId"]: each["Size"] for each in ec2.describe_volumes()["Volumes"]}
     assert (sizes[machine.disk], sizes[machine.spare]) == (8, 20)
     (group,) = ec2.describe_security_groups(Filters=[{"Name": "tag:psap.perf/image", "Values": ["crc"]}])[
@@ -81,21 +83,21 @@ def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: An
     assert not made.sweep()
     assert (images(ec2, "crc"), left(ec2, "crc")) == ([first], [])
 
-    assert not made.start(wish).spare
+    assert not made.start(image_request).spare
     second = made.replace("snap-0")
     made.sweep()
 
     assert images(ec2, "crc") == [second] != [first]
 
 
-def test_image_is_made_of_its_snapshot_which_stays(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_image_is_made_of_its_snapshot_which_stays(endpoint: str, ec2: Any, image_request: ImageRequest) -> None:
     made = worker(endpoint, "again")
-    made.start(wish)
-    made.replace(wish.snapshot)
+    made.start(image_request)
+    made.replace(image_request.snapshot)
     made.sweep()
     (own,) = snapshots(ec2, "again")
 
-    made.start(replace(wish, snapshot=own))
+    made.start(replace(image_request, snapshot=own))
     made.replace(own)
     made.sweep()
 
@@ -103,37 +105,41 @@ def test_image_is_made_of_its_snapshot_which_stays(endpoint: str, ec2: Any, wish
     assert len(snapshots(ec2, "again")) == 2
 
 
-def test_snapshot_of_a_killed_call_goes_with_an_existing_image(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_snapshot_of_a_killed_call_goes_with_an_existing_image(
+    endpoint: str, ec2: Any, image_request: ImageRequest
+) -> None:
     made = worker(endpoint, "orphan")
     tags = [{"ResourceType": "snapshot", "Tags": [{"Key": "psap.perf/image", "Value": "orphan"}]}]
-    volume = made.start(wish).disk
+    volume = made.start(image_request).disk
     orphan = ec2.create_snapshot(VolumeId=volume, TagSpecifications=tags)["SnapshotId"]
 
-    made.start(wish)
+    made.start(image_request)
     assert snapshots(ec2, "orphan") == [orphan]
-    made.replace(wish.snapshot)
+    made.replace(image_request.snapshot)
     made.sweep()
 
     assert len(snapshots(ec2, "orphan")) == 1
     assert orphan not in snapshots(ec2, "orphan")
 
 
-def test_stop_request_removes_everything(endpoint: str, ec2: Any, wish: Wish) -> None:
+def test_stop_request_removes_everything(endpoint: str, ec2: Any, image_request: ImageRequest) -> None:
     def stopped() -> None:
         raise Interrupted("stop")
 
     made = worker(endpoint, "stopped", replace(WAITS, check=stopped))
-    worker(endpoint, "stopped").start(wish)
+    worker(endpoint, "stopped").start(image_request)
     assert len(left(ec2, "stopped")) == 3
     assert made.sweep()
     assert left(ec2, "stopped") == []
 
 
-def test_leftovers_of_a_killed_call_are_removed_by_the_next(endpoint: str, ec2: Any, wish: Wish) -> None:
-    worker(endpoint, "killed").start(wish)
+def test_leftovers_of_a_killed_call_are_removed_by_the_next(
+    endpoint: str, ec2: Any, image_request: ImageRequest
+) -> None:
+    worker(endpoint, "killed").start(image_request)
     former = left(ec2, "killed")
 
-    worker(endpoint, "killed").start(wish)
+    worker(endpoint, "killed").start(image_request)
 
     assert len(former) == len(left(ec2, "killed")) == 3
     assert not set(former) & set(left(ec2, "killed"))
@@ -141,13 +147,13 @@ def test_leftovers_of_a_killed_call_are_removed_by_the_next(endpoint: str, ec2: 
 
 
 def test_former_image_returns_if_the_new_one_is_refused(
-    endpoint: str, ec2: Any, wish: Wish, monkeypatch: pytest.MonkeyPatch
+    endpoint: str, ec2: Any, image_request: ImageRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = worker(endpoint, "kept")
-    made.start(wish)
+    made.start(image_request)
     made.replace("snap-0")
     made.sweep()
-    made.start(wish)
+    made.start(image_request)
     before = snapshots(ec2, "kept")
     register, asked = made._register, list[str]()
 
@@ -167,14 +173,14 @@ def test_former_image_returns_if_the_new_one_is_refused(
     assert snapshots(ec2, "kept") == before
 
 
-def test_missing_resources_are_named(endpoint: str, wish: Wish) -> None:
+def test_missing_resources_are_named(endpoint: str, image_request: ImageRequest) -> None:
     refused = worker(endpoint, "refused")
     for wrong, said in (
-        (replace(wish, snapshot="snap-0123456789abcdef0"), "no snapshot snap-0123456789abcdef0"),
-        (replace(wish, key_pair="nobodys"), "no key pair nobodys"),
-        (replace(wish, machine_image="ami-0123456789abcdef0"), "no image ami-0123456789abcdef0"),
-        (replace(wish, ssh_from="0.0.0.0/0"), "is everybody"),
-        (replace(wish, ssh_from="198.51.100.7/24"), "is no range of IPv4 addresses"),
+        (replace(image_request, snapshot="snap-0123456789abcdef0"), "no snapshot snap-0123456789abcdef0"),
+        (replace(image_request, key_pair="nobodys"), "no key pair nobodys"),
+        (replace(image_request, machine_image="ami-0123456789abcdef0"), "no image ami-0123456789abcdef0"),
+        (replace(image_request, ssh_from="0.0.0.0/0"), "is everybody"),
+        (replace(image_request, ssh_from="198.51.100.7/24"), "is no range of IPv4 addresses"),
     ):
         with pytest.raises(UsageError, match=said):
             refused.check(wrong)

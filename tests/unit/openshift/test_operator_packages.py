@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import (
     Choice,
-    Wish,
+    PackageRequest,
     choose,
     choose_example,
     unsupported_mode,
@@ -37,40 +37,40 @@ GPU = package(channel("v25.3", "25.3.4", "25.3.2"), channel("v24.9", "24.9.2"))
 
 
 @pytest.mark.parametrize(
-    ("wish", "choice"),
+    ("package_request", "choice"),
     [
-        (Wish(), Choice("v25.3", "gpu.v25.3.4", "25.3.4")),
-        (Wish("v24.9"), Choice("v24.9", "gpu.v24.9.2", "24.9.2")),
-        (Wish("v25.3", "25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
-        (Wish("v25.3", "v25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
-        (Wish("v25.3", "25.3.2", "gpu"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+        (PackageRequest(), Choice("v25.3", "gpu.v25.3.4", "25.3.4")),
+        (PackageRequest("v24.9"), Choice("v24.9", "gpu.v24.9.2", "24.9.2")),
+        (PackageRequest("v25.3", "25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+        (PackageRequest("v25.3", "v25.3.2"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
+        (PackageRequest("v25.3", "25.3.2", "gpu"), Choice("v25.3", "gpu.v25.3.2", "25.3.2")),
     ],
     ids=["nothing", "a channel", "a version", "a version as its name has it", "the base name"],
 )
-def test_choice(wish: Wish, choice: Choice) -> None:
-    assert choose(GPU, wish) == choice
+def test_choice(package_request: PackageRequest, choice: Choice) -> None:
+    assert choose(GPU, package_request) == choice
 
 
 def test_catalog_listing_only_the_newest_version_is_accepted() -> None:
     old = package(channel("stable", "2.0.0", entries=False))
-    assert choose(old, Wish("stable", "v1.9.0")).csv == "gpu.v1.9.0"
-    assert choose(old, Wish("stable", "1.9.0", "other")).csv == "other.1.9.0"
+    assert choose(old, PackageRequest("stable", "v1.9.0")).csv == "gpu.v1.9.0"
+    assert choose(old, PackageRequest("stable", "1.9.0", "other")).csv == "other.1.9.0"
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("package_request", "words"),
     [
-        (Wish("?"), ["v25.3 (the default) with gpu.v25.3.4", "v24.9 with gpu.v24.9.2"]),
-        (Wish("v25.2"), ["no channel v25.2", "did you mean v25.3?", "v24.9 with"]),
-        (Wish("", "25.3.2"), ["needs a channel", "v25.3 (the default)"]),
-        (Wish("v25.3", "25.3.1"), ["channel v25.3 of gpu has no version 25.3.1", "25.3.4, 25.3.2"]),
-        (Wish("v25.3", "25.3.2", "other"), ["has no version 25.3.2"]),
+        (PackageRequest("?"), ["v25.3 (the default) with gpu.v25.3.4", "v24.9 with gpu.v24.9.2"]),
+        (PackageRequest("v25.2"), ["no channel v25.2", "did you mean v25.3?", "v24.9 with"]),
+        (PackageRequest("", "25.3.2"), ["needs a channel", "v25.3 (the default)"]),
+        (PackageRequest("v25.3", "25.3.1"), ["channel v25.3 of gpu has no version 25.3.1", "25.3.4, 25.3.2"]),
+        (PackageRequest("v25.3", "25.3.2", "other"), ["has no version 25.3.2"]),
     ],
     ids=["the list", "no such channel", "a version alone", "no such version", "another base name"],
 )
-def test_missing_version_is_refused_with_existing_ones(wish: Wish, words: list[str]) -> None:
+def test_missing_version_is_refused_with_existing_ones(package_request: PackageRequest, words: list[str]) -> None:
     with pytest.raises(UsageError) as error:
-        choose(GPU, wish)
+        choose(GPU, package_request)
     assert all(word in str(error.value) for word in words), error.value
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import Wish
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import PackageRequest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.releases import (
     Needs,
     Release,
@@ -53,27 +53,27 @@ def test_installed_release_is_read_from_its_subscription(status: dict[str, str],
 
 
 @pytest.mark.parametrize(
-    ("wish", "tag", "version"),
+    ("package_request", "tag", "version"),
     [
-        (Wish(), "", "2.19.1"),
-        (Wish(channel="stable-3.x"), "", "3.4.1"),
-        (Wish(channel="stable-3.x", version="3.3.0"), "", "3.3.0"),
-        (Wish(), "rhoai-3.4", "3.4"),
-        (Wish(), "nightly", ""),
+        (PackageRequest(), "", "2.19.1"),
+        (PackageRequest(channel="stable-3.x"), "", "3.4.1"),
+        (PackageRequest(channel="stable-3.x", version="3.3.0"), "", "3.3.0"),
+        (PackageRequest(), "rhoai-3.4", "3.4"),
+        (PackageRequest(), "nightly", ""),
     ],
 )
-def test_future_release_follows_from_the_settings(wish: Wish, tag: str, version: str) -> None:
-    assert offered_release("rhods-operator", PACKAGE, wish, tag).version == version
+def test_future_release_follows_from_the_settings(package_request: PackageRequest, tag: str, version: str) -> None:
+    assert offered_release("rhods-operator", PACKAGE, package_request, tag).version == version
 
 
 def test_catalog_without_the_package_keeps_the_settings_version() -> None:
-    found = offered_release("opendatahub-operator", None, Wish(version="3.4.0", channel="fast"), "")
+    found = offered_release("opendatahub-operator", None, PackageRequest(version="3.4.0", channel="fast"), "")
     assert (found.product, found.generation) == ("Open Data Hub", 3)
-    assert offered_release("rhods-operator", None, Wish(), "").generation == 0
+    assert offered_release("rhods-operator", None, PackageRequest(), "").generation == 0
 
 
 def offered(channel: str) -> Release:
-    return offered_release("rhods-operator", PACKAGE, Wish(channel=channel), "")
+    return offered_release("rhods-operator", PACKAGE, PackageRequest(channel=channel), "")
 
 
 INSTALLED = Release(version="3.4.1", installed=True, origin="is installed on the cluster")

@@ -20,8 +20,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
 from ansible_collections.psap.perf.plugins.plugin_utils import lease_keeping
-from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept
-from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import HeldLease
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import HeldLeases
 
 from tests.standins.http_servers import Quiet, served
 
@@ -63,8 +63,8 @@ class _LeaseServer(Quiet, BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-@pytest.fixture(name="kept")
-def _kept(tmp_path: Path) -> Iterator[Kept]:
+@pytest.fixture(name="held")
+def _held(tmp_path: Path) -> Iterator[HeldLease]:
     holder = Holder("run-1", "scale_test", "ada", "bastion", "machine", str(tmp_path))
     _LeaseServer.lease, _LeaseServer.renewals = manifest_of(NAME, holder, None), 0
     with served(_LeaseServer) as address:
@@ -76,7 +76,7 @@ def _kept(tmp_path: Path) -> Iterator[Kept]:
         }
         path = tmp_path / "kubeconfig"
         path.write_text(yaml.safe_dump(document))
-        yield Kept(Access(str(path)), holder, str(tmp_path), 1)
+        yield HeldLease(Access(str(path)), holder, str(tmp_path), 1)
 
 
 def _wait_until(seen: Callable[[], bool]) -> None:
@@ -92,9 +92,9 @@ def _keepers() -> list[int]:
     return [pid for pid in descendants(os.getpid()) if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8") == named]
 
 
-def test_killed_keeper_is_replaced_and_renews_at_once(kept: Kept) -> None:
-    leases = KeptLeases()
-    leases.keep(asdict(kept))
+def test_killed_keeper_is_replaced_and_renews_at_once(held: HeldLease) -> None:
+    leases = HeldLeases()
+    leases.keep(asdict(held))
     try:
         _wait_until(lambda: len(_keepers()) == 1 and _LeaseServer.renewals == 1)
         (killed,) = _keepers()
@@ -109,10 +109,10 @@ def test_killed_keeper_is_replaced_and_renews_at_once(kept: Kept) -> None:
     assert _LeaseServer.lease is None
 
 
-def test_lost_lease_stops_the_run_with_exit_code_3(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lease_stops_the_run_with_exit_code_3(held: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_keeping, "RENEWED_EVERY_S", 0.1)
-    leases, run = KeptLeases(), Path(kept.run_directory)
-    leases.keep(asdict(kept))
+    leases, run = HeldLeases(), Path(held.run_directory)
+    leases.keep(asdict(held))
     try:
         _wait_until(lambda: _LeaseServer.renewals > 0)
         other = Holder("run-2", "scale_test", "bob", "laptop", "another", "/nowhere")
@@ -126,15 +126,15 @@ def test_lost_lease_stops_the_run_with_exit_code_3(kept: Kept, monkeypatch: pyte
     assert _LeaseServer.lease and _LeaseServer.lease["spec"]["holderIdentity"] == "run-2"
 
 
-def test_lost_lease_stops_the_run_on_a_full_disk(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lease_stops_the_run_on_a_full_disk(held: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(lease_keeping, "append_failure", full)
     _LeaseServer.lease = None
-    leases = KeptLeases()
-    leases.keep(asdict(kept))
+    leases = HeldLeases()
+    leases.keep(asdict(held))
     try:
-        _wait_until((Path(kept.run_directory) / STOP_FILE).exists)
+        _wait_until((Path(held.run_directory) / STOP_FILE).exists)
     finally:
         leases.end(give_back=True)

@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import Quad
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend, warning
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import assignment_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
-from ansible_collections.psap.perf.plugins.module_utils.quads.selection import Selection, select, wish_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import Selection, host_request, select
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     ServerClock,
     body_time,
@@ -91,7 +91,7 @@ def test_object_refused_by_the_database_has_no_id() -> None:
 
 def chosen(tmp_path: Path, options: dict[str, object], labels: tuple[str, ...] = ()) -> Selection:
     quads = Session(tmp_path).client()
-    return select(quads.hosts(), wish_of({**OPTIONS, **options}, labels))
+    return select(quads.hosts(), host_request({**OPTIONS, **options}, labels))
 
 
 def short(selection: Selection) -> list[str]:

@@ -1,4 +1,4 @@
-"""A wish over several clouds: within the limits of a lab, all of it or nothing."""
+"""A request over several clouds: within the limits of a lab, all of it or nothing."""
 
 from __future__ import annotations
 

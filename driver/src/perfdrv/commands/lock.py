@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
     lease_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import State
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import State
 
 from perfdrv.ansible.single_task import SUTEST, run_task
 from perfdrv.command_line.completion import complete_sites

@@ -50,7 +50,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.booking_watching import BookingWatch
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import OpenCommand, TaskEnd
-from ansible_collections.psap.perf.plugins.plugin_utils.leases import KeptLeases
+from ansible_collections.psap.perf.plugins.plugin_utils.leases import HeldLeases
 from ansible_collections.psap.perf.plugins.plugin_utils.run_log import RunLog
 
 _OPENING = "psap.perf.command"
@@ -74,7 +74,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self._flow = ""
         self._job: AwxJob | None = None
         self._failed_items: dict[tuple[str, str], Any] = {}
-        self._leases = KeptLeases()
+        self._leases = HeldLeases()
         self._bookings: BookingWatch | None = None
         self._last_of_run = True
 

@@ -54,7 +54,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import (
-    Wish,
+    PackageRequest,
     choose,
     unsupported_mode,
 )
@@ -71,8 +71,8 @@ class FilterModule:
 
 def _compute(args: Mapping[str, Any]) -> dict[str, str]:
     package = args[INPUT]
-    choice = choose(package, Wish(args["channel"], args["version"], args["csv_base_name"]))
+    choice = choose(package, PackageRequest(args["channel"], args["version"], args["csv_base_name"]))
     refused = unsupported_mode(package, choice.channel, args["install_mode"])
     if refused:
         raise UsageError(refused)
-    return {**asdict(choice), "newest": choose(package, Wish(choice.channel)).csv}
+    return {**asdict(choice), "newest": choose(package, PackageRequest(choice.channel)).csv}

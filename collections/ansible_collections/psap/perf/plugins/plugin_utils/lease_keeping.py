@@ -42,10 +42,14 @@ _FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A lease that a run holds.
+class HeldLease:
+    """A Lease that a run holds.
 
-    :param run_directory: of the Ansible whose lease it is, which may be a cell's.
+    Args:
+        access: The cluster.
+        holder: The run.
+        run_directory: The directory of the Ansible run that took it, which may be a cell's.
+        attempt: The attempt at the run.
     """
 
     access: Access
@@ -54,8 +58,8 @@ class Kept:
     attempt: int
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> Kept:
-        """From what :func:`dataclasses.asdict` made."""
+    def from_document(cls, document: dict[str, Any]) -> HeldLease:
+        """Return the Lease that `dataclasses.asdict` made *document* of."""
         access, holder = Access(**document["access"]), Holder(**document["holder"])
         return cls(access, holder, document["run_directory"], document["attempt"])
 
@@ -63,13 +67,13 @@ class Kept:
 class LeaseKeeper:
     """The process, as Ansible's main process sees it."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, held: HeldLease) -> None:
+        self._held = held
         self._start()
 
     def _start(self) -> None:
         ours, theirs = _FORK.Pipe()
-        process = _FORK.Process(target=_keep, args=(self._kept, theirs, ours), daemon=True)
+        process = _FORK.Process(target=_keep, args=(self._held, theirs, ours), daemon=True)
         process.start()
         theirs.close()
         self._orders, self._process = ours, process
@@ -93,7 +97,7 @@ class LeaseKeeper:
         self._process.join()
 
 
-def _keep(kept: Kept, orders: Connection, their_end: Connection) -> None:
+def _keep(held: HeldLease, orders: Connection, their_end: Connection) -> None:
     """Be the process."""
     # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -106,20 +110,20 @@ def _keep(kept: Kept, orders: Connection, their_end: Connection) -> None:
         os.dup2(nothing, stream)
     name_process(PROCESS_NAME)
     # at once: it may replace a process that was killed a while ago
-    while _renewed(kept):
+    while _renewed(held):
         if orders.poll(RENEWED_EVERY_S):
-            _end(kept, orders)
+            _end(held, orders)
             return
 
 
-def _renewed(kept: Kept) -> bool:
+def _renewed(held: HeldLease) -> bool:
     """Renew the lease; False where another holder has it, and the run was asked to stop."""
     try:
         # connected again each time: a run may last longer than the token that it began with
-        with closing(_connected(kept)) as cluster:
-            renew(cluster, kept.holder)
+        with closing(_connected(held)) as cluster:
+            renew(cluster, held.holder)
     except LeaseLostError as error:
-        _stop(kept, error)
+        _stop(held, error)
         return False
     except ClusterError:
         # tried again in a moment; other machines cannot reach it either
@@ -127,34 +131,34 @@ def _renewed(kept: Kept) -> bool:
     return True
 
 
-def _end(kept: Kept, orders: Connection) -> None:
+def _end(held: HeldLease, orders: Connection) -> None:
     with suppress(EOFError):
         if orders.recv():
             # what cannot be reached is left to expire
-            with suppress(ClusterError), closing(_connected(kept)) as cluster:
-                release(cluster, kept.holder)
+            with suppress(ClusterError), closing(_connected(held)) as cluster:
+                release(cluster, held.holder)
 
 
-def _connected(kept: Kept) -> Cluster:
+def _connected(held: HeldLease) -> Cluster:
     until = time.monotonic() + _PLUGIN_TIMEOUT_S
 
     def check() -> None:
         if time.monotonic() >= until:
             raise ClusterError("the kubeconfig's credential plugin takes too long to renew the lease")
 
-    return Cluster(kept.access, Outage(check=check), _REQUEST_TIMEOUT_S)
+    return Cluster(held.access, Outage(check=check), _REQUEST_TIMEOUT_S)
 
 
-def _stop(kept: Kept, error: LeaseLostError) -> None:
+def _stop(held: HeldLease, error: LeaseLostError) -> None:
     """End the run as if its user had asked for it, but for its cleanup: what stands there now is another one's."""
-    run = Path(kept.run_directory)
+    run = Path(held.run_directory)
     failure = Failure(
         at=utc_now(),
-        attempt=kept.attempt,
+        attempt=held.attempt,
         host="",
         role=None,
         what="the lease of the cluster was lost",
-        where=kept.holder.run,
+        where=held.holder.run,
         why=f"{error}; the run stopped and left what it had created",
         exit_code=error.exit_code,
         kind=type(error).__name__,

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import show
-from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Kept, LeaseKeeper
+from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import HeldLease, LeaseKeeper
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 # what the main process keeps, for the workers that it forks from then on
@@ -47,8 +47,8 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
     wait_s = seconds(context.variables.get("clusters_lock_timeout", 0)) if waits else 0.0
     owner = str(context.variables.get("clusters_lock_owner", ""))
     acquire(context.cluster(), holder, wait_s, context.check_interrupted, show_wait, owner=owner)
-    kept = Kept(access, holder, str(environment.directory), environment.attempt)
-    return {"run_lease": asdict(kept)}
+    held = HeldLease(access, holder, str(environment.directory), environment.attempt)
+    return {"run_lease": asdict(held)}
 
 
 def workflow_of(context: VerbContext) -> str:
@@ -67,7 +67,7 @@ def show_wait(state: str) -> None:
     show(f"waits: {state}")
 
 
-class KeptLeases:
+class HeldLeases:
     """The leases that this process keeps."""
 
     def __init__(self) -> None:
@@ -75,9 +75,9 @@ class KeptLeases:
 
     def keep(self, document: dict[str, Any]) -> None:
         """Keep a lease that a verb took."""
-        kept = Kept.from_document(document)
-        if kept.access not in self._keepers:
-            self._keepers[kept.access] = LeaseKeeper(kept)
+        held = HeldLease.from_document(document)
+        if held.access not in self._keepers:
+            self._keepers[held.access] = LeaseKeeper(held)
             os.environ[_KEPT] = json.dumps([asdict(access) for access in self._keepers])
 
     def check(self) -> None:

@@ -18,7 +18,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
 from ansible_collections.psap.perf.plugins.module_utils.clusters.image_ssh import HostKey, Login, key_file
-from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import ImageWorker, Machine, Waits, Wish
+from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import (
+    ImageRequest,
+    ImageWorker,
+    Machine,
+    Waits,
+)
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.clusters.image import DOCUMENTATION
@@ -46,20 +51,20 @@ class ActionModule(PerfAction):
         context.redactor.add(host_key.private)
         if "PRIVATE KEY" not in private_key:
             raise UsageError(f"{args['private_key']} is no private key of SSH")
-        wish = _wish_of(context, host_key)
+        request = _request_of(context, host_key)
         with shown_wait(context.command_directory(), f"the image {args['name']}", timeout_s) as show:
             worker = _worker_of(context, Waits(timeout_s, context.check_interrupted, show))
-            worker.check(wish)
+            worker.check(request)
             if context.check_mode:
                 return VerbResult(changed=True, values={"image": ""})
             known_hosts = context.directory / "src" / "known_hosts"
             known_hosts.parent.mkdir(parents=True, exist_ok=True)
             write_text(known_hosts, host_key.known_hosts())
             with _swept(worker), key_file(private_key) as key:
-                machine = worker.start(wish)
+                machine = worker.start(request)
                 login = Login(args["user"], machine.address, key, known_hosts.absolute())
                 _change(context, login, machine, show)
-                image = worker.replace(wish.snapshot)
+                image = worker.replace(request.snapshot)
         return VerbResult(changed=True, values={"image": image})
 
 
@@ -69,9 +74,9 @@ def _worker_of(context: VerbContext, waits: Waits) -> ImageWorker:
     return ImageWorker(Amazon(context.args["region"], keys, context.args["endpoint"]), context.args["name"], waits)
 
 
-def _wish_of(context: VerbContext, host_key: HostKey) -> Wish:
+def _request_of(context: VerbContext, host_key: HostKey) -> ImageRequest:
     args = context.args
-    return Wish(
+    return ImageRequest(
         snapshot=args["snapshot"],
         zone=args["zone"],
         instance_type=args["instance_type"],

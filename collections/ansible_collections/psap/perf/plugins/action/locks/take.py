@@ -10,8 +10,8 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import Wish, lock
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import LockHeldError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import LockHeldError
 from ansible_collections.psap.perf.plugins.modules.locks.take import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease, show_wait
 from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, asking
@@ -39,9 +39,9 @@ class ActionModule(LockAction):
         if context.check_mode:
             locked = read_lock(context.cluster())
             return VerbResult(changed=True, values={"lock": str(locked or "")})
-        wish = Wish(asking(context), args["owner"], args["what"], duration_s)
+        request = LockRequest(asking(context), args["owner"], args["what"], duration_s)
         locked = lock(
-            context.cluster(), wish, wait_s, context.check_interrupted, show_wait, has_lease=has_lease(context)
+            context.cluster(), request, wait_s, context.check_interrupted, show_wait, has_lease=has_lease(context)
         )
         return VerbResult(changed=True, values={"lock": str(locked)})
 

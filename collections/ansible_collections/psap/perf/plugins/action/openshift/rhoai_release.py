@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
-from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import Wish
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import PackageRequest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.releases import (
     Needs,
     Release,
@@ -53,7 +53,7 @@ def _offered(cluster: Cluster, args: Mapping[str, Any]) -> Release:
         }
     )
     package = None if args["tag"] else _first(cluster, query)
-    return offered_release(name, package, Wish(args["channel"], args["version"]), args["tag"])
+    return offered_release(name, package, PackageRequest(args["channel"], args["version"]), args["tag"])
 
 
 def _first(cluster: Cluster, query: Query) -> Manifest | None:

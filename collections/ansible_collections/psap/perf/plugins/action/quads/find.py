@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Records
-from ansible_collections.psap.perf.plugins.module_utils.quads.selection import select, wish_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import host_request, select
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import full_mark, server, show_summary
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -34,17 +34,17 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Read what is free, then each host, and compare here: the server's operators cannot be trusted."""
         args = context.arguments(Arguments)
-        wish = wish_of(context.args, args.labels, args.more_labels)
+        request = host_request(context.args, args.labels, args.more_labels)
         quads = server(context)
         own = Records(context.run_directory).parts(full_mark(context, args.mark))
         hosts = [name for each in own for name in each.hosts]
-        if own and all(each.phase == BOOKED for each in own) and len(hosts) >= wish.at_least:
+        if own and all(each.phase == BOOKED for each in own) and len(hosts) >= request.at_least:
             return VerbResult(values=_chosen(quads, hosts, (), {}, booked=True))
         start, end = _window(args.start, args.free_for)
         free = set(quads.available(start, end))
         known = {host.name: host for host in quads.hosts()}
         busy = [host for name, host in known.items() if name not in free]
-        chosen = select(_free(quads, known, free), wish, busy)
+        chosen = select(_free(quads, known, free), request, busy)
         show_summary(context, str(chosen))
         hosts, substitutes = ([host.name for host in part] for part in (chosen.hosts, chosen.substitutes))
         return VerbResult(values=_chosen(quads, hosts, substitutes, chosen.refused, booked=False))

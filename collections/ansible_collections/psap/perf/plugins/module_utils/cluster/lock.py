@@ -26,12 +26,14 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """To lock a cluster.
+class LockRequest:
+    """A request to lock a cluster.
 
-    :param run: who locks it, and has the Lease of runs meanwhile.
-    :param owner: for whom.
-    :param what: what for.
+    Args:
+        run: The holder of the Lease of runs while the lock is written.
+        owner: The owner of the lock.
+        what: The purpose, for messages.
+        duration_s: How long the lock lasts.
     """
 
     run: Holder
@@ -47,7 +49,7 @@ class Wish:
 
 def lock(
     cluster: Cluster,
-    wish: Wish,
+    request: LockRequest,
     wait_s: float,
     check_interrupted: Callable[[], None],
     report: Callable[[str], None],
@@ -62,15 +64,15 @@ def lock(
     :raises ClusterError: when the cluster refuses, cannot be reached, or does not come back within *wait_s*.
     """
     while True:
-        locked = _extended(cluster, wish)
+        locked = _extended(cluster, request)
         if locked:
             return locked
-        acquire(cluster, wish.run, wait_s, check_interrupted, report, owner=wish.owner)
+        acquire(cluster, request.run, wait_s, check_interrupted, report, owner=request.owner)
         try:
-            locked = _locked(cluster, wish)
+            locked = _locked(cluster, request)
         finally:
             if not has_lease:
-                release(cluster, wish.run)
+                release(cluster, request.run)
         if locked:
             return locked
 
@@ -95,13 +97,13 @@ def unlock(cluster: Cluster, owner: str) -> bool:
             continue
 
 
-def _extended(cluster: Cluster, wish: Wish) -> Lease | None:
+def _extended(cluster: Cluster, request: LockRequest) -> Lease | None:
     """The lock, if it was the owner's and its end had not come when it was written."""
     former = read_lock(cluster)
-    if former is None or former.holder.run != wish.owner:
+    if former is None or former.holder.run != request.owner:
         return None
     try:
-        written = _write(cluster, wish, former)
+        written = _write(cluster, request, former)
     except ConflictError:
         return None
     if former.expired(cluster.now()):
@@ -111,21 +113,21 @@ def _extended(cluster: Cluster, wish: Wish) -> Lease | None:
     return written
 
 
-def _locked(cluster: Cluster, wish: Wish) -> Lease | None:
+def _locked(cluster: Cluster, request: LockRequest) -> Lease | None:
     """The lock, written by who has the Lease of runs; None when it lost that Lease meanwhile."""
     try:
-        written = _write(cluster, wish, read_lease(cluster, LOCK_NAME))
+        written = _write(cluster, request, read_lease(cluster, LOCK_NAME))
     except ConflictError:
         return None
     run = read_lease(cluster)
-    if run and run.holder.run == wish.run.run:
+    if run and run.holder.run == request.run.run:
         return written
     _take_back(cluster, written)
     return None
 
 
-def _write(cluster: Cluster, wish: Wish, former: Lease | None) -> Lease:
-    manifest = manifest_of(LOCK_NAME, wish.holder, former, duration_s=wish.duration_s, now=cluster.now())
+def _write(cluster: Cluster, request: LockRequest, former: Lease | None) -> Lease:
+    manifest = manifest_of(LOCK_NAME, request.holder, former, duration_s=request.duration_s, now=cluster.now())
     return lease_objects.write(cluster, manifest, former)
 
 

@@ -28,7 +28,7 @@ _STILL_USED = ("VolumeInUse", "DependencyViolation")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ImageRequest:
     """What the disk is, and the machine that is to change it.
 
     :param ssh_from: addresses that may connect to it, as ``198.51.100.7/32``.
@@ -77,27 +77,27 @@ class ImageWorker:
         self.image, self._waits = image, waits
         self._mine = [{"Name": f"tag:{_TAG}", "Values": [image]}]
 
-    def check(self, wish: Wish) -> None:
-        """Refuse a wish for which something is not there, and a name that no image can have.
+    def check(self, request: ImageRequest) -> None:
+        """Refuse a request for which something is not there, and a name that no image can have.
 
         :raises UsageError: naming it.
         """
         if not _NAME.fullmatch(self.image):
             raise UsageError(f"{self.image!r} is no name for an image: 3 to 128 letters, digits and ().-/@_ are")
-        _check_source(wish.ssh_from)
+        _check_source(request.ssh_from)
         with reported(f"look for what makes the image {self.image}"):
-            owned = {"OwnerIds": ["self"], "Filters": [{"Name": "snapshot-id", "Values": [wish.snapshot]}]}
+            owned = {"OwnerIds": ["self"], "Filters": [{"Name": "snapshot-id", "Values": [request.snapshot]}]}
             if not self._ec2.describe_snapshots(**owned)["Snapshots"]:
-                raise UsageError(f"there is no snapshot {wish.snapshot} of one's own in this region")
-            pairs = self._ec2.describe_key_pairs(Filters=[{"Name": "key-name", "Values": [wish.key_pair]}])
+                raise UsageError(f"there is no snapshot {request.snapshot} of one's own in this region")
+            pairs = self._ec2.describe_key_pairs(Filters=[{"Name": "key-name", "Values": [request.key_pair]}])
             if not pairs["KeyPairs"]:
-                raise UsageError(f"there is no key pair {wish.key_pair} in this region")
-            images = self._ec2.describe_images(Filters=[{"Name": "image-id", "Values": [wish.machine_image]}])
+                raise UsageError(f"there is no key pair {request.key_pair} in this region")
+            images = self._ec2.describe_images(Filters=[{"Name": "image-id", "Values": [request.machine_image]}])
             if not images["Images"]:
-                raise UsageError(f"there is no image {wish.machine_image} in this region that one may start")
+                raise UsageError(f"there is no image {request.machine_image} in this region that one may start")
 
-    def start(self, wish: Wish) -> Machine:
-        """Start it with the disk, for a wish that was checked. What a killed call left is removed before."""
+    def start(self, request: ImageRequest) -> Machine:
+        """Start it with the disk, for a request that was checked. What a killed call left is removed before."""
         self.sweep()
         with reported(f"start the machine for the image {self.image}"):
             group = self._ec2.create_security_group(
@@ -105,24 +105,24 @@ class ImageWorker:
                 Description=f"SSH to the machine that makes the image {self.image}",
                 TagSpecifications=self._tags("security-group"),
             )["GroupId"]
-            rule = {"IpProtocol": "tcp", "FromPort": _SSH, "ToPort": _SSH, "IpRanges": [{"CidrIp": wish.ssh_from}]}
+            rule = {"IpProtocol": "tcp", "FromPort": _SSH, "ToPort": _SSH, "IpRanges": [{"CidrIp": request.ssh_from}]}
             self._ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
             volume = self._ec2.create_volume(
-                SnapshotId=wish.snapshot,
-                AvailabilityZone=wish.zone,
+                SnapshotId=request.snapshot,
+                AvailabilityZone=request.zone,
                 VolumeType="gp3",
                 TagSpecifications=self._tags("volume"),
             )["VolumeId"]
-            spare = {"DeviceName": _SPARE, "Ebs": {"VolumeSize": wish.spare_gib, "DeleteOnTermination": True}}
+            spare = {"DeviceName": _SPARE, "Ebs": {"VolumeSize": request.spare_gib, "DeleteOnTermination": True}}
             instance = self._ec2.run_instances(
-                ImageId=wish.machine_image,
-                InstanceType=wish.instance_type,
-                KeyName=wish.key_pair,
+                ImageId=request.machine_image,
+                InstanceType=request.instance_type,
+                KeyName=request.key_pair,
                 SecurityGroupIds=[group],
-                Placement={"AvailabilityZone": wish.zone},
-                BlockDeviceMappings=[spare] if wish.spare_gib else [],
+                Placement={"AvailabilityZone": request.zone},
+                BlockDeviceMappings=[spare] if request.spare_gib else [],
                 InstanceInitiatedShutdownBehavior="terminate",
-                UserData=wish.user_data,
+                UserData=request.user_data,
                 TagSpecifications=self._tags("instance"),
                 MinCount=1,
                 MaxCount=1,

@@ -25,7 +25,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PackageRequest:
     """What a user asks for, each empty for what the package prefers; *base_name* begins the names of its versions."""
 
     channel: str = ""
@@ -33,41 +33,41 @@ class Wish:
     base_name: str = ""
 
 
-def choose(package: Manifest, wish: Wish) -> Choice:
-    """Which version of *package*, a PackageManifest, meets *wish*.
+def choose(package: Manifest, request: PackageRequest) -> Choice:
+    """Which version of *package*, a PackageManifest, meets *request*.
 
     :raises UsageError: when none does, or the channels are asked for; it lists what there is.
     """
     name, channels = package["metadata"]["name"], {each["name"]: each for each in package["status"]["channels"]}
-    if wish.channel == LIST_CHANNELS:
+    if request.channel == LIST_CHANNELS:
         raise UsageError(f"the channels of {name} are: {_listed(package)}")
-    if wish.version and not wish.channel:
-        raise UsageError(f"the version {wish.version} of {name} needs a channel; there are: {_listed(package)}")
-    chosen = wish.channel or package["status"]["defaultChannel"]
+    if request.version and not request.channel:
+        raise UsageError(f"the version {request.version} of {name} needs a channel; there are: {_listed(package)}")
+    chosen = request.channel or package["status"]["defaultChannel"]
     if chosen not in channels:
         raise UsageError(
             f"{name} has no channel {chosen}{did_you_mean(chosen, channels)}; there are: {_listed(package)}"
         )
     channel = channels[chosen]
-    if not wish.version:
+    if not request.version:
         version = (channel.get("currentCSVDesc") or {}).get("version") or ""
         return Choice(chosen, channel["currentCSV"], version)
-    return _of_version(name, channel, wish)
+    return _of_version(name, channel, request)
 
 
-def _of_version(name: str, channel: Mapping[str, Any], wish: Wish) -> Choice:
-    number = wish.version.removeprefix("v")
-    base = wish.base_name or name
+def _of_version(name: str, channel: Mapping[str, Any], request: PackageRequest) -> Choice:
+    number = request.version.removeprefix("v")
+    base = request.base_name or name
     entries: Sequence[Mapping[str, Any]] = channel.get("entries") or ()
     if not entries:
         # catalogs of clusters before 4.14 tell the newest version only
-        return Choice(channel["name"], f"{base}.{wish.version}", number)
-    names = {f"{base}.{wish.version}", f"{base}.v{number}", f"{base}.{number}"}
+        return Choice(channel["name"], f"{base}.{request.version}", number)
+    names = {f"{base}.{request.version}", f"{base}.v{number}", f"{base}.{number}"}
     for entry in entries:
-        if entry["name"] in names or (not wish.base_name and entry.get("version") == number):
+        if entry["name"] in names or (not request.base_name and entry.get("version") == number):
             return Choice(channel["name"], entry["name"], entry.get("version") or number)
     there = ", ".join(entry.get("version") or entry["name"] for entry in entries)
-    raise UsageError(f"channel {channel['name']} of {name} has no version {wish.version}; there are: {there}")
+    raise UsageError(f"channel {channel['name']} of {name} has no version {request.version}; there are: {there}")
 
 
 def _listed(package: Manifest) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.components import GONE, NEW, RENAMED
-from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import Wish, choose
+from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import PackageRequest, choose
 
 PACKAGES: Mapping[str, str] = {"rhods-operator": "OpenShift AI", "opendatahub-operator": "Open Data Hub"}
 _NUMBERS = re.compile(r"(\d+)\.\d+(\.\d+)?")
@@ -59,13 +59,13 @@ def installed_release(subscriptions: Iterable[Manifest]) -> Release | None:
     return None
 
 
-def offered_release(name: str, package: Manifest | None, wish: Wish, tag: str) -> Release:
+def offered_release(name: str, package: Manifest | None, request: PackageRequest, tag: str) -> Release:
     """Return what the settings install of the package *name*.
 
     Args:
         name: Of the package.
         package: The PackageManifest of the catalog; None where the catalog has none yet.
-        wish: The channel and the version that the settings name.
+        request: The channel and the version that the settings name.
         tag: Of the image of a catalog of the settings; empty without one.
 
     Raises:
@@ -75,8 +75,8 @@ def offered_release(name: str, package: Manifest | None, wish: Wish, tag: str) -
     if tag:
         return Release(product, _version_of(tag), origin=f"is what the catalog with the tag {tag} installs")
     if package is None:
-        return Release(product, wish.version, origin="is the version that the settings name")
-    choice = choose(package, wish)
+        return Release(product, request.version, origin="is the version that the settings name")
+    choice = choose(package, request)
     channels: dict[int, list[str]] = {}
     for each in package["status"]["channels"]:
         channels.setdefault(Release(version=_version_of(each["currentCSV"])).generation, []).append(each["name"])

@@ -1,4 +1,4 @@
-"""The labels of the request for self-scheduling, which no server knows, as wishes that a host's data can fulfil."""
+"""The labels of the request for self-scheduling, which no server knows, as conditions that a host's data can fulfil."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ PLANNED, REQUESTING, BOOKED, RELEASED = "planned", "requesting", "booked", "rele
 PHASES = (PLANNED, REQUESTING, BOOKED, RELEASED)
 # twice the time for which the client itself awaits an answer; a server with a slow ticket system acts that late
 SLOWEST_REQUEST = timedelta(minutes=2)
-# a part of a wish that is split over clouds has the number of the cloud, from 2
+# a part of a request that is split over clouds has the number of the cloud, from 2
 _MARK = re.compile(r"([\w.:/-]{1,160})(\+\d+)?")
 
 
@@ -86,12 +86,12 @@ def tag(mark: str) -> str:
 
 
 def part_mark(mark: str, number: int) -> str:
-    """The mark of the part of a number, from 1, of the wish with *mark*."""
+    """The mark of the part of a number, from 1, of the request with *mark*."""
     return mark if number == 1 else f"{mark}+{number}"
 
 
 def whole_mark(mark: str) -> str:
-    """The mark of the wish that the booking with *mark* is a part of, or is."""
+    """The mark of the request that the booking with *mark* is a part of, or is."""
     found = _MARK.fullmatch(mark)
     return found[1] if found else mark
 
@@ -160,7 +160,7 @@ class Records:
             yield _record(read_json(path))
 
     def parts(self, mark: str) -> list[Record]:
-        """What is noted of the wish with *mark*, but for what was released."""
+        """What is noted of the request with *mark*, but for what was released."""
         return [each for each in self.all() if mark in (each.mark, whole_mark(each.mark)) and each.phase != RELEASED]
 
 

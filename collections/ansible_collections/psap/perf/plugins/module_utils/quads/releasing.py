@@ -44,20 +44,20 @@ def own(quads: Quads, record: Record, owner: str = "") -> list[Assignment]:
 
 
 def parts(quads: Quads, mark: str, owner: str = "") -> list[str]:
-    """Return the marks of the active assignments of the wish with *mark*, which may be split over clouds."""
+    """Return the marks of the active assignments of the request with *mark*, which may be split over clouds."""
     owner = owner or quads.account.owner
     found = {mark_of(each.description) for each in quads.assignments(owner) if each.owner == owner}
     return sorted(each for each in found if mark in (each, whole_mark(each)))
 
 
 def unfinished(records: Iterable[Record]) -> list[Record]:
-    """Return the bookings that a sweep releases: all parts that this run asked for of a wish that is not complete."""
+    """Return the bookings that a sweep releases: all parts of incomplete requests of this run."""
     records = list(records)
-    wishes = {whole_mark(each.mark) for each in records if each.phase == REQUESTING}
+    incomplete = {whole_mark(each.mark) for each in records if each.phase == REQUESTING}
     return [
         each
         for each in records
-        if whole_mark(each.mark) in wishes and each.asked_at and each.phase in PHASES and each.phase != RELEASED
+        if whole_mark(each.mark) in incomplete and each.asked_at and each.phase in PHASES and each.phase != RELEASED
     ]
 
 

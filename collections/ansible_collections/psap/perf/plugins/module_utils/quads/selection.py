@@ -1,4 +1,4 @@
-"""Which hosts to ask for: those that fulfil a wish, in an order, and of every other one why not."""
+"""Which hosts to ask for: those that fulfil a request, in an order, and of every other one why not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Dis
 
 
 @dataclass(frozen=True, slots=True)
-class DiskWish:
+class DiskRequest:
     """At least *count* disks whose type has *type* in it, of at least *size_gb* each."""
 
     type: str = ""
@@ -32,7 +32,7 @@ class DiskWish:
 
 
 @dataclass(frozen=True, slots=True)
-class NicWish:
+class NicRequest:
     """At least *count* interfaces of a vendor (a part of its name), a speed at least, and a driver."""
 
     vendor: str = ""
@@ -57,7 +57,7 @@ class NicWish:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class HostRequest:
     """What hosts are wanted, and how many.
 
     :param count: how many; 0 for as many as there are.
@@ -71,8 +71,8 @@ class Wish:
     models: tuple[tuple[str, ...], ...] = ()
     hosts: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    disks: tuple[DiskWish, ...] = ()
-    nics: tuple[NicWish, ...] = ()
+    disks: tuple[DiskRequest, ...] = ()
+    nics: tuple[NicRequest, ...] = ()
     memory_gb: int = 0
     cores: int = 0
     threads: int = 0
@@ -95,8 +95,8 @@ class Wish:
         for models in self.models:
             if host.model.upper() not in {model.upper() for model in models}:
                 yield f"is a {host.model or 'host without a model'}, not {' or '.join(models)}"
-        yield from (wish.lacking(host.disks) for wish in self.disks)
-        yield from (wish.lacking(host.interfaces) for wish in self.nics)
+        yield from (request.lacking(host.disks) for request in self.disks)
+        yield from (request.lacking(host.interfaces) for request in self.nics)
         yield from self._of_processors(host)
 
     def _of_processors(self, host: Host) -> Iterator[str]:
@@ -129,21 +129,23 @@ class Selection:
         return f"{len(self.hosts)} of {len(self.hosts) + len(self.substitutes)} that fit: {names}{others}"
 
 
-def wish_of(options: Mapping[str, Any], labels: Sequence[str] = (), further: Mapping[str, Any] | None = None) -> Wish:
-    """The wish that the options of the verbs describe, together with what *labels* stand for.
+def host_request(
+    options: Mapping[str, Any], labels: Sequence[str] = (), further: Mapping[str, Any] | None = None
+) -> HostRequest:
+    """The request that the options of the verbs describe, together with what *labels* stand for.
 
     :raises UsageError: for an unknown label or option, or numbers that contradict each other.
     """
     parts = [options, *options_of(labels, further or {})]
     try:
-        wish = Wish(
+        request = HostRequest(
             count=options["count"],
             at_least=options["at_least"] or options["count"] or 1,
             models=tuple(tuple(part["models"]) for part in parts if part.get("models")),
             hosts=tuple(options.get("hosts") or ()),
             exclude=tuple(options.get("exclude") or ()),
-            disks=tuple(DiskWish(**_given(each)) for part in parts for each in part.get("disks") or ()),
-            nics=tuple(NicWish(**_given(each)) for part in parts for each in part.get("nics") or ()),
+            disks=tuple(DiskRequest(**_given(each)) for part in parts for each in part.get("disks") or ()),
+            nics=tuple(NicRequest(**_given(each)) for part in parts for each in part.get("nics") or ()),
             processor=next((part["processor"] for part in parts if part.get("processor")), ""),
             **{
                 name: max(int(part.get(name) or 0) for part in parts)
@@ -151,37 +153,37 @@ def wish_of(options: Mapping[str, Any], labels: Sequence[str] = (), further: Map
             },
         )
     except (TypeError, ValueError) as error:
-        raise UsageError(f"a label or wish for hosts cannot be understood: {error}") from error
-    if wish.count < 0 or wish.at_least < 1 or (wish.count and wish.at_least > wish.count):
+        raise UsageError(f"a label or request for hosts cannot be understood: {error}") from error
+    if request.count < 0 or request.at_least < 1 or (request.count and request.at_least > request.count):
         raise UsageError(
-            f"at least {wish.at_least} of {wish.count} hosts makes no sense: at_least is 1 or more, count is not less; "
-            "a count of 0 means as many as there are"
+            f"at least {request.at_least} of {request.count} hosts makes no sense: at_least is 1 or more, count is not "
+            "less; a count of 0 means as many as there are"
         )
-    return wish
+    return request
 
 
-def select(hosts: Iterable[Host], wish: Wish, busy: Iterable[Host] = ()) -> Selection:
+def select(hosts: Iterable[Host], request: HostRequest, busy: Iterable[Host] = ()) -> Selection:
     """Choose: those of the commonest model first, so that a cluster is of one kind, then by name.
 
     :param busy: further hosts of the lab, which are not free at the time.
     :raises QuadsError: when fewer than ``at_least`` fit.
     """
-    objections = {host.name: (host, wish.objection(host)) for host in hosts}
+    objections = {host.name: (host, request.objection(host)) for host in hosts}
     fitting = [host for host, objection in objections.values() if not objection]
     models = [host.model for host in fitting]
     fitting.sort(key=lambda host: (-models.count(host.model), host.model, host.name))
     refused = {name: objection for name, (_host, objection) in sorted(objections.items()) if objection}
-    refused |= {host.name: wish.objection(host) or "is not free for the time asked for" for host in busy}
-    number = wish.count or len(fitting)
-    if len(fitting) < wish.at_least:
-        raise too_few(wish, fitting, refused)
+    refused |= {host.name: request.objection(host) or "is not free for the time asked for" for host in busy}
+    number = request.count or len(fitting)
+    if len(fitting) < request.at_least:
+        raise too_few(request, fitting, refused)
     return Selection(tuple(fitting[:number]), tuple(fitting[number:]), refused)
 
 
-def too_few(wish: Wish, fitting: Sequence[Host], refused: Mapping[str, str]) -> QuadsError:
+def too_few(request: HostRequest, fitting: Sequence[Host], refused: Mapping[str, str]) -> QuadsError:
     """The error of a lab that has too few."""
     error = QuadsError(
-        f"QUADS has {len(fitting)} of at least {wish.at_least} hosts that fit: "
+        f"QUADS has {len(fitting)} of at least {request.at_least} hosts that fit: "
         f"{_reasons(refused) or 'it lists no free host'}; ask for fewer, for less, or later"
     )
     error.result = {"hosts": [host.name for host in fitting], "refused": dict(refused)}

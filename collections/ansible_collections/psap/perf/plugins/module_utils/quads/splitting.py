@@ -1,4 +1,4 @@
-"""One wish over several clouds, each an assignment and a network of its own: only for who asks for it."""
+"""One request over several clouds, each an assignment and a network of its own: only for who asks for it."""
 
 from __future__ import annotations
 

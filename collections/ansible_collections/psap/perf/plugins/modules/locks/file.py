@@ -88,8 +88,8 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import State, Who
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import State, Who
 
 _NOBODY = {"owner": "", "run": "", "what": "", "user": "", "host": ""}
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.locks.moments import Moment
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments import Moment
 
 # how long a place in the queue lasts that nobody renews, and how old one is that is renewed
 PLACE_S = 60.0

@@ -16,8 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.locks.moments import Moment
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import LockHeldError, LockLostError, State, Who
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments import Moment
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import (
+    LockHeldError,
+    LockLostError,
+    State,
+    Who,
+)
 
 _STATE, _NEW, _GUARD = "state.json", "state.json.new", "flock"
 _LOOK_EVERY_S = 0.25

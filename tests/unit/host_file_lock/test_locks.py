@@ -15,10 +15,15 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.locks import file_lock
-from ansible_collections.psap.perf.plugins.module_utils.locks.file_lock import FileLock
-from ansible_collections.psap.perf.plugins.module_utils.locks.moments import Moment
-from ansible_collections.psap.perf.plugins.module_utils.locks.state import LockHeldError, LockLostError, State, Who
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock import file_lock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments import Moment
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import (
+    LockHeldError,
+    LockLostError,
+    State,
+    Who,
+)
 
 PROJECT = Path(__file__).parents[3]
 START = Moment(1_800_000_000.0, "boot", 1000.0)
@@ -217,7 +222,7 @@ HOLDS = """
 import os, sys, time
 from pathlib import Path
 sys.path[:0] = [sys.argv[1]]
-from ansible_collections.psap.perf.plugins.module_utils.locks import file_lock, state
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock import file_lock, state
 state.PLACE_S, state.RENEWED_EVERY_S, file_lock._LOOK_EVERY_S = 0.5, 0.1, 0.01
 owner = sys.argv[3]
 log = os.open(Path(sys.argv[2], "holds"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
