@@ -7,17 +7,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     DataQualityError,
     UsageError,
     WaitTimeoutError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import read_delivery, wait
+from ansible_collections.psap.perf.plugins.module_utils.quads.conditions import HostConditions
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError, Refusal, meaning, message
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import extend, warning
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import assignment_of
 from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
-from ansible_collections.psap.perf.plugins.module_utils.quads.selection import Selection, host_request, select
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import (
+    HostOptions,
+    Selection,
+    host_request,
+    select,
+)
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     ServerClock,
     body_time,
@@ -31,7 +38,7 @@ from tests.standins.quads.lab import OLD, Settings
 from tests.unit.quads.sessions import Session
 
 MONDAY = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)
-OPTIONS = {"count": 2, "at_least": 1}
+OPTIONS = {"count": 2, "at_least": 1, "hosts": [], "exclude": [], "more_labels": {}}
 MINUTE = timedelta(minutes=1)
 
 
@@ -91,7 +98,8 @@ def test_object_refused_by_the_database_has_no_id() -> None:
 
 def chosen(tmp_path: Path, options: dict[str, object], labels: tuple[str, ...] = ()) -> Selection:
     quads = Session(tmp_path).client()
-    return select(quads.hosts(), host_request({**OPTIONS, **options}, labels))
+    given = {**OPTIONS, "labels": labels, **options}
+    return select(quads.hosts(), host_request(convert(given, HostOptions), convert(given, HostConditions)))
 
 
 def short(selection: Selection) -> list[str]:
@@ -127,6 +135,7 @@ def test_selection_explains_each_rejected_host(tmp_path: Path) -> None:
             ("gpu",),
             ["f02-h01-r750", "f05-h01-r750"],
         ),
+        ({"more_labels": {"ours": {"gpus": 1}}}, ("ours",), ["f02-h01-r750", "f05-h01-r750"]),
         ({"count": 0, "models": ["R640"]}, (), ["f00-h01-r640", "f03-h01-r640", "f06-h01-r640"]),
     ],
 )
@@ -138,15 +147,17 @@ def test_hosts_are_selected_by_their_hardware(
     )
 
 
-def test_too_few_hosts_and_invalid_requests_are_refused(tmp_path: Path) -> None:
+def test_too_few_hosts_and_contradicting_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QuadsError, match=r"has 0 of at least 1 hosts that fit: .*has 256 of 257 GB of memory"):
         chosen(tmp_path, {"memory_gb": 257})
     with pytest.raises(UsageError, match="there is no label disk_nvm; did you mean disk_nvme"):
         chosen(tmp_path, {}, ("disk_nvm",))
     with pytest.raises(UsageError, match="at least 3 of 2 hosts makes no sense"):
         chosen(tmp_path, {"at_least": 3})
-    with pytest.raises(UsageError, match="cannot be understood"):
-        chosen(tmp_path, {"disks": [{"colour": "red"}]})
+    with pytest.raises(UsageError, match=r"label red: unknown key disks\.colour"):
+        chosen(tmp_path, {"more_labels": {"red": {"disks": [{"colour": "red"}]}}})
+    with pytest.raises(UsageError, match=r"label big: cores: Expected `int`"):
+        chosen(tmp_path, {"more_labels": {"big": {"cores": "many"}}})
     with pytest.raises(QuadsError, match="has 3 of at least 4 hosts that fit"):
         # all that are asked for, unless fewer are accepted
         chosen(tmp_path, {"count": 4, "at_least": 0, "models": ["R640"]})

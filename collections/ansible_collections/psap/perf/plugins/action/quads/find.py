@@ -11,9 +11,10 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads
+from ansible_collections.psap.perf.plugins.module_utils.quads.conditions import HostConditions
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Records
-from ansible_collections.psap.perf.plugins.module_utils.quads.selection import host_request, select
+from ansible_collections.psap.perf.plugins.module_utils.quads.selection import HostOptions, host_request, select
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import ServerClock
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import full_mark, server, show_summary
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -22,8 +23,6 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandActio
 @dataclass(frozen=True, slots=True)
 class Arguments:
     mark: str
-    labels: tuple[str, ...]
-    more_labels: Mapping[str, Any]
     start: str
     free_for: Seconds
 
@@ -34,7 +33,7 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Read what is free, then each host, and compare here: the server's operators cannot be trusted."""
         args = context.arguments(Arguments)
-        request = host_request(context.args, args.labels, args.more_labels)
+        request = host_request(context.arguments(HostOptions), context.arguments(HostConditions))
         quads = server(context)
         own = Records(context.run_directory).parts(full_mark(context, args.mark))
         hosts = [name for each in own for name in each.hosts]

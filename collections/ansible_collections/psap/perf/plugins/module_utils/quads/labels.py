@@ -1,66 +1,68 @@
-"""The labels of the request for self-scheduling, which no server knows, as conditions that a host's data can fulfil."""
+"""The labels of the request for self-scheduling, which no server knows, as conditions of a host."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.quads.conditions import DiskRequest, HostConditions, NicRequest
 
-# a label → options of the selection; a lab adds its own, or others of the same name, by an argument
-LABELS: Mapping[str, Mapping[str, Any]] = {
-    "sriov_intel": {"nics": [{"vendor": "intel", "gigabits": 10}]},
-    "sriov_mellanox": {"nics": [{"vendor": "mellanox", "gigabits": 10}]},
-    "sriov_broadcom": {"nics": [{"vendor": "broadcom", "gigabits": 10}]},
-    "nic_25g": {"nics": [{"gigabits": 25}]},
-    "nic_100g": {"nics": [{"gigabits": 100}]},
-    "disk_nvme": {"disks": [{"type": "nvme"}]},
-    "disk_ssd": {"disks": [{"type": "ssd"}]},
-    "disk_sata": {"disks": [{"type": "sata"}]},
-    "dell_640": {"models": ["R640"]},
-    "dell_650": {"models": ["R650"]},
-    "dell_660": {"models": ["R660"]},
-    "dell_740": {"models": ["R740XD", "R740"]},
-    "dell_750": {"models": ["R750"]},
-    "dell_760": {"models": ["R760"]},
-    "gpu": {"gpus": 1},
+# A lab adds its own, or replaces one of these, by an argument.
+LABELS: Mapping[str, HostConditions] = {
+    "sriov_intel": HostConditions(nics=(NicRequest(vendor="intel", gigabits=10),)),
+    "sriov_mellanox": HostConditions(nics=(NicRequest(vendor="mellanox", gigabits=10),)),
+    "sriov_broadcom": HostConditions(nics=(NicRequest(vendor="broadcom", gigabits=10),)),
+    "nic_25g": HostConditions(nics=(NicRequest(gigabits=25),)),
+    "nic_100g": HostConditions(nics=(NicRequest(gigabits=100),)),
+    "disk_nvme": HostConditions(disks=(DiskRequest(type="nvme"),)),
+    "disk_ssd": HostConditions(disks=(DiskRequest(type="ssd"),)),
+    "disk_sata": HostConditions(disks=(DiskRequest(type="sata"),)),
+    "dell_640": HostConditions(models=("R640",)),
+    "dell_650": HostConditions(models=("R650",)),
+    "dell_660": HostConditions(models=("R660",)),
+    "dell_740": HostConditions(models=("R740XD", "R740")),
+    "dell_750": HostConditions(models=("R750",)),
+    "dell_760": HostConditions(models=("R760",)),
+    "gpu": HostConditions(gpus=1),
 }
 
-# the driver that Linux uses, by a part of the vendor's name and Gbit/s from … to: QUADS does not store it
-DRIVERS: tuple[tuple[str, float, float, tuple[str, ...]], ...] = (
-    ("intel", 0, 1, ("igb", "e1000e")),
-    ("intel", 10, 10, ("ixgbe", "i40e", "ice")),
-    ("intel", 20, 40, ("i40e", "ice")),
-    ("intel", 50, 200, ("ice",)),
-    ("mellanox", 1, 800, ("mlx5_core", "mlx4_core")),
-    ("nvidia", 1, 800, ("mlx5_core",)),
-    ("broadcom", 0, 1, ("tg3",)),
-    ("broadcom", 10, 400, ("bnxt_en", "bnx2x")),
-    ("qlogic", 1, 100, ("qede",)),
-    ("solarflare", 1, 100, ("sfc",)),
-)
 
+def conditions_of(names: Sequence[str], more_labels: Mapping[str, Mapping[str, Any]]) -> list[HostConditions]:
+    """Return the conditions that each label in *names* stands for.
 
-def drivers(vendor: str, gigabits: float) -> frozenset[str]:
-    """The drivers that an adapter of this vendor and speed may have."""
-    return frozenset(
-        name
-        for word, slowest, fastest, names in DRIVERS
-        if word in vendor.lower() and slowest <= gigabits <= fastest
-        for name in names
-    )
+    Args:
+        names: Labels.
+        more_labels: The labels of a lab, each with the fields of its conditions.
 
-
-def options_of(names: Sequence[str], further: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The options that the labels *names* stand for; *further* are those of a lab.
-
-    :raises UsageError: for one that nobody knows.
+    Raises:
+        UsageError: If a label is unknown, or a label of the lab has an invalid field.
     """
-    known = {**LABELS, **further}
+    known = {**LABELS, **{name: _conditions(name, given) for name, given in more_labels.items()}}
     for name in names:
         if name not in known:
             raise UsageError(
                 f"there is no label {name}{did_you_mean(name, known)}; known are {', '.join(sorted(known))}"
             )
     return [known[name] for name in names]
+
+
+def _conditions(label: str, given: Mapping[str, Any]) -> HostConditions:
+    try:
+        conditions = convert(given, HostConditions)
+    except UsageError as error:
+        raise UsageError(f"label {label}: {error}") from error
+    if unknown := sorted(_unknown(given, HostConditions)):
+        raise UsageError(f"label {label}: unknown key {', '.join(unknown)}; use the options of quads_find_hosts")
+    return conditions
+
+
+def _unknown(given: Mapping[str, Any], kind: type[HostConditions | DiskRequest | NicRequest]) -> Iterator[str]:
+    """Yield the keys of *given*, and of its disks and interfaces, that *kind* has no field for."""
+    yield from given.keys() - {field.name for field in fields(kind)}
+    for name, part in (("disks", DiskRequest), ("nics", NicRequest)):
+        for each in given.get(name) or ():
+            yield from (f"{name}.{key}" for key in _unknown(each, part))

@@ -1,4 +1,4 @@
-"""Which hosts to ask for: those that fulfil a request, in an order, and of every other one why not."""
+"""Selection of hosts: which ones meet a request, and why the others do not."""
 
 from __future__ import annotations
 
@@ -8,62 +8,43 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.quads.conditions import DiskRequest, HostConditions, NicRequest
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import QuadsError
-from ansible_collections.psap.perf.plugins.module_utils.quads.labels import drivers, options_of
-from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Disk, Host, Interface
+from ansible_collections.psap.perf.plugins.module_utils.quads.labels import conditions_of
+from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Host
 
 
 @dataclass(frozen=True, slots=True)
-class DiskRequest:
-    """At least *count* disks whose type has *type* in it, of at least *size_gb* each."""
+class HostOptions:
+    """How many hosts a user asks for, by name and by label.
 
-    type: str = ""
-    size_gb: int = 0
-    count: int = 1
+    Args:
+        count: How many; 0 for all.
+        at_least: The smallest number that is accepted; 0 for *count*, or 1 if that is 0.
+        hosts: Names or patterns such as ``*-r640.*``; empty for all hosts.
+        exclude: Names or patterns of hosts that are not chosen.
+        labels: Labels, which stand for conditions.
+        more_labels: The labels of a lab.
+    """
 
-    def lacking(self, disks: Sequence[Disk]) -> str:
-        """What is lacking, or nothing."""
-        found = sum(disk.count for disk in disks if self._fits(disk))
-        wanted = " ".join(filter(None, (self.type, "disks", f"of {self.size_gb} GB" if self.size_gb else "")))
-        return "" if found >= self.count else f"has {found} of {self.count} {wanted}"
-
-    def _fits(self, disk: Disk) -> bool:
-        return self.type.lower() in disk.type.lower() and disk.size_gb >= self.size_gb
-
-
-@dataclass(frozen=True, slots=True)
-class NicRequest:
-    """At least *count* interfaces of a vendor (a part of its name), a speed at least, and a driver."""
-
-    vendor: str = ""
-    gigabits: float = 0
-    driver: str = ""
-    count: int = 1
-
-    def lacking(self, interfaces: Sequence[Interface]) -> str:
-        """What is lacking, or nothing."""
-        found = sum(self._fits(each) for each in interfaces)
-        speed = f"of {self.gigabits:g} Gbit/s" if self.gigabits else ""
-        driver = f"with driver {self.driver}" if self.driver else ""
-        wanted = " ".join(filter(None, (self.vendor, "interfaces", speed, driver)))
-        return "" if found >= self.count else f"has {found} of {self.count} {wanted}"
-
-    def _fits(self, nic: Interface) -> bool:
-        return (
-            self.vendor.lower() in nic.vendor.lower()
-            and nic.gigabits >= self.gigabits
-            and (not self.driver or self.driver in drivers(nic.vendor, nic.gigabits))
-        )
+    count: int
+    at_least: int
+    hosts: tuple[str, ...]
+    exclude: tuple[str, ...]
+    labels: tuple[str, ...]
+    more_labels: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class HostRequest:
-    """What hosts are wanted, and how many.
+    """A request for a number of hosts that meet all conditions.
 
-    :param count: how many; 0 for as many as there are.
-    :param at_least: fewer are none at all.
-    :param models: any of these; all sets of several labels must hold.
-    :param hosts: only these, if any are named; ``exclude`` not these. Both may be patterns such as ``*-r640.*``.
+    Args:
+        count: How many; 0 for all.
+        at_least: The smallest number that is accepted.
+        models: Sets of models; a host is of one model of each set.
+        hosts: Names or patterns; empty for all hosts.
+        exclude: Names or patterns of hosts that are not chosen.
     """
 
     count: int = 1
@@ -80,7 +61,7 @@ class HostRequest:
     gpus: int = 0
 
     def objection(self, host: Host) -> str:
-        """Why *host* is not what is wanted; empty if it is."""
+        """Return why *host* does not meet the request; empty if it does."""
         return "; ".join(filter(None, self._objections(host)))
 
     def _objections(self, host: Host) -> Iterator[str]:
@@ -95,8 +76,8 @@ class HostRequest:
         for models in self.models:
             if host.model.upper() not in {model.upper() for model in models}:
                 yield f"is a {host.model or 'host without a model'}, not {' or '.join(models)}"
-        yield from (request.lacking(host.disks) for request in self.disks)
-        yield from (request.lacking(host.interfaces) for request in self.nics)
+        yield from (request.missing(host.disks) for request in self.disks)
+        yield from (request.missing(host.interfaces) for request in self.nics)
         yield from self._of_processors(host)
 
     def _of_processors(self, host: Host) -> Iterator[str]:
@@ -123,37 +104,33 @@ class Selection:
     refused: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line of text."""
         names = ", ".join(host.name.partition(".")[0] for host in self.hosts)
         others = f"; not {_reasons(self.refused)}" if self.refused else ""
         return f"{len(self.hosts)} of {len(self.hosts) + len(self.substitutes)} that fit: {names}{others}"
 
 
-def host_request(
-    options: Mapping[str, Any], labels: Sequence[str] = (), further: Mapping[str, Any] | None = None
-) -> HostRequest:
-    """The request that the options of the verbs describe, together with what *labels* stand for.
+def host_request(options: HostOptions, conditions: HostConditions) -> HostRequest:
+    """Return the request for hosts that meet *conditions* and those of the labels in *options*.
 
-    :raises UsageError: for an unknown label or option, or numbers that contradict each other.
+    Raises:
+        UsageError: If a label is unknown or invalid, or the numbers contradict each other.
     """
-    parts = [options, *options_of(labels, further or {})]
-    try:
-        request = HostRequest(
-            count=options["count"],
-            at_least=options["at_least"] or options["count"] or 1,
-            models=tuple(tuple(part["models"]) for part in parts if part.get("models")),
-            hosts=tuple(options.get("hosts") or ()),
-            exclude=tuple(options.get("exclude") or ()),
-            disks=tuple(DiskRequest(**_given(each)) for part in parts for each in part.get("disks") or ()),
-            nics=tuple(NicRequest(**_given(each)) for part in parts for each in part.get("nics") or ()),
-            processor=next((part["processor"] for part in parts if part.get("processor")), ""),
-            **{
-                name: max(int(part.get(name) or 0) for part in parts)
-                for name in ("memory_gb", "cores", "threads", "gpus")
-            },
-        )
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"a label or request for hosts cannot be understood: {error}") from error
+    parts = [conditions, *conditions_of(options.labels, options.more_labels)]
+    request = HostRequest(
+        count=options.count,
+        at_least=options.at_least or options.count or 1,
+        models=tuple(part.models for part in parts if part.models),
+        hosts=options.hosts,
+        exclude=options.exclude,
+        disks=tuple(each for part in parts for each in part.disks),
+        nics=tuple(each for part in parts for each in part.nics),
+        memory_gb=max(part.memory_gb for part in parts),
+        cores=max(part.cores for part in parts),
+        threads=max(part.threads for part in parts),
+        processor=next((part.processor for part in parts if part.processor), ""),
+        gpus=max(part.gpus for part in parts),
+    )
     if request.count < 0 or request.at_least < 1 or (request.count and request.at_least > request.count):
         raise UsageError(
             f"at least {request.at_least} of {request.count} hosts makes no sense: at_least is 1 or more, count is not "
@@ -163,10 +140,15 @@ def host_request(
 
 
 def select(hosts: Iterable[Host], request: HostRequest, busy: Iterable[Host] = ()) -> Selection:
-    """Choose: those of the commonest model first, so that a cluster is of one kind, then by name.
+    """Choose hosts of the most common model first, so that a cluster is of one kind, then by name.
 
-    :param busy: further hosts of the lab, which are not free at the time.
-    :raises QuadsError: when fewer than ``at_least`` fit.
+    Args:
+        hosts: The hosts that are free.
+        request: How many hosts, and their conditions.
+        busy: The other hosts of the lab.
+
+    Raises:
+        QuadsError: If too few hosts meet the request.
     """
     objections = {host.name: (host, request.objection(host)) for host in hosts}
     fitting = [host for host, objection in objections.values() if not objection]
@@ -181,7 +163,7 @@ def select(hosts: Iterable[Host], request: HostRequest, busy: Iterable[Host] = (
 
 
 def too_few(request: HostRequest, fitting: Sequence[Host], refused: Mapping[str, str]) -> QuadsError:
-    """The error of a lab that has too few."""
+    """Return the error of a lab that has too few hosts."""
     error = QuadsError(
         f"QUADS has {len(fitting)} of at least {request.at_least} hosts that fit: "
         f"{_reasons(refused) or 'it lists no free host'}; ask for fewer, for less, or later"
@@ -191,7 +173,7 @@ def too_few(request: HostRequest, fitting: Sequence[Host], refused: Mapping[str,
 
 
 def _reasons(refused: Mapping[str, str]) -> str:
-    """The commonest ones, with how many hosts each is about, and one of them."""
+    """Return the most common reasons, each with its number of hosts and the name of one."""
     reasons: dict[str, list[str]] = {}
     for name, reason in refused.items():
         reasons.setdefault(reason, []).append(name)
@@ -203,7 +185,3 @@ def _reasons(refused: Mapping[str, str]) -> str:
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
