@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
@@ -25,8 +26,9 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config 
 )
 from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import Release
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import new_record
-from ansible_collections.psap.perf.plugins.plugin_utils.installing import plan_of
-from jinja2.nativetypes import NativeEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import PlanArguments, plan_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import command_arguments
 
 from tests.standins.openshift.install_config_rules import public_key, refusals
 
@@ -43,25 +45,16 @@ RELEASE = Release("4.19.2", "amd64")
 SUBNET = "subnet-0e953079d31ec4c74"
 
 
-def _arguments(*presets: str) -> dict[str, Any]:
-    """What the role gives the verb, of presets and the role's defaults."""
-    values = yaml.safe_load((ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
+def _arguments(*presets: str) -> PlanArguments:
+    """Return what the verb reads, with the values of *presets* and the command's defaults."""
+    values: dict[str, Any] = {"cluster_create_ocp_base_domain": "perf.example.com"}
     for preset in presets:
         document = yaml.safe_load((PROJECT / f"presets/{preset}.yml").read_text(encoding="utf-8"))
         for name, value in document[f"preset_{preset}"].items():
             if name.startswith("clusters_create_ocp_"):
                 values[name.replace("clusters_create", "cluster_create")] = value
-    values |= {"cluster_create_ocp_base_domain": "perf.example.com", "cluster_create_ocp_pull_secret": "file:pull"}
-    (task,) = yaml.safe_load((ROLE / "tasks/main.yml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = _rendered(task["psap.perf.clusters.install"], values)
-    return found
-
-
-def _rendered(item: Any, values: Mapping[str, Any]) -> Any:
-    if isinstance(item, dict):
-        return {key: _rendered(value, values) for key, value in item.items()}
-    # a text of numbers and dots is a text to Ansible, which renders a single variable as it is
-    return values[found[1]] if (found := re.fullmatch(r"{{ (\w+) }}", item)) else NativeEnvironment().from_string(item)
+    arguments = command_arguments(read_command(ROLE, ROLE), values)
+    return convert({option.short_name: value for option, value in arguments}, PlanArguments)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

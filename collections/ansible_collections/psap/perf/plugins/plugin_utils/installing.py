@@ -1,11 +1,10 @@
-"""The installer of a verb's arguments, and what it is to create."""
+"""The installer of a verb's arguments, and the plan of the cluster that it creates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
@@ -23,29 +22,70 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 PROGRAM = "openshift-install"
 
 
-def installer_of(context: VerbContext, record: ClusterRecord, show: Callable[[str], None]) -> Installer:
-    """The installer for the cluster of a record: that of the arguments, else that of the record.
+@dataclass(frozen=True, slots=True)
+class InstallerArguments:
+    """The arguments that name the installer and its credentials."""
 
-    :raises UsageError: when it or the credentials are not there.
+    program: str
+    credentials: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanArguments:
+    """The arguments of the command `cluster_create_ocp` that describe the cluster."""
+
+    base_domain: str
+    region: str
+    topology: str
+    control_plane_type: str
+    control_plane_disk_size: int
+    control_plane_disk_type: str
+    workers_type: str
+    workers_count: int
+    workers_disk_size: int
+    workers_disk_type: str
+    workers_spot: bool
+    zones: tuple[str, ...]
+    architecture: str
+    fips: bool
+    publish: str
+    machine_network: str
+    pod_network: str
+    pod_network_per_node: int
+    service_network: str
+    network_type: str
+    subnets: tuple[str, ...]
+    hosted_zone: str
+    tags_by_operators: bool
+    ssh_key_file: str
+
+
+def installer_of(context: VerbContext, record: ClusterRecord, show: Callable[[str], None]) -> Installer:
+    """Return the installer for the cluster of a record: the one of the arguments, or of the record.
+
+    Raises:
+        UsageError: If the program or the credentials are missing.
     """
-    program = context.args["program"] or record.destruction.get("program") or PROGRAM
-    credentials = aws_credentials(context, context.args["credentials"] or record.secrets.get("aws", ""))
+    args = context.arguments(InstallerArguments)
+    program = args.program or record.destruction.get("program") or PROGRAM
+    credentials = aws_credentials(context, args.credentials or record.secrets.get("aws", ""))
     return installer_in(context, Path(record.folder), program, credentials, show)
 
 
 def installer_in(
     context: VerbContext, folder: Path, program: str, credentials: str, show: Callable[[str], None]
 ) -> Installer:
-    """An installer whose credentials of AWS are in a file of *folder*."""
+    """Return an installer whose AWS credentials are in a file in *folder*."""
     log = context.directory / "artifacts" / LOG
     said = Said(context.check_interrupted, show, context.redactor.redact)
     return Installer(program, aws_environment(folder, credentials), log, said)
 
 
 def aws_credentials(context: VerbContext, reference: str) -> str:
-    """What *reference* stands for, of which nothing is seen; empty for an empty one.
+    """Return the AWS credentials that *reference* stands for, which are redacted; empty for an empty reference.
 
-    :raises UsageError: when it is no file as the program ``aws`` keeps it.
+    Raises:
+        UsageError: If they do not have the format of the program ``aws``.
     """
     if not reference:
         return ""
@@ -55,37 +95,45 @@ def aws_credentials(context: VerbContext, reference: str) -> str:
     return text
 
 
-def plan_of(args: Mapping[str, Any], record: ClusterRecord, release: Release | None) -> InstallPlan:
-    """What the arguments of the verb ``install`` say of the cluster of a record.
+def plan_of(args: PlanArguments, record: ClusterRecord, release: Release | None) -> InstallPlan:
+    """Return the plan of the cluster of *record*.
 
-    :param release: of the installer; None for a new one.
+    Args:
+        args: The arguments that describe the cluster.
+        record: The cluster.
+        release: The release of the installer; None for the newest.
+
+    Raises:
+        UsageError: If the SSH key cannot be read.
     """
     plan = InstallPlan(
         name=record.name,
-        base_domain=args["base_domain"],
-        region=args["region"],
-        topology=args["topology"],
-        control_plane=_machines(args["control_plane"]),
-        workers=_machines(args["workers"]),
-        workers_count=args["workers_count"],
-        spot=args["spot"],
-        architecture=args["architecture"],
-        fips=args["fips"],
-        publish=args["publish"],
-        networks=Networks(**args["networks"]),
-        subnets=tuple(args["subnets"]),
-        hosted_zone=args["hosted_zone"],
+        base_domain=args.base_domain,
+        region=args.region,
+        topology=args.topology,
+        control_plane=Machines(
+            args.control_plane_type, args.control_plane_disk_size, args.control_plane_disk_type, args.zones
+        ),
+        workers=Machines(args.workers_type, args.workers_disk_size, args.workers_disk_type, args.zones),
+        workers_count=args.workers_count,
+        spot=args.workers_spot,
+        architecture=args.architecture,
+        fips=args.fips,
+        publish=args.publish,
+        networks=Networks(
+            machines=args.machine_network,
+            pods=args.pod_network,
+            host_prefix=args.pod_network_per_node,
+            services=args.service_network,
+            type=args.network_type,
+        ),
+        subnets=args.subnets,
+        hosted_zone=args.hosted_zone,
         tags=user_tags(record.tags, record.owner, record.created, record.time_to_live),
-        propagate_tags=args["propagate_tags"],
-        ssh_key=_ssh_key(args["ssh_key_file"]),
+        propagate_tags=args.tags_by_operators,
+        ssh_key=_ssh_key(args.ssh_key_file),
     )
     return replace(plan, release=release.version, payload=release.architecture) if release else plan
-
-
-def _machines(given: Mapping[str, Any]) -> Machines:
-    known = {name: value for name, value in given.items() if value}
-    zones = known.pop("zones", ())
-    return Machines(**known, zones=tuple(zones))
 
 
 def _ssh_key(path: str) -> str:

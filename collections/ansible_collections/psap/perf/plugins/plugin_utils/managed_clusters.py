@@ -1,4 +1,4 @@
-"""OpenShift Cluster Manager as the record of a cluster says."""
+"""Connections to OpenShift Cluster Manager (OCM)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manage
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 
-def manager_of(context: VerbContext, record: ClusterRecord) -> ClusterManager:
-    """A connection; whoever asks for it closes it.
+def manager_of(context: VerbContext, record: ClusterRecord, token: str) -> ClusterManager:
+    """Return a connection to the OCM of *record*, which the caller closes.
 
-    :raises UsageError: without a token.
+    Args:
+        context: The verb.
+        record: The cluster.
+        token: A reference to the offline token; empty for that of the record.
+
+    Raises:
+        UsageError: Without a token.
     """
-    reference = context.args["token"] or record.secrets.get("token")
+    reference = token or record.secrets.get("token")
     if not reference:
-        raise UsageError("an offline token of OCM is needed: name a secret with one, as file:NAME")
+        raise UsageError("an offline token of OCM is missing; set token to a reference, such as file:NAME")
     url, sso_url = (str(record.destruction[name]) for name in ("url", "sso_url"))
     return ClusterManager(url, sso_url, context.secret(reference).strip(), context.redactor.add)

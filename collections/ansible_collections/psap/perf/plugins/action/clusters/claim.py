@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, parse_utc, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.hive import await_claim, claim, is_claimed
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
@@ -16,56 +16,61 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     read_record,
 )
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.modules.clusters.claim import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of, where_hive_runs
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of, where_hive_runs
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    pool: str
+    namespace: str
+    kubeconfig: str
+    context: str
+    timeout: Seconds
+    patience: Seconds
+
+
+class ActionModule(CommandAction):
     """Claim a cluster, and wait for it."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be claimed."""
-        return f"would claim a cluster of pool {context.args['namespace']}/{context.args['pool']}"
+        """Return which pool the cluster would be of."""
+        args = context.arguments(Arguments)
+        return f"would claim a cluster of pool {args.namespace}/{args.pool}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Note it, claim it, and wait until it runs."""
-        path, timeout_s = path_of(context), seconds(context.args["timeout"])
+        """Record the cluster, claim it, and wait until it runs."""
+        args, path = context.arguments(Arguments), path_of(context)
         former = read_record(path)
         begun = _begun(context) if former is None or former.phase == DESTROYED else former
         if begun.method != "hive":
             raise UsageError(f"{path} is the record of a cluster by {begun.method}, not of one that Hive has")
         with where_hive_runs(context, begun) as hub:
             if begun.phase == CREATED and is_claimed(hub, begun):
-                return VerbResult(values={"record": str(path), "cluster": said_of(begun)})
+                return VerbResult(values={"record": str(path), "cluster": document_of(begun)})
             if begun.phase == CREATED:
                 # its lifetime was over, or somebody deleted it
                 Journal(path, begun).forget()
                 begun = _begun(context)
             journal = Journal(path, begun)
             journal.note()
-            with shown_wait(
-                context.command_directory(), f"a cluster of pool {context.args['pool']}", timeout_s
-            ) as show:
+            with shown_wait(context.command_directory(), f"a cluster of pool {args.pool}", args.timeout) as show:
                 claim(hub, journal)
-                patience_s = seconds(context.args["patience"])
-                await_claim(hub, journal, timeout_s, patience_s, context.check_interrupted, show)
+                await_claim(hub, journal, args.timeout, args.patience, context.check_interrupted, show)
         warnings = _warnings(journal.record)
         return VerbResult(
-            changed=True, values={"record": str(path), "cluster": said_of(journal.record)}, warnings=warnings
+            changed=True, values={"record": str(path), "cluster": document_of(journal.record)}, warnings=warnings
         )
 
 
 def _begun(context: VerbContext) -> ClusterRecord:
-    args = context.args
-    given = Access(args["kubeconfig"], args["context"] or None) if args["kubeconfig"] else None
+    args = context.arguments(Arguments)
+    given = Access(args.kubeconfig, args.context or None) if args.kubeconfig else None
     hub = given or Access.from_variables(context.variables)
-    where = {"pool": args["pool"], "namespace": args["namespace"], "hub": hub.variables()}
+    where = {"pool": args.pool, "namespace": args.namespace, "hub": hub.variables()}
     return replace(begin(context, "hive"), destruction=where)
 
 

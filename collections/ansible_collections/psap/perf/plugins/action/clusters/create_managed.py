@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.osd import (
     ManagedPlan,
@@ -22,66 +22,79 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     read_record,
 )
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
-from ansible_collections.psap.perf.plugins.modules.clusters.create_managed import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.managed_clusters import manager_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    token: str
+    account: str
+    credentials: str
+    region: str
+    release: str
+    compute_machine_type: str
+    compute_nodes: int
+    multi_az: bool
+    expires: bool
+    url: str
+    sso_url: str
+    timeout: Seconds
+
+
+class ActionModule(CommandAction):
     """Create a managed cluster."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be created."""
-        return f"would have OCM create {begin(context, 'osd').name} in {context.args['region']}"
+        """Return the name and region that the cluster would have."""
+        return f"would have OCM create {begin(context, 'osd').name} in {context.arguments(Arguments).region}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Note it, ask for it, and wait until it is ready."""
-        path, timeout_s = path_of(context), seconds(context.args["timeout"])
+        """Record the cluster, request it, and wait until it is ready."""
+        args, path = context.arguments(Arguments), path_of(context)
         former = read_record(path)
         record = _begun(context) if former is None or former.phase == DESTROYED else former
         if record.method != "osd":
             raise UsageError(f"{path} is the record of a cluster by {record.method}, not of one that OCM has")
         plan = _plan(context)
         body_of(record, plan)
-        with manager_of(context, record) as manager:
+        with manager_of(context, record, args.token) as manager:
             if record.phase == CREATED and is_there(manager, record):
-                return VerbResult(values={"record": str(path), "cluster": said_of(record)})
+                return VerbResult(values={"record": str(path), "cluster": document_of(record)})
             if record.phase == CREATED:
                 # its time to live was over, or somebody deleted it
                 Journal(path, record).forget()
                 record = _begun(context)
             journal = Journal(path, record)
             journal.note()
-            with shown_wait(context.command_directory(), f"the cluster {record.name}", timeout_s) as show:
+            with shown_wait(context.command_directory(), f"the cluster {record.name}", args.timeout) as show:
                 ask(manager, record, plan)
-                await_ready(manager, journal, timeout_s, context.check_interrupted, show, context.redactor.add)
-        return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
+                await_ready(manager, journal, args.timeout, context.check_interrupted, show, context.redactor.add)
+        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 
 
 def _begun(context: VerbContext) -> ClusterRecord:
-    args = context.args
-    where = {"url": args["url"], "sso_url": args["sso_url"]}
-    return replace(begin(context, "osd"), destruction=where, secrets={"token": args["token"]})
+    args = context.arguments(Arguments)
+    where = {"url": args.url, "sso_url": args.sso_url}
+    return replace(begin(context, "osd"), destruction=where, secrets={"token": args.token})
 
 
 def _plan(context: VerbContext) -> ManagedPlan:
-    args = context.args
-    keys = Keys.parse(context.secret(args["credentials"]))
+    args = context.arguments(Arguments)
+    keys = Keys.parse(context.secret(args.credentials))
     for value in keys.secrets():
         context.redactor.add(value)
     return ManagedPlan(
-        account=args["account"],
+        account=args.account,
         keys=keys,
-        region=args["region"],
-        release=args["release"],
-        machine_type=args["machine_type"],
-        nodes=args["nodes"],
-        multi_az=args["multi_az"],
-        expires=args["expires"],
+        region=args.region,
+        release=args.release,
+        machine_type=args.compute_machine_type,
+        nodes=args.compute_nodes,
+        multi_az=args.multi_az,
+        expires=args.expires,
     )

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+from typing import Literal
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
@@ -18,25 +21,34 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 _INFRASTRUCTURE = Query("config.openshift.io/v1", "Infrastructure", name="cluster")
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    state: Literal["present", "absent"]
+    region: str
+    credentials: str
+    endpoint: str
+    timeout: Seconds
+
+
 class ActionModule(PerfAction):
     """Create or delete the file system."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Do it; in check mode look whether there is one."""
-        args, timeout_s = context.args, seconds(context.args["timeout"])
-        efs = _efs_of(context)
-        absent = args["state"] == "absent"
+        """Create or delete it; in check mode, find out whether it exists."""
+        args = context.arguments(Arguments)
+        efs = _efs_of(context, args)
+        absent = args.state == "absent"
         if context.check_mode:
             identity = efs.find()
             return VerbResult(bool(identity) is absent, {"file_system": identity})
-        with shown_wait(context.command_directory(), f"the file system {efs.name}", timeout_s) as show:
+        with shown_wait(context.command_directory(), f"the file system {efs.name}", args.timeout) as show:
             if absent:
-                changed = efs.undeploy(timeout_s, context.check_interrupted, show)
+                changed = efs.undeploy(args.timeout, context.check_interrupted, show)
                 return VerbResult(changed, {"file_system": ""})
             nodes, _version = context.cluster().list(Query("v1", "Node"))
-            found = efs.deploy(instances_of(nodes), timeout_s, context.check_interrupted, show)
+            found = efs.deploy(instances_of(nodes), args.timeout, context.check_interrupted, show)
         values = {
             "file_system": found.identity,
             "security_group": found.security_group,
@@ -45,13 +57,13 @@ class ActionModule(PerfAction):
         return VerbResult(found.changed, values)
 
 
-def _efs_of(context: VerbContext) -> Efs:
+def _efs_of(context: VerbContext, args: Arguments) -> Efs:
     infrastructure = context.cluster().get(_INFRASTRUCTURE) or {}
     status = infrastructure.get("status") or {}
-    region = context.args["region"] or ((status.get("platformStatus") or {}).get("aws") or {}).get("region")
+    region = args.region or ((status.get("platformStatus") or {}).get("aws") or {}).get("region")
     infra_id = status.get("infrastructureName")
     if not region or not infra_id:
-        raise UsageError("this cluster does not say that it is on AWS, and in which region")
-    credentials = aws_credentials(context, context.args["credentials"])
+        raise UsageError("Infrastructure/cluster names no AWS region; set region, and use a cluster on AWS")
+    credentials = aws_credentials(context, args.credentials)
     keys = Keys.parse(credentials) if credentials else None
-    return Efs(Amazon(str(region), keys, context.args["endpoint"]), str(infra_id))
+    return Efs(Amazon(str(region), keys, args.endpoint), str(infra_id))

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     ClusterError,
@@ -28,7 +29,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.clusters.image import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -39,21 +40,43 @@ _ATTEMPT_S = 60.0
 _NOT_THE_MACHINE = ("Host key verification failed", "no matching host key type found")
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of the command, and the first three, which its task passes."""
+
+    scripts: str
+    command: tuple[str, ...]
+    spare_gib: int
+    new_ami_name: str
+    source_snapshot_id: str
+    key_pair_name: str
+    private_key: str
+    ami_image_user: str
+    ssh_source: str
+    aws_region: str
+    aws_availability_zone: str
+    worker_instance_type: str
+    worker_ami_id: str
+    credentials: str
+    endpoint: str
+    timeout: Seconds
+
+
+class ActionModule(CommandAction):
     """Create an image from a disk that a script has changed."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Do it; in check mode look whether all is there that it needs."""
-        args, timeout_s = context.args, seconds(context.args["timeout"])
-        private_key, host_key = context.secret(args["private_key"]), HostKey.new()
+        """Create the image; in check mode, check that AWS has what this needs."""
+        args = context.arguments(Arguments)
+        private_key, host_key = context.secret(args.private_key), HostKey.new()
         context.redactor.add(host_key.private)
         if "PRIVATE KEY" not in private_key:
-            raise UsageError(f"{args['private_key']} is no private key of SSH")
-        request = _request_of(context, host_key)
-        with shown_wait(context.command_directory(), f"the image {args['name']}", timeout_s) as show:
-            worker = _worker_of(context, Waits(timeout_s, context.check_interrupted, show))
+            raise UsageError(f"{args.private_key} is no private key of SSH")
+        request = _request_of(args, host_key)
+        with shown_wait(context.command_directory(), f"the image {args.new_ami_name}", args.timeout) as show:
+            worker = _worker_of(context, args, Waits(args.timeout, context.check_interrupted, show))
             worker.check(request)
             if context.check_mode:
                 return VerbResult(changed=True, values={"image": ""})
@@ -62,39 +85,34 @@ class ActionModule(PerfAction):
             write_text(known_hosts, host_key.known_hosts())
             with _swept(worker), key_file(private_key) as key:
                 machine = worker.start(request)
-                login = Login(args["user"], machine.address, key, known_hosts.absolute())
-                _change(context, login, machine, show)
+                login = Login(args.ami_image_user, machine.address, key, known_hosts.absolute())
+                _change(context, args, login, machine, show)
                 image = worker.replace(request.snapshot)
         return VerbResult(changed=True, values={"image": image})
 
 
-def _worker_of(context: VerbContext, waits: Waits) -> ImageWorker:
-    credentials = aws_credentials(context, context.args["credentials"])
+def _worker_of(context: VerbContext, args: Arguments, waits: Waits) -> ImageWorker:
+    credentials = aws_credentials(context, args.credentials)
     keys = Keys.parse(credentials) if credentials else None
-    return ImageWorker(Amazon(context.args["region"], keys, context.args["endpoint"]), context.args["name"], waits)
+    return ImageWorker(Amazon(args.aws_region, keys, args.endpoint), args.new_ami_name, waits)
 
 
-def _request_of(context: VerbContext, host_key: HostKey) -> ImageRequest:
-    args = context.args
+def _request_of(args: Arguments, host_key: HostKey) -> ImageRequest:
     return ImageRequest(
-        snapshot=args["snapshot"],
-        zone=args["zone"],
-        instance_type=args["instance_type"],
-        machine_image=args["machine_image"],
-        key_pair=args["key_pair"],
-        ssh_from=args["ssh_source"],
+        snapshot=args.source_snapshot_id,
+        zone=args.aws_availability_zone,
+        instance_type=args.worker_instance_type,
+        machine_image=args.worker_ami_id,
+        key_pair=args.key_pair_name,
+        ssh_from=args.ssh_source,
         user_data=host_key.user_data(),
-        spare_gib=args["spare_gib"],
+        spare_gib=args.spare_gib,
     )
 
 
-def _change(context: VerbContext, login: Login, machine: Machine, show: Callable[[str], None]) -> None:
-    """Have the script change the disk, once the machine answers."""
-    artifacts, timeout_s, check = (
-        context.directory / "artifacts",
-        seconds(context.args["timeout"]),
-        context.check_interrupted,
-    )
+def _change(context: VerbContext, args: Arguments, login: Login, machine: Machine, show: Callable[[str], None]) -> None:
+    """Run the script that changes the disk, after the machine answers."""
+    artifacts, check = context.directory / "artifacts", context.check_interrupted
 
     def go(command: tuple[str, ...], log: str, longest_s: float) -> None:
         run(Program(command, context.directory, {}), artifacts / log, longest_s, check, show)
@@ -112,16 +130,16 @@ def _change(context: VerbContext, login: Login, machine: Machine, show: Callable
             return False, str(error)
         return True, ""
 
-    poll_until(answers, f"the machine {machine.address} did not answer", timeout_s, check, show)
-    go(login.copy(Path(context.args["scripts"]), _SCRIPTS), "copy.log", timeout_s)
-    script, *arguments = context.args["command"]
+    poll_until(answers, f"the machine {machine.address} did not answer", args.timeout, check, show)
+    go(login.copy(Path(args.scripts), _SCRIPTS), "copy.log", args.timeout)
+    script, *arguments = args.command
     words = ("sudo", "bash", f"{_SCRIPTS}/{script}", machine.disk, machine.spare, *arguments)
-    go(login.run(*words), "script.log", timeout_s)
+    go(login.run(*words), "script.log", args.timeout)
 
 
 @contextlib.contextmanager
 def _swept(worker: ImageWorker) -> Iterator[None]:
-    """However the block ends, nothing is left in AWS; what could not be removed is said beside why it ended."""
+    """Remove everything from AWS after the block; an error names what could not be removed, too."""
     try:
         yield
     except PerfError as error:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
@@ -23,49 +24,54 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.modules.clusters.keep import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Keep it, and say how it is used."""
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    owner: str
+    admin: str
+    admin_password: str
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+class ActionModule(CommandAction):
+    """Keep a cluster, and write the commands that use it."""
+
     RUNS_IN_CHECK_MODE = False
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Say so in the cluster, then in the record, then in files."""
+        """Mark the cluster as kept, then its record, then write the files."""
         path = path_of(context)
         record = read_record(path)
         if record is None or record.phase != CREATED:
-            raise UsageError(f"{path} is not the record of a cluster that is there, so there is nothing to keep")
-        args = context.args
-        password = context.secret(args["password"]) if _has_admin(args["admin"], args["password"]) else ""
-        commands = Commands(login_command(record, args["admin"], args["password"]), destroy_command(path, _site()))
+            raise UsageError(f"{path} is not the record of a created cluster; only a created cluster can be kept")
+        args = context.arguments(Arguments)
+        password = context.secret(args.admin_password) if _has_admin(args) else ""
+        commands = Commands(login_command(record, args.admin, args.admin_password), destroy_command(path, _site()))
         with closing(context.other_cluster(Access(record.kubeconfig))) as cluster:
-            added = bool(args["admin"]) and add_admin(cluster, args["admin"], password)
-            changed = keep(cluster, record, args["owner"], commands) or added
+            added = bool(args.admin) and add_admin(cluster, args.admin, password)
+            changed = keep(cluster, record, args.owner, commands) or added
         journal = Journal(path, record)
         noted = journal.note(keep=True)
         _write(context.directory / "artifacts", journal.record, commands)
-        values = {"cluster": said_of(journal.record), "login": commands.login, "destroy": commands.destroy}
+        values = {"cluster": document_of(journal.record), "login": commands.login, "destroy": commands.destroy}
         return VerbResult(changed=changed or noted, values=values)
 
 
-def _has_admin(user: str, reference: str) -> bool:
-    """Whether there is to be an administrator, with name and password.
+def _has_admin(args: Arguments) -> bool:
+    """Return whether an administrator is added.
 
-    :raises UsageError: when one of both is missing.
+    Raises:
+        UsageError: If only one of name and password is set, or the name is invalid.
     """
-    if bool(user) != bool(reference):
-        raise UsageError("admin and its password, a reference to a secret, belong together: give both, or none")
-    return bool(user) and bool(check_user(user))
+    if bool(args.admin) != bool(args.admin_password):
+        raise UsageError("set both admin and admin_password, a reference to a secret, or neither")
+    return bool(args.admin) and bool(check_user(args.admin))
 
 
 def _site() -> str:
-    """The site of this run, where it is one inventory."""
+    """Return the name of the site; empty if the run has several inventories."""
     sources = RunEnvironment.read().inventory
     return Path(sources[0]).name if len(sources) == 1 else ""
 

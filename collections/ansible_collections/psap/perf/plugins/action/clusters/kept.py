@@ -8,22 +8,18 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import kept_by
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import CREATED, ClusterRecord, read_record
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.modules.clusters.kept import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Say who keeps it."""
-
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+class ActionModule(CommandAction):
+    """Find out who keeps a cluster."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look into the cluster; one that cannot be reached says what its record says."""
+        """Read it from the cluster, or from the record if the cluster cannot be reached."""
         path = path_of(context)
         record = read_record(path)
-        values = {"record": str(path), "cluster": said_of(record), "kept_by": ""}
+        values = {"record": str(path), "cluster": document_of(record), "kept_by": ""}
         if record is not None and record.phase == CREATED:
             values["kept_by"] = _kept_by(record)
         return VerbResult(values=values)

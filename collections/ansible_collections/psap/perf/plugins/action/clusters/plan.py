@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
@@ -23,28 +24,36 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _ROLES = Path(__file__).resolve().parents[3] / "roles"
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    methods: Mapping[str, str]
+    differing: Mapping[str, Mapping[str, Any]]
+    installs: bool
+    keeps: bool
+
+
 class ActionModule(PerfAction):
-    """Say what is to be created, and what is there."""
+    """Find out which clusters the run creates, and which exist."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Plan."""
+        """Plan the clusters of the run."""
+        args = context.arguments(Arguments)
         root = RunEnvironment.read().root
         records = read_records(root)
-        creations = plan(context.args["methods"], context.args["differing"], records, _arguments_of)
+        creations = plan(args.methods, args.differing, records, _arguments_of)
         access = list(_access(records))
         # one whose kubeconfig cannot be read must not be taken for the cluster of the site
         unusable = created(records).keys() - {each["host"] for each in access}
-        installs = context.args["installs"]
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
-        goes = installs and (not context.args["keeps"] or not _was_reached(root))
+        goes = args.installs and (not args.keeps or not _was_reached(root))
         destroyed = goes or any(each.host == context.host and not each.kept for each in creations)
         return VerbResult(
             values={
                 "creations": [asdict(each) for each in creations],
                 "access": access,
-                "missing": [*missing(creations), *([context.host] if installs and context.check_mode else [])],
+                "missing": [*missing(creations), *([context.host] if args.installs and context.check_mode else [])],
                 "unusable": sorted(unusable),
                 "leaving": only_cleans and destroyed,
             }
@@ -52,7 +61,7 @@ class ActionModule(PerfAction):
 
 
 def _was_reached(run: Path) -> bool:
-    """Whether the run found its cluster there, in any of its attempts."""
+    """Return whether any attempt at the run reached its cluster."""
     path = run / RUN_FILE
     return path.exists() and bool(read_json(path).get("cluster"))
 
@@ -62,7 +71,7 @@ def _access(records: list[ClusterRecord]) -> Iterator[dict[str, str]]:
         try:
             yield {"host": host, **Access(record.kubeconfig).variables()}
         except PerfError:
-            # it may still be destroyed; who uses it is told
+            # it may still be destroyed; commands that use it fail with a message
             continue
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.clusters.profiles import Profile, check_applied, profile_of
@@ -12,15 +13,22 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    profiles: Mapping[str, str]
+    applied: tuple[str, ...] | None
+
+
 class ActionModule(PerfAction):
     """Find the profile."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look at the nodes."""
+        """Read the nodes, and compare their names and labels."""
+        args = context.arguments(Arguments)
         nodes, _version = context.cluster().list(Query("v1", "Node"))
-        profile = profile_of(nodes, context.args["profiles"])
-        if context.args["applied"] is not None:
-            check_applied(profile, context.args["applied"])
+        profile = profile_of(nodes, args.profiles)
+        if args.applied is not None:
+            check_applied(profile, args.applied)
         return VerbResult(values=asdict(profile or Profile("", "", "")))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -17,19 +17,34 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     read_record,
 )
 from ansible_collections.psap.perf.plugins.modules.clusters.record import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, path_of, said_of
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    phase: str
+    method: str | None
+    keep: bool | None
+    kubeconfig: str | None
+    api: str | None
+    console: str | None
+    password_file: str | None
+    password_user: str | None
+    destruction: Mapping[str, Any]
+    secrets: Mapping[str, str]
+
+
 class ActionModule(PerfAction):
-    """Note what is known of a cluster."""
+    """Write what is known of a cluster."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Write the record; in check mode say what it would be."""
-        path, phase = path_of(context), context.args["phase"]
+        """Write the record; in check mode, return what it would be."""
+        args, path = context.arguments(Arguments), path_of(context)
+        phase = args.phase
         former = read_record(path)
         if not phase:
             return _result(str(path), former, changed=False)
@@ -38,9 +53,9 @@ class ActionModule(PerfAction):
         begun = former
         if begun is None or (begun.phase == DESTROYED and phase == CREATING):
             if phase != CREATING:
-                raise UsageError(f"{path} is not there: a cluster is noted before it is created")
-            begun = begin(context, context.args["method"])
-        wanted = _with(begun, context.args)
+                raise UsageError(f"{path} is missing; record the cluster with phase creating before it is created")
+            begun = begin(context, args.method)
+        wanted = _with(begun, args)
         if context.check_mode:
             return _result(str(path), wanted, changed=wanted != former)
         journal = Journal(path, former or wanted)
@@ -50,19 +65,23 @@ class ActionModule(PerfAction):
         return _result(str(path), journal.record, changed=changed)
 
 
-def _with(record: ClusterRecord, args: Mapping[str, Any]) -> ClusterRecord:
-    """*record* with what *args* say of it."""
-    said = {name: args[name] for name in ("keep", "kubeconfig", "api", "console") if args[name] is not None}
-    password = {name: args[f"password_{name}"] for name in ("file", "user") if args[f"password_{name}"] is not None}
+def _with(record: ClusterRecord, args: Arguments) -> ClusterRecord:
+    """Return *record* with the fields that *args* set."""
+    given = {"keep": args.keep, "kubeconfig": args.kubeconfig, "api": args.api, "console": args.console}
+    password = {"file": args.password_file, "user": args.password_user}
     return replace(
         record,
-        phase=args["phase"],
-        password=replace(record.password, **password),
-        destruction={**record.destruction, **args["destruction"]},
-        secrets={**record.secrets, **args["secrets"]},
-        **said,
+        phase=args.phase,
+        password=replace(record.password, **_set(password)),
+        destruction={**record.destruction, **args.destruction},
+        secrets={**record.secrets, **args.secrets},
+        **_set(given),
     )
 
 
+def _set(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _result(path: str, record: ClusterRecord | None, changed: bool) -> VerbResult:
-    return VerbResult(changed=changed, values={"record": path, "cluster": said_of(record)})
+    return VerbResult(changed=changed, values={"record": path, "cluster": document_of(record)})

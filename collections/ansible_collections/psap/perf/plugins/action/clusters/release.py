@@ -5,19 +5,15 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.clusters.hive import is_claimed, release
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import DESTROYED, Journal, read_record
-from ansible_collections.psap.perf.plugins.modules.clusters.release import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of, where_hive_runs
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of, where_hive_runs
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Release what was claimed."""
-
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+class ActionModule(CommandAction):
+    """Release a claimed cluster."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Delete the claim; in check mode look for it."""
+        """Delete the claim; in check mode, find out whether it exists."""
         path = path_of(context)
         record = read_record(path)
         if record is None:
@@ -27,11 +23,11 @@ class ActionModule(PerfAction):
             if not context.check_mode:
                 # a kill may have left it
                 journal.forget()
-            return VerbResult(values={"record": str(path), "cluster": said_of(record)})
+            return VerbResult(values={"record": str(path), "cluster": document_of(record)})
         with where_hive_runs(context, record) as hub:
             if context.check_mode:
                 there = is_claimed(hub, record)
-                return VerbResult(changed=there, values={"record": str(path), "cluster": said_of(record)})
+                return VerbResult(changed=there, values={"record": str(path), "cluster": document_of(record)})
             release(hub, record)
         journal.forget()
-        return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
+        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import check_infra_id, tagged
@@ -22,28 +23,34 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     read_record,
 )
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
-from ansible_collections.psap.perf.plugins.modules.clusters.uninstall import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import path_of, said_of
+from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
     PROGRAM,
+    InstallerArguments,
     aws_credentials,
     installer_in,
     installer_of,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments(InstallerArguments):
+    tag: str
+    region: str
+    endpoint: str
+    timeout: Seconds
+
+
+class ActionModule(CommandAction):
     """Destroy a cluster."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
-
     def perform(self, context: VerbContext) -> VerbResult:
-        """Destroy what the record names, or what has a tag; in check mode say whether there may be something."""
-        if context.args["tag"]:
-            return _destroy_tagged(context)
+        """Destroy the cluster of the record, or of a tag; in check mode, find out whether it may exist."""
+        args = context.arguments(Arguments)
+        if args.tag:
+            return _destroy_tagged(context, args)
         path = path_of(context)
         record = read_record(path)
         if record is None:
@@ -53,40 +60,37 @@ class ActionModule(PerfAction):
             if not context.check_mode:
                 # a kill may have left it
                 journal.forget()
-            return VerbResult(values={"record": str(path), "cluster": said_of(record)})
+            return VerbResult(values={"record": str(path), "cluster": document_of(record)})
         if context.check_mode:
-            return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(record)})
-        timeout_s = seconds(context.args["timeout"])
-        with shown_wait(context.command_directory(), f"the end of {record.name}", timeout_s) as show:
+            return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(record)})
+        with shown_wait(context.command_directory(), f"the end of {record.name}", args.timeout) as show:
             if record.destruction.get("metadata"):
-                destroy(installer_of(context, record, show), record, timeout_s)
+                destroy(installer_of(context, record, show), record, args.timeout)
         journal.forget()
-        return VerbResult(changed=True, values={"record": str(path), "cluster": said_of(journal.record)})
+        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 
 
-def _destroy_tagged(context: VerbContext) -> VerbResult:
-    """Destroy what has a tag, if anything has."""
-    args = context.args
-    infra_id, region = check_infra_id(args["tag"]), args["region"]
+def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
+    """Destroy the resources that have the tag, if any."""
+    infra_id, region = check_infra_id(args.tag), args.region
     if not region:
-        raise UsageError("a cluster is destroyed by its tag in one region, which must be named")
-    credentials = aws_credentials(context, args["credentials"])
+        raise UsageError("tag needs a region: set region to the one of the cluster")
+    credentials = aws_credentials(context, args.credentials)
     keys = Keys.parse(credentials) if credentials else None
-    resources = tagged(infra_id, region, keys, args["endpoint"])
+    resources = tagged(infra_id, region, keys, args.endpoint)
     listing = context.directory / "artifacts" / "resources.txt"
     listing.parent.mkdir(exist_ok=True)
     write_text(listing, "".join(f"{name}\n" for name in resources))
     values = {"resources": resources, "record": "", "cluster": {}}
     if context.check_mode or not resources:
         return VerbResult(changed=bool(resources), values=values)
-    timeout_s = seconds(args["timeout"])
-    # where a repetition finds and removes what a kill leaves of the credentials
+    # a repeated command finds and removes credentials here that a killed one left
     folder = default_folder() / "by-tag" / infra_id
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with shown_wait(context.command_directory(), f"the end of {infra_id}", timeout_s) as show:
-            installer = installer_in(context, folder, args["program"] or PROGRAM, credentials, show)
-            destroy_by_metadata(installer, folder / DESTROY, tag_metadata(infra_id, region), timeout_s)
+        with shown_wait(context.command_directory(), f"the end of {infra_id}", args.timeout) as show:
+            installer = installer_in(context, folder, args.program or PROGRAM, credentials, show)
+            destroy_by_metadata(installer, folder / DESTROY, tag_metadata(infra_id, region), args.timeout)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return VerbResult(changed=True, values=values)

@@ -10,14 +10,13 @@ version_added: 0.1.0
 description:
   - Deletes the cluster that the record names, waits until it is gone, and removes the folder of the record. Where
     nothing is noted, or all is deleted, it changes nothing.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy_osd).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.cluster_record, psap.perf.cluster_manager]
 """
 
 EXAMPLES = r"""
 - name: Delete the cluster
   psap.perf.clusters.delete_managed:
-    timeout: 1h
 """
 
 RETURN = r"""

@@ -11,29 +11,13 @@ description:
   - Puts the ConfigMap C(keep-cluster) into namespace C(default) of the cluster, notes in the record that it stays, and
     writes the console's address and the commands for the login and the destruction to the artifacts of the command.
   - No password is written; the login command reads it where the record says that it stands.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_keep).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.cluster_record]
-options:
-  owner:
-    description: Who keeps it; the owner of the cluster if empty.
-    type: str
-    default: ""
-  admin:
-    description:
-      - Name of an administrator who is added, as by M(psap.perf.openshift.admin_user), and whom the login
-        command names; none if empty, and the login is that of the installer's.
-    type: str
-    default: ""
-  password:
-    description: A reference to the password of this administrator.
-    type: str
-    default: ""
 """
 
 EXAMPLES = r"""
 - name: Keep the cluster
   psap.perf.clusters.keep:
-    owner: jane
 """
 
 RETURN = r"""

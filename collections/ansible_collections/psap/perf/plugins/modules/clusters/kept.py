@@ -10,8 +10,8 @@ version_added: 0.1.0
 description:
   - A cluster is kept when its record says so or the ConfigMap C(keep-cluster) is in its namespace C(default). One that
     was not created completely, or cannot be reached and has nothing noted, is not.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.cluster_record]
 """
 
 EXAMPLES = r"""

@@ -15,8 +15,41 @@ description:
     V(created) it changes nothing; one that is V(destroyed) is begun anew.
   - V(destroyed) removes that folder.
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.cluster_record, psap.perf.cluster_begun]
 options:
+  record:
+    description: Path of the record; that of O(host) in this run if empty.
+    type: path
+    default: ""
+  host:
+    description: The inventory host whose cluster it is, such as V(sutest) or V(driver).
+    type: str
+    default: sutest
+  name:
+    description: Its name; from O(prefix), the host and the run if empty.
+    type: str
+    default: ""
+  prefix:
+    description: The beginning of its name.
+    type: str
+    default: perf
+  owner:
+    description: Who has it; the user who runs Ansible if empty.
+    type: str
+    default: ""
+  time_to_live:
+    description: How long it may live, in seconds or as V(12h).
+    type: str
+    default: 12h
+  tags:
+    description: Tags of it and of what it is made of.
+    type: dict
+    default: {}
+  folder:
+    description:
+      - Folder below which it gets one for its kubeconfig and other files of its own; if empty, E(PERF_CLUSTERS_DIR),
+        else C(psap-perf/clusters) of E(XDG_STATE_HOME).
+    type: path
+    default: ""
   phase:
     description: What is noted; empty reads.
     type: str

@@ -10,8 +10,8 @@ version_added: 0.1.0
 description:
   - Deletes the ClusterClaim that the record names, with which Hive destroys the cluster, and removes the folder of the
     record. Where nothing is noted, or all is released, it changes nothing.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy_hive).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.cluster_record]
 """
 
 EXAMPLES = r"""
