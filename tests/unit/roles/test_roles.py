@@ -210,7 +210,7 @@ def verbs_of(role: Path) -> Iterator[Path]:
     """Yield the actions of *role* that take their arguments from it."""
     for name in {word for task in tasks_of(role) for word in task}:
         path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
-        if path.is_file() and "(CommandAction)" in path.read_text(encoding="utf-8"):
+        if path.is_file() and "(CommandAction" in path.read_text(encoding="utf-8"):
             yield path
 
 
@@ -219,7 +219,7 @@ def fields_of(action: Path) -> Iterator[str]:
     text = action.read_text(encoding="utf-8")
     imported = re.findall(r"^from ansible_collections\.psap\.perf\.([\w.]+) import", text, re.MULTILINE)
     paths = [action, *(COLLECTION / f"{name.replace('.', '/')}.py" for name in imported)]
-    for path in paths:
+    for path in filter(Path.is_file, paths):
         yield from re.findall(r"^    (\w+): ", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 

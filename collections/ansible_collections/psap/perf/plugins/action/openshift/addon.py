@@ -3,35 +3,52 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
-    READY,
     AddonManager,
     Installation,
     Wanted,
     installed,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.addon import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of the command, and the first two, which its task passes."""
+
+    addon: str
+    parameters: Mapping[str, Any]
+    cluster_name: str
+    token: str
+    wait_for_ready_state: bool
+    timeout: Seconds
+    url: str
+    sso_url: str
+
+
+class ActionModule(CommandAction):
     """Install an add-on."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask for it, and wait for what becomes of it."""
-        args = context.args
-        token = context.secret(args["token"])
-        with AddonManager(args["url"], args["sso_url"], token, context.redactor.add) as manager:
+        """Request it, and wait for its state."""
+        args = context.arguments(Arguments)
+        token = context.secret(args.token)
+        with AddonManager(args.url, args.sso_url, token, context.redactor.add) as manager:
             wanted = Wanted(
-                manager.cluster_id(args["cluster"]),
-                args["addon"],
-                {name: str(value) for name, value in args["parameters"].items()},
-                args["until"] == READY,
-                seconds(args["timeout"]),
+                manager.cluster_id(args.cluster_name),
+                args.addon,
+                {name: str(value) for name, value in args.parameters.items()},
+                args.wait_for_ready_state,
+                args.timeout,
             )
             namespace = manager.namespace(wanted.addon)
             if context.check_mode:

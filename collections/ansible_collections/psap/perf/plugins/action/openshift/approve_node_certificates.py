@@ -3,25 +3,30 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.openshift.node_certificates import approve_until_ready
-from ansible_collections.psap.perf.plugins.modules.openshift.approve_node_certificates import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    timeout: Seconds
+
+
+class ActionModule(CommandAction):
     """Approve the certificates of nodes."""
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be done."""
-        return f"would approve what nodes ask for until all are ready, for up to {context.args['timeout']}"
+        """Return what would be approved, and for how long."""
+        timeout = seconds_text(context.arguments(Arguments).timeout)
+        return f"would approve the requests of nodes until all are ready, for up to {timeout} s"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Approve until the nodes are ready."""
-        timeout_s = seconds(context.args["timeout"])
+        timeout_s = context.arguments(Arguments).timeout
         approved, refused = approve_until_ready(context.cluster(), timeout_s, context.check_interrupted)
         return VerbResult(changed=bool(approved), values={"approved": approved, "refused": refused})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ansible_collections.psap.perf.plugins.module_utils.openshift.entitlements import (
@@ -14,6 +15,12 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    pem: str
+    ca: str
+
+
 class ActionModule(PerfAction):
     """Check the PEM of an entitlement."""
 
@@ -21,8 +28,8 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Check entitlement and authority."""
-        pem, authority, now = context.args["pem"], context.args["ca"], datetime.now(UTC)
-        expires = check_entitlement(context.secret(pem), f"the entitlement {pem}", now)
-        if authority:
-            check_authority(context.secret(authority), f"the CA {authority}", now)
+        args, now = context.arguments(Arguments), datetime.now(UTC)
+        expires = check_entitlement(context.secret(args.pem), f"the entitlement {args.pem}", now)
+        if args.ca:
+            check_authority(context.secret(args.ca), f"the CA {args.ca}", now)
         return VerbResult(values={"expires": expires.isoformat()})

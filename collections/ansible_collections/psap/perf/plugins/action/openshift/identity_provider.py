@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import OAUTH, add, remove
 from ansible_collections.psap.perf.plugins.modules.openshift.identity_provider import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    provider: dict[str, Any]
+    state: Literal["present", "absent"]
 
 
 class ActionModule(PerfAction):
@@ -16,11 +25,14 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Change the list, where there is one."""
-        provider, cluster = context.args["provider"], context.cluster()
+        """Change the list of identity providers if the cluster has one."""
+        args, cluster = context.arguments(Arguments), context.cluster()
+        provider = args.provider
         if not {"name", "type"} <= set(provider):
-            raise UsageError("an identity provider has a name and a type")
+            raise UsageError("provider needs a name and a type")
         if not cluster.serves(OAUTH.api_version, OAUTH.kind):
-            return VerbResult(skipped=f"{cluster.server} is no OpenShift, so nobody logs in by {provider['name']}")
-        change = add if context.args["state"] == "present" else remove
+            return VerbResult(
+                skipped=f"{cluster.server} does not serve OAuth, so users cannot log in with {provider['name']}"
+            )
+        change = add if args.state == "present" else remove
         return VerbResult(changed=change(cluster, provider, dry=context.check_mode))

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import ClusterManager
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import forget
@@ -12,22 +15,34 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    cluster: str
+    provider: dict[str, Any]
+    bind_password: str
+    state: Literal["present", "absent"]
+    token: str
+    url: str
+    sso_url: str
+
+
 class ActionModule(PerfAction):
     """Add an identity provider of a managed cluster, or remove it."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask OCM; forget in the cluster who logged in by it."""
-        args, provider = context.args, context.args["provider"]
-        present, dry = args["state"] == "present", context.check_mode
-        if present and not args["bind_password"]:
-            raise UsageError("a provider that is to be present needs bind_password, a reference to a secret")
-        token = context.secret(args["token"]).strip()
-        with ClusterManager(args["url"], args["sso_url"], token, context.redactor.add) as manager:
-            identity = manager.cluster_id(args["cluster"])
+        """Change it in OCM; after a removal, delete its identities in the cluster."""
+        args = context.arguments(Arguments)
+        provider = args.provider
+        present, dry = args.state == "present", context.check_mode
+        if present and not args.bind_password:
+            raise UsageError("state present needs bind_password, a reference to a secret")
+        token = context.secret(args.token).strip()
+        with ClusterManager(args.url, args.sso_url, token, context.redactor.add) as manager:
+            identity = manager.cluster_id(args.cluster)
             if present:
-                return VerbResult(add(manager, identity, provider, context.secret(args["bind_password"]), dry=dry))
+                return VerbResult(add(manager, identity, provider, context.secret(args.bind_password), dry=dry))
             removed = remove(manager, identity, provider, dry=dry)
         forgotten = forget(context.cluster(), str(provider["name"]), dry=dry)
         return VerbResult(removed or forgotten)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
@@ -19,31 +22,38 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _QUERY = Query("v1", "Secret", namespace="openshift-config", name="pull-secret")
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    credentials: str
+    state: Literal["present", "absent"]
+
+
 class ActionModule(PerfAction):
     """Change the pull secret of an OpenShift."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Read the Secret, and merge what changes."""
+        """Read the Secret, and change the credentials that differ."""
+        args = context.arguments(Arguments)
         cluster = context.cluster()
         secret = cluster.get(_QUERY)
-        if context.args["state"] == "absent":
+        if args.state == "absent":
             change = without_credentials(secret) if secret else None
             registries = added_registries(secret) if secret else []
         else:
-            change, registries = _added(context, secret)
+            change, registries = _added(context, args.credentials, secret)
         if change is not None and not context.check_mode:
             cluster.merge(_QUERY, change)
         return VerbResult(change is not None, {"registries": registries})
 
 
-def _added(context: VerbContext, secret: Manifest | None) -> tuple[Manifest | None, list[str]]:
-    if not context.args["credentials"]:
-        raise UsageError("pull_secret: credentials is required for what is to be present")
-    wanted = credentials_in(context.secret(context.args["credentials"]))
+def _added(context: VerbContext, reference: str, secret: Manifest | None) -> tuple[Manifest | None, list[str]]:
+    if not reference:
+        raise UsageError("state present needs credentials, a reference to a secret")
+    wanted = credentials_in(context.secret(reference))
     if secret is None:
         raise ClusterError(
-            f"there is no {_QUERY}, which every OpenShift has; put the credentials where this cluster looks for them"
+            f"{_QUERY} is missing, which every OpenShift has; configure the registries of this cluster in its own way"
         )
     return with_credentials(secret, wanted), sorted(wanted)

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
@@ -24,6 +23,18 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _CATALOGS_NAMESPACE = "openshift-marketplace"
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    prepares: bool
+    opendatahub: bool
+    channel: str
+    version: str
+    tag: str
+    generations: tuple[int, ...]
+    reason: str
+    components: tuple[str, ...]
+
+
 class ActionModule(PerfAction):
     """Find the release."""
 
@@ -31,19 +42,19 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Read the Subscriptions and, without one of the product, its package."""
-        args, cluster = context.args, context.cluster()
+        args, cluster = context.arguments(Arguments), context.cluster()
         subscriptions = query_from({"kind": "Subscription"})
         release = Release()
         if cluster.serves(subscriptions.api_version, subscriptions.kind):
             installed = installed_release(cluster.visible(subscriptions))
-            release = installed or (_offered(cluster, args) if args["prepares"] else release)
-        check_release(release, Needs(args["generations"], args["reason"], args["components"]))
+            release = installed or (_offered(cluster, args) if args.prepares else release)
+        check_release(release, Needs(args.generations, args.reason, args.components))
         return VerbResult(values={"generation": release.generation, "version": release.version})
 
 
-def _offered(cluster: Cluster, args: Mapping[str, Any]) -> Release:
-    name = "opendatahub-operator" if args["opendatahub"] else "rhods-operator"
-    catalog = "community-operators" if args["opendatahub"] else "redhat-operators"
+def _offered(cluster: Cluster, args: Arguments) -> Release:
+    name = "opendatahub-operator" if args.opendatahub else "rhods-operator"
+    catalog = "community-operators" if args.opendatahub else "redhat-operators"
     query = query_from(
         {
             "kind": "PackageManifest",
@@ -52,8 +63,8 @@ def _offered(cluster: Cluster, args: Mapping[str, Any]) -> Release:
             "label_selector": f"catalog={catalog},catalog-namespace={_CATALOGS_NAMESPACE}",
         }
     )
-    package = None if args["tag"] else _first(cluster, query)
-    return offered_release(name, package, PackageRequest(args["channel"], args["version"]), args["tag"])
+    package = None if args.tag else _first(cluster, query)
+    return offered_release(name, package, PackageRequest(args.channel, args.version), args.tag)
 
 
 def _first(cluster: Cluster, query: Query) -> Manifest | None:

@@ -124,9 +124,13 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is tried: until a project has the annotation *key* with *value*, or lacks it when that is None.
+    """The annotation that new projects must have.
 
-    :param labels: by which a project is found that a kill left.
+    Args:
+        key: The annotation.
+        value: Its value; None if the annotation must be missing.
+        timeout_s: How long to try.
+        labels: Labels of each project, by which a sweep finds those that a killed verb left.
     """
 
     key: str
@@ -136,12 +140,18 @@ class Trial:
 
 
 def try_until(source: Source, trial: Trial, check: Callable[[], None]) -> int:
-    """Make projects until one is as it should be; how many it took.
+    """Create projects until one has the annotation, and delete each.
 
-    Each has a name of its own and is deleted at once; nobody waits until it is gone.
+    Args:
+        source: The cluster.
+        trial: The annotation.
+        check: Raises if the user asked the run to stop.
 
-    :param check: raises when the user asked to stop.
-    :raises WaitTimeoutError: when time is up.
+    Returns:
+        How many projects it took.
+
+    Raises:
+        WaitTimeoutError: If no project has it in time.
     """
     deadline = time.monotonic() + trial.timeout_s
     number = 0

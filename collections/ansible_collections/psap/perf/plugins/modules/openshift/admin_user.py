@@ -13,35 +13,14 @@ description:
     and users of others stay as they are.
   - What was added is noted on the Secret, so that V(absent) takes away only that; the provider goes with its last user.
   - In check mode it says whether it would change.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_htpasswd_adminuser).
 author: The psap.perf developers (@openshift-psap)
 requirements: [bcrypt]
-options:
-  user:
-    description: Name of the user.
-    type: str
-    required: true
-  password:
-    description: A reference to the password, such as V(file:NAME). Required to be present.
-    type: str
-    default: ""
-  state:
-    description: Whether the user is to be there.
-    type: str
-    choices: [present, absent]
-    default: present
-  login_timeout:
-    description:
-      - How long to wait until the user can log in, in seconds or as V(10m); V(0) for not at all. The OAuth server
-        restarts with a new provider.
-    type: str
-    default: "0"
 """
 
 EXAMPLES = r"""
 - name: Add an administrator
   psap.perf.openshift.admin_user:
-    user: jane
-    password: file:cluster-password
 """
 
 RETURN = r"""

@@ -11,18 +11,13 @@ description:
   - After a cluster was asleep for long, its nodes' certificates have run out, and somebody must approve new ones.
   - Approves only what a node of the cluster asks for itself, or OpenShift's node bootstrapper for it; anything else
     that is pending is left alone and told in C(refused). Nothing to approve is no change.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_wait_fully_awake).
 author: The psap.perf developers (@openshift-psap)
-options:
-  timeout:
-    description: How long to wait until all nodes are ready, as seconds or like V(90s).
-    type: str
-    required: true
 """
 
 EXAMPLES = r"""
 - name: Let the nodes in again
   psap.perf.openshift.approve_node_certificates:
-    timeout: 10m
 """
 
 RETURN = r"""

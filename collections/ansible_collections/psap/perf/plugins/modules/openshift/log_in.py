@@ -11,27 +11,19 @@ description:
   - Logs in as C(oc login) does, until it goes. The OAuth server restarts with a new provider, which takes minutes. The
     token is not kept.
   - In check mode it does nothing.
+  - Its other arguments are those of its command, see C(ansible-doc --type role psap.perf.server_deploy_ldap).
 author: The psap.perf developers (@openshift-psap)
 options:
   user:
     description: Name of the user.
     type: str
     required: true
-  password:
-    description: A reference to the password, such as V(file:NAME).
-    type: str
-    required: true
-  timeout:
-    description: How long to wait, in seconds or as V(10m).
-    type: str
-    default: 10m
 """
 
 EXAMPLES = r"""
 - name: Wait until the first user can log in
   psap.perf.openshift.log_in:
     user: user0
-    password: file:users
 """
 
 RETURN = r"""

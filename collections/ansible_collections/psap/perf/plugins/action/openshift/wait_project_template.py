@@ -3,33 +3,39 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import file_name
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import PREFIX, Trial, try_until
-from ansible_collections.psap.perf.plugins.modules.openshift.try_project import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Make projects for a trial."""
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    key: str
+    value: str | None
+    timeout: Seconds
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+class ActionModule(CommandAction):
+    """Wait until new projects have the annotation of the template."""
+
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be tried."""
-        args = context.args
-        return f"would make projects for up to {args['timeout']} until {args['key']} is {args['value']!r} in one"
+        """Return what the verb would wait for."""
+        args = context.arguments(Arguments)
+        return f"would create projects for up to {seconds_text(args.timeout)} s until one has {args.key}={args.value!r}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Try until a project is as it should be; what was tried is gone, so nothing changed."""
-        args = context.args
+        """Create projects until one has the annotation; all are deleted, so nothing changed."""
+        args = context.arguments(Arguments)
         labels = temporary.labels(context.run)
         kept = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
         write_text(context.directory / "src" / file_name(kept), dump_yaml(kept))
-        trial = Trial(args["key"], args["value"], seconds(args["timeout"]), labels)
+        trial = Trial(args.key, args.value, args.timeout, labels)
         trials = try_until(context.cluster(), trial, context.check_interrupted)
         return VerbResult(values={"trials": trials})

@@ -1,0 +1,28 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: wait_project_template
+short_description: Create test projects until they have an annotation
+version_added: 0.1.0
+description:
+  - OpenShift's API server reads its configuration only when it starts again, which takes minutes. The verb creates
+    test projects until one follows the new template. Each is named C(psap-perf-trial-...) and is deleted at once.
+  - In check mode it creates nothing.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_set_project_annotation).
+author: The psap.perf developers (@openshift-psap)
+"""
+
+EXAMPLES = r"""
+- name: Wait until new projects have it
+  psap.perf.openshift.wait_project_template:
+"""
+
+RETURN = r"""
+trials:
+  description: How many projects it took.
+  type: int
+  returned: success
+"""
