@@ -1,4 +1,4 @@
-"""What verbs have in common that work on the host that Ansible reaches, by its connection."""
+"""The base of verbs that run modules on the host of the task, over Ansible's connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STOP_POLL_S = 0.5
 
 
 class HostAction(PerfAction):
-    """Runs modules of ours on the host; one that cannot be reached is an error like others, so that a run concludes."""
+    """A verb that runs modules on the host; an unreachable host is an error like others, so that the run concludes."""
 
     _task_variables: dict[str, Any]
 
@@ -32,10 +32,11 @@ class HostAction(PerfAction):
         return super().run(tmp, task_vars)
 
     def on_host(self, context: VerbContext, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of *module* on the host.
+        """Return the result of *module* on the host.
 
-        :raises HostError: when the host cannot be reached, or the module fails.
-        :raises Interrupted: when the run was asked to stop meanwhile.
+        Raises:
+            HostError: If the host cannot be reached, or the module fails.
+            Interrupted: If the user asked the run to stop.
         """
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
             raise HostError(f"{self.host_of(context)} is a Windows host, on which programs are not timed yet")
@@ -54,7 +55,7 @@ class HostAction(PerfAction):
         return result
 
     def _why(self, said: str) -> str:
-        """What ssh said; of a key that it refused, in which file it looked, and what to do."""
+        """Return the error of ssh; for a refused host key, with the file that lists it and what to do."""
         if not is_refused_key(said) or self._connection.transport != "ssh":
             return said
         option = self._connection.get_option
@@ -70,18 +71,18 @@ class HostAction(PerfAction):
         return advice(said, SshTarget.from_configuration(told.stdout))
 
     def host_of(self, context: VerbContext) -> str:
-        """The host of the inventory, of which the task's may be a lane."""
+        """Return the host of the inventory; the task's host may be a lane of it."""
         return str(context.variables.get(LANE_OF, context.host))
 
     @property
     def becomes(self) -> bool:
-        """Whether the task has ``become``."""
+        """Return whether the task has ``become``."""
         return bool(self._play_context.become)
 
 
 @contextmanager
 def _stopped_with(context: VerbContext) -> Iterator[None]:
-    """End the connection's processes when the run is asked to stop: the host then undoes what it did."""
+    """End the connection's processes if the user asks the run to stop; the host then undoes its work."""
     ended = threading.Event()
 
     def watch() -> None:

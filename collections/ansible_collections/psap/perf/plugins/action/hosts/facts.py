@@ -14,11 +14,11 @@ _SUBSETS = ["!all", "!min", "hardware", "virtual", "distribution", "platform"]
 
 
 class ActionModule(HostAction):
-    """Read what a host is."""
+    """Read the facts of a host."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask Ansible's own module."""
+        """Run Ansible's own module."""
         said = self.on_host(context, "ansible.builtin.setup", {"gather_subset": _SUBSETS})
         return VerbResult(values={"facts": host_facts(said["ansible_facts"])})

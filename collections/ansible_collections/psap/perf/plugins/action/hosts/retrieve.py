@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from ansible.errors import AnsibleError
@@ -26,6 +27,22 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _MODULE = "psap.perf.hosts.archive"
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    path: str
+    dest: str
+    push: bool
+    move: bool
+    required: bool
+    work_directory: str
+    most_mib: int
+
+    @property
+    def most_bytes(self) -> int:
+        """Return how much may be copied, in bytes."""
+        return self.most_mib << 20
+
+
 class ActionModule(HostAction):
     """Copy files as one archive."""
 
@@ -33,39 +50,41 @@ class ActionModule(HostAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """What goes where."""
-        return f"would copy {context.args['path']} into {context.args['dest']}"
+        """Return what would be copied, and where to."""
+        args = context.arguments(Arguments)
+        return f"would copy {args.path} into {args.dest}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Note the directory of the archive, copy, and remove it whatever happens."""
+        """Record the directory of the archive, copy, and remove the directory in any case."""
+        args = context.arguments(Arguments)
         if self.becomes:
-            raise UsageError("files are copied as the user of the connection: leave become out")
-        if context.args["push"] and context.args["move"]:
-            raise UsageError("what is copied to the host stays here: leave move out")
-        push, work = context.args["push"], context.args["work_directory"]
-        key = hashlib.sha256(f"{context.directory} {context.args['path']}".encode()).hexdigest()[:12]
-        directory = f"{work}/psap.perf/copy-{key}"
+            raise UsageError("files are copied as the user of the connection; remove become")
+        if args.push and args.move:
+            raise UsageError("move only works without push; remove one of them")
+        key = hashlib.sha256(f"{context.directory} {args.path}".encode()).hexdigest()[:12]
+        directory = f"{args.work_directory}/psap.perf/copy-{key}"
         records.begin(context.directory, records.HostWork(self.host_of(context), False, directory, {}, ()))
         removal = {"state": "absent", "directory": directory}
         try:
-            copied = self._push(context, directory) if push else self._pull(context, directory)
-            if copied and context.args["move"]:
-                removal["path"] = context.args["path"]
+            copied = self._push(context, args, directory) if args.push else self._pull(context, args, directory)
+            if copied and args.move:
+                removal["path"] = args.path
         except (ArchiveError, OSError) as error:
-            still = "" if push else f"; it is still on {self.host_of(context)}"
-            raise HostError(f"cannot copy {context.args['path']}: {error}{still}") from error
+            still = "" if args.push else f"; it is still on {self.host_of(context)}"
+            raise HostError(f"cannot copy {args.path}: {error}{still}") from error
         finally:
             # where it fails, sweeping removes the archive
             with suppress(HostError):
                 self.on_host(context, _MODULE, removal)
                 records.end(context.directory)
         files, content_bytes = (copied.files, copied.content_bytes) if copied else (0, 0)
-        return VerbResult(changed=push or "path" in removal, values={"files": files, "content_bytes": content_bytes})
+        return VerbResult(
+            changed=args.push or "path" in removal, values={"files": files, "content_bytes": content_bytes}
+        )
 
-    def _pull(self, context: VerbContext, directory: str) -> Packed | None:
-        path, required = context.args["path"], context.args["required"]
-        asked = {"state": "packed", "directory": directory, "path": path, "required": required}
-        answer = self.on_host(context, _MODULE, {**asked, "most_bytes": context.args["most_mib"] << 20})
+    def _pull(self, context: VerbContext, args: Arguments, directory: str) -> Packed | None:
+        request = {"state": "packed", "directory": directory, "path": args.path, "required": args.required}
+        answer = self.on_host(context, _MODULE, {**request, "most_bytes": args.most_bytes})
         if "packed" not in answer:
             return None
         packed = Packed(**answer["packed"])
@@ -74,16 +93,16 @@ class ActionModule(HostAction):
             self._transferred(context, packed.archive, local, push=False)
             if digest(local) != packed.sha256:
                 raise ArchiveError("it was changed or cut off on its way")
-            unpack(local, context.directory / "artifacts" / context.args["dest"])
+            unpack(local, context.directory / "artifacts" / args.dest)
         return packed
 
-    def _push(self, context: VerbContext, directory: str) -> Packed:
+    def _push(self, context: VerbContext, args: Arguments, directory: str) -> Packed:
         with tempfile.TemporaryDirectory(prefix="psap-perf-") as temporary:
             local = Path(temporary, "archive")
-            packed = pack(Path(context.args["path"]).expanduser(), local, context.args["most_mib"] << 20)
+            packed = pack(Path(args.path).expanduser(), local, args.most_bytes)
             self.on_host(context, _MODULE, {"state": "present", "directory": directory})
             self._transferred(context, f"{directory}/archive", local, push=True)
-        unpacked = {"state": "unpacked", "directory": directory, "path": context.args["dest"]}
+        unpacked = {"state": "unpacked", "directory": directory, "path": args.dest}
         self.on_host(context, _MODULE, unpacked)
         return packed
 

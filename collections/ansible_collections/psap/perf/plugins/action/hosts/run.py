@@ -6,9 +6,10 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
 from ansible_collections.psap.perf.plugins.module_utils.hosts import lines, records
 from ansible_collections.psap.perf.plugins.module_utils.hosts.clocks import Clock
@@ -18,6 +19,32 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext,
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    output: str
+    program: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    words: lines.Words
+    directory: str
+    environment: Mapping[str, Any]
+    files: Mapping[str, str]
+    setup: tuple[lines.Step, ...]
+    prepare: tuple[lines.Step, ...]
+    program: lines.Step | None
+    beside: str | None
+    runs: int
+    timeout: Seconds
+    proof: tuple[Proof, ...]
+    numbers: Mapping[str, str]
+    least: Seconds
+    tolerated: str | None
+    secrets: Mapping[str, str]
+    left: tuple[str, ...]
+
+
 class ActionModule(HostAction):
     """Run programs and time one of them."""
 
@@ -25,18 +52,20 @@ class ActionModule(HostAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """The program and how often."""
-        return f"would run {context.args['program']} {context.args['runs']} times"
+        """Return the program, and how often it would run."""
+        args = context.arguments(Arguments)
+        return f"would run {args.program} {args.runs} times"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Note it, have the host do it, and forget it when all is undone."""
-        rendered = _rendered(context.args)
+        """Record the work, do it on the host, and delete the record when all is undone."""
+        args = context.arguments(Arguments)
+        rendered = _rendered(args)
         work = records.HostWork(
             self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], rendered["left"]
         )
         secrets = {
             name: base64.b64encode(context.secret(reference).encode()).decode()
-            for name, reference in context.args["secrets"].items()
+            for name, reference in args.secrets.items()
         }
         records.begin(context.directory, work)
         begun = time.time()
@@ -61,25 +90,25 @@ class ActionModule(HostAction):
         return VerbResult(changed=bool(rendered["program"]), values=values, warnings=warnings)
 
 
-def _rendered(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with the words in their lines."""
-    words = args["words"]
+def _rendered(args: Arguments) -> dict[str, Any]:
+    """Return the arguments of the module: lines with their words, and plain numbers."""
+    words = args.words
     return {
-        "directory": args["directory"],
-        "environment": {name: str(value) for name, value in args["environment"].items()},
-        "files": args["files"],
-        "setup": lines.steps(args["setup"], words),
-        "prepare": lines.steps(args["prepare"], words),
-        "program": lines.steps([args["program"]], words)[0] if args["program"] else None,
-        "beside": lines.render(args["beside"], words) if args["beside"] else None,
-        "runs": args["runs"],
-        "timeout": seconds(args["timeout"]),
+        "directory": args.directory,
+        "environment": {name: str(value) for name, value in args.environment.items()},
+        "files": args.files,
+        "setup": lines.steps(args.setup, words),
+        "prepare": lines.steps(args.prepare, words),
+        "program": lines.steps([args.program], words)[0] if args.program else None,
+        "beside": lines.render(args.beside, words) if args.beside else None,
+        "runs": args.runs,
+        "timeout": float(args.timeout),
         "proof": [
-            {"output": each["output"], "program": lines.render(each["program"], words) if each["program"] else None}
-            for each in args["proof"]
+            {"output": each.output, "program": lines.render(each.program, words) if each.program else None}
+            for each in args.proof
         ],
-        "numbers": args["numbers"],
-        "least": seconds(args["least"]),
-        "tolerated": args["tolerated"],
-        "left": [lines.render(each, words) for each in args["left"]],
+        "numbers": args.numbers,
+        "least": float(args.least),
+        "tolerated": args.tolerated,
+        "left": [lines.render(each, words) for each in args.left],
     }

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.hosts import records
 from ansible_collections.psap.perf.plugins.modules.hosts.sweep import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
@@ -11,18 +13,24 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext,
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    patience: Seconds
+
+
 class ActionModule(HostAction):
-    """Undo what was noted and not ended."""
+    """Undo what killed commands left on the host."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask the host for each; where nothing is noted it is not asked."""
+        """Undo each recorded work on the host; without a record, the host is not contacted."""
+        patience_s = float(context.arguments(Arguments).patience)
         unfinished = records.unfinished(context.run_directory, self.host_of(context), self.becomes)
         for command, work in unfinished:
             if not context.check_mode:
                 asked = {
-                    "patience": seconds(context.args["patience"]),
+                    "patience": patience_s,
                     "directory": work.directory,
                     "environment": dict(work.environment),
                     "left": [list(argv) for argv in work.left],

@@ -14,8 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_y
 # a step is repeated until it succeeds, for as long as `within` says, and for each value of `each`, a word of its lines
 _FIELDS = {"program", "unless", "undo", "within", "each"}
 _WORD = re.compile(r"\{(\w+)\}")
-# a list becomes several arguments; whatever else is a text or a number
+# A list becomes several arguments; other values are texts or numbers.
 Words = Mapping[str, Any]
+# A line, or a mapping of `_FIELDS`.
+Step = str | dict[str, Any]
 
 
 def render(line: str, words: Words) -> list[str]:
@@ -42,7 +44,7 @@ def render(line: str, words: Words) -> list[str]:
     return rendered
 
 
-def steps(given: Sequence[Any], words: Words) -> list[dict[str, Any]]:
+def steps(given: Sequence[Step], words: Words) -> list[dict[str, Any]]:
     """Steps as they are sent to the host: each a line, or a mapping with ``program`` and what :data:`_FIELDS` names.
 
     :raises UsageError: when one is neither.
@@ -50,7 +52,7 @@ def steps(given: Sequence[Any], words: Words) -> list[dict[str, Any]]:
     return [one for each in given for one in _steps(each, words)]
 
 
-def _steps(given: Any, words: Words) -> Iterator[dict[str, Any]]:
+def _steps(given: Step, words: Words) -> Iterator[dict[str, Any]]:
     fields: Any = {"program": given} if isinstance(given, str) else given
     if not isinstance(fields, Mapping) or "program" not in fields or not set(fields) <= _FIELDS:
         raise UsageError(f"{given!r} is no step: write a line, or a mapping of {', '.join(sorted(_FIELDS))}")

@@ -14,31 +14,13 @@ description:
   - Times are of the controller's monotonic clock, from right before the start of the program. Each has its resolution,
     the time since the last attempt without an answer was begun.
   - The address of the host must be reached from the controller, without another host in between.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.crc_capture_boot_timing).
 author: The psap.perf developers (@openshift-psap)
-options:
-  start:
-    description:
-      - The program that starts the machine, and its arguments. It may end at once, or stay as long as the machine runs.
-        What it says is in C(start.log) of the command.
-    type: list
-    elements: str
-    required: true
-  stop:
-    description: The program that stops it first, if it answers. Without it, a machine that answers is an error.
-    type: list
-    elements: str
-    default: []
-  timeout:
-    description: How long to wait until it lets in, in seconds or like V(15m).
-    type: str
-    default: 15m
 """
 
 EXAMPLES = r"""
 - name: Start the machine
   psap.perf.hosts.boot:
-    start: [virsh, --connect, "qemu:///system", start, crc]
-    stop: [virsh, --connect, "qemu:///system", destroy, crc]
 """
 
 RETURN = r"""
