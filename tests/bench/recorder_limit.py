@@ -37,12 +37,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, PODS, ResourceKind
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import EVERYWHERE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.collector import calm_collector
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places
 from perflab.processes import state
 
@@ -68,7 +66,7 @@ async def _take_down(client: ApiClient, path: str, lines: list[bytes], ready: as
 
 async def one_workload(endpoint: ApiEndpoint, folder: Path) -> tuple[Streams, str]:
     """What is told of one Job, by the path of each watch; and the Job's name."""
-    request = bench_request(folder, 1, ArrivalSettings(), connections=1, metrics=MetricsSettings())
+    request = bench_request(folder, 1, connections=1)
     streams: dict[str, list[bytes]] = {kind.collection(NAMESPACE): [] for kind in WATCHED}
     async with ApiClient(endpoint) as client:
         ready = [asyncio.Event() for _ in streams]

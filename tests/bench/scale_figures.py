@@ -32,10 +32,8 @@ activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perfdrv.views.percentiles import percentile_lines
 from perflab.files import places
 from perflab.processes import state
@@ -101,9 +99,9 @@ def main() -> None:
         request = bench_request(
             folder,
             options.jobs,
-            ArrivalSettings(rate=options.rate),
             connections=options.connections,
-            metrics=MetricsSettings(options.metrics_interval),
+            rate=options.rate,
+            metrics_s=options.metrics_interval,
             submitters=options.submitters,
             duration_s=options.duration,
             timeout_s=options.timeout,

@@ -12,27 +12,23 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import MANAGED_BY
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place, SubmitRequest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionTools
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Assortment, Tenant
 
-from tests.data.workload_variables import VARIABLES
+from tests.data.loads import ROLE, load
 
-ROLE = Path(__file__).resolve().parents[2] / "collections/ansible_collections/psap/perf/roles/scale_test_submit"
 JOBS = "/apis/batch/v1/namespaces/{}/jobs"
 
 
 def bench_request(
     folder: Path,
     count: int,
-    arrivals: ArrivalSettings,
     *,
     connections: int,
-    metrics: MetricsSettings,
+    rate: float = 0.0,
+    metrics_s: float = 0.0,
     submitters: int = 1,
     duration_s: float = 1.0,
     timeout_s: float = 3600.0,
@@ -43,17 +39,16 @@ def bench_request(
     return SubmitRequest(
         place=Place(f"bench-{time.time_ns()}", "own", folder / "src", folder / "artifacts"),
         template=ROLE / "templates/job.yml.j2",
-        variables=VARIABLES,
-        patch={},
-        count=count,
-        pods=1,
-        duration_s=duration_s,
-        connections=connections,
-        submitters=submitters,
-        arrivals=arrivals,
-        assortment=Assortment([Tenant("bench")]),
-        timeout_s=timeout_s,
-        metrics=metrics,
+        load=load(
+            count=count,
+            namespace="bench",
+            duration=duration_s,
+            connections=connections,
+            submitters=submitters,
+            rate=rate,
+            timeout=timeout_s,
+            metrics_interval=metrics_s,
+        ),
     )
 
 
@@ -64,8 +59,9 @@ async def submitted_alone(endpoint: ApiEndpoint, request: SubmitRequest) -> None
         resources = {kind: await discover(client, *kind) for kind in workloads.kinds}
         for namespace in request.assortment.namespaces:
             await make_namespace(client, namespace)
-        arrivals = request.arrivals.arrivals(request.count, request.connections)
-        own = OwnSubmission(workloads, resources, request.count, request.connections, arrivals)
+        count, connections = request.load.count, request.load.connections
+        arrivals = request.arrivals.arrivals(count, connections)
+        own = OwnSubmission(workloads, resources, count, connections, arrivals)
         tools = SubmissionTools(client, RunClock.tied(), lambda _row: None)
         await own.begin(tools).run()
         if tools.counts.refused:

@@ -35,9 +35,7 @@ activate(PROJECT)
 sys.path.insert(0, str(PROJECT))
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import submit
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places
 from perflab.processes import state
 
@@ -130,9 +128,7 @@ async def one(lab: state.Lab, count: int, rate: float, metrics_s: float, folder:
     """Submit and record, and compare."""
     log = lab.folder / "audit.log"
     since = log.stat().st_size
-    request = bench_request(
-        folder, count, ArrivalSettings(rate=rate), connections=8, metrics=MetricsSettings(metrics_s)
-    )
+    request = bench_request(folder, count, connections=8, rate=rate, metrics_s=metrics_s)
     endpoint = load_endpoint(str(lab.kubeconfig))
     with measured({}) as usage:
         lags: list[float] = []

@@ -40,7 +40,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from perflab.files import places
 from perflab.processes import state
 
@@ -91,8 +90,7 @@ async def one(lab: state.Lab, way: Way, count: int, metrics_s: float, folder: Pa
     """One round, from the first request to the last completion."""
     endpoint = load_endpoint(str(lab.kubeconfig))
     target = await controllers(endpoint)
-    settings = MetricsSettings(metrics_s)
-    request = bench_request(folder, count, ArrivalSettings(), connections=CONNECTIONS, metrics=settings)
+    request = bench_request(folder, count, connections=CONNECTIONS, metrics_s=metrics_s)
     pids = {name: identity.pid for name, identity in lab.pids.items()}
     async with ApiClient(target.endpoint) as client:
         until = await finished(client, target.path) + count

@@ -17,19 +17,13 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
-    Assortment,
-    Priority,
-    Tenant,
-)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
-from tests.data.workload_variables import VARIABLES
+from tests.data.loads import load
 from tests.integration.conftest import PATIENCE_S
 from tests.integration.conftest import Lab as SharedLab
 
@@ -90,6 +84,7 @@ class Submission:
     gang: bool = False
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     gpus: int = 1
+    pvc_size: str = ""
     metrics_interval_s: float = 0.0
     timeout_s: float = PATIENCE_S
     endpoint: ApiEndpoint | None = None
@@ -100,19 +95,28 @@ class Submission:
         return requests.SubmitRequest(
             place=self.place("own"),
             template=self.template or TEMPLATES / f"{self.kind}.yml.j2",
-            variables={**VARIABLES, "queue": self.queue, "gpus": self.gpus},
-            patch=self.patch,
-            gang=self.gang,
-            churn=self.churn,
-            count=self.count,
-            pods=self.pods,
-            duration_s=self.duration_s,
-            connections=8,
-            submitters=self.submitters,
-            arrivals=ArrivalSettings(rate=self.rate, trace=self.trace),
-            assortment=Assortment(self.tenants or [Tenant(self.namespace)], self.priorities, self.trace),
-            timeout_s=self.timeout_s,
-            metrics=MetricsSettings(self.metrics_interval_s),
+            load=load(
+                queue=self.queue,
+                gpus=self.gpus,
+                pvc_size=self.pvc_size,
+                patch=self.patch,
+                gang=self.gang,
+                churn_percent=self.churn.percent,
+                churn_period=self.churn.period_s,
+                churn_rounds=self.churn.rounds,
+                count=self.count,
+                pods=self.pods,
+                duration=self.duration_s,
+                connections=8,
+                submitters=self.submitters,
+                rate=self.rate,
+                namespace=self.namespace,
+                tenants=tuple(self.tenants),
+                priorities=tuple(self.priorities),
+                timeout=self.timeout_s,
+                metrics_interval=self.metrics_interval_s,
+            ),
+            trace=self.trace,
         )
 
     @property

@@ -13,8 +13,6 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 
-from tests.data.workload_variables import VARIABLES
-
 from .conftest import Lab, Submission
 
 pytestmark = pytest.mark.lab
@@ -91,9 +89,8 @@ def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, l
     assert submission.document("recording")["not_watched"] == []
 
 
-def test_claim_is_recorded_from_creation_to_its_volume(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(VARIABLES, "pvc_size", "1Gi")
-    submission.count = 4
+def test_claim_is_recorded_from_creation_to_its_volume(submission: Submission) -> None:
+    submission.count, submission.pvc_size = 4, "1Gi"
     assert submission.submit().accounting.completed == 4
     names = {row["name"] for row in submission.rows("submissions")}
     claims = words(submission, "PersistentVolumeClaim")

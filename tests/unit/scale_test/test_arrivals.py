@@ -15,6 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arr
     phases_of,
 )
 
+from tests.data.loads import load
+
 RAMP, STEADY, DRAIN = Phase(10, 0, 4), Phase(5, 4, 4), Phase(10, 4, 0)
 
 
@@ -128,8 +130,7 @@ def test_invalid_phase_is_named(given: dict[str, Any]) -> None:
         phases_of([{"duration": 1, "to": 1}, given])
 
 
-def test_options_of_the_verb_accept_durations() -> None:
-    given = {"rate": 0.0, "burst": 1, "spacing": "even", "seed": 3, "batch_delay": "500ms", "phases": []}
-    settings = ArrivalSettings.of(given)
+def test_arguments_become_settings_with_durations_in_seconds() -> None:
+    settings = load(batch_delay=0.5, seed=3).arrivals(None)
     assert (settings.batch_delay_s, settings.seed) == (0.5, 3)
     assert settings.document()["batch_delay_s"] == 0.5

@@ -12,7 +12,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Inter
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     AssortedWorkloads,
     Assortment,
@@ -23,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
 
-from tests.data.workload_variables import VARIABLES
+from tests.data.loads import load
 
 from .fake_api import FakeApi, fake_api
 from .sessions import JOBS, PODS, eventually
@@ -41,15 +40,14 @@ def request(folder: Path, assortment: Assortment, count: int, trace: Trace | Non
     return requests.SubmitRequest(
         place=requests.Place("run-1", "001__a", folder / "src", folder / "artifacts"),
         template=TEMPLATES / "job.yml.j2",
-        variables=VARIABLES,
-        patch={},
-        count=count,
-        pods=1,
-        duration_s=1.0,
-        connections=2,
-        arrivals=ArrivalSettings(trace=trace),
-        assortment=assortment,
-        timeout_s=10.0,
+        load=load(
+            count=count,
+            tenants=assortment.tenants,
+            priorities=assortment.priorities,
+            connections=2,
+            timeout=10.0,
+        ),
+        trace=trace,
     )
 
 

@@ -18,13 +18,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inp
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules
 
+from tests.data.loads import DEFAULTS, ROLE
+
 PROJECT = Project(Path(__file__).resolve().parents[3])
 SETTINGS = {option.name: option.default for option in PROJECT.flow("scale_test").settings}
 CELLS = [{"scale_test_count": 10}, {"scale_test_count": 40}]
-
-
-ROLE = PROJECT.root / "collections/ansible_collections/psap/perf/roles/scale_test_submit"
-VARIABLES = {"node_selector": {}, "tolerations": [], "run_as_user": 1000}
 
 
 def find(folder: str, named: str) -> Path:
@@ -37,7 +35,7 @@ def find(folder: str, named: str) -> Path:
 
 def check(cells: list[dict[str, Any]] | None = None, **given: Any) -> None:
     changed = {f"scale_test_{name}": value for name, value in given.items()}
-    check_load({**SETTINGS, **changed}, CELLS if cells is None else cells, find, VARIABLES)
+    check_load({**SETTINGS, **changed}, CELLS if cells is None else cells, find, DEFAULTS)
 
 
 def refused(**given: Any) -> str:
@@ -202,7 +200,7 @@ def test_check_ends_between_cells_when_the_run_is_stopped() -> None:
         raise Interrupted("interrupted")
 
     with pytest.raises(Interrupted):
-        check_load(SETTINGS, CELLS, find, VARIABLES, stop)
+        check_load(SETTINGS, CELLS, find, DEFAULTS, stop)
 
 
 @pytest.mark.parametrize("setting", ["count", "pods", "connections", "submitters"])

@@ -15,12 +15,12 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lif
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Assortment, Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size
 
+from tests.data.loads import load
+
 from .fake_api import CREATED_AT, RESOURCES, fake_api
-from .test_workloads import TEMPLATES, VARIABLES, shipped
+from .test_workloads import TEMPLATES, shipped
 
 KINDS = {
     "trainingworkload": "TrainingWorkload",
@@ -159,15 +159,7 @@ def test_missing_project_is_reported_and_not_created(tmp_path: Path, monkeypatch
     request = requests.SubmitRequest(
         place=requests.Place("run", "001__a", tmp_path / "src", tmp_path),
         template=TEMPLATES / "trainingworkload.yml.j2",
-        variables={**VARIABLES, **GIVEN},
-        patch={},
-        count=1,
-        pods=1,
-        duration_s=1.0,
-        connections=1,
-        arrivals=ArrivalSettings(),
-        assortment=Assortment([Tenant("runai-project-0")]),
-        timeout_s=5.0,
+        load=load(count=1, connections=1, namespace="runai-project-0", timeout=5.0),
     )
 
     async def scene() -> None:

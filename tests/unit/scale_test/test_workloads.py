@@ -18,14 +18,15 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads imp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
-from tests.data import workload_variables
+from tests.data.loads import load
 
 TEMPLATES = Path("collections/ansible_collections/psap/perf/roles/scale_test_submit/templates")
 VARIABLES: dict[str, Any] = {
-    **workload_variables.VARIABLES,
+    **load().variables,
     "gpus": 2,
     "pods": 4,
     "duration_s": "30",
+    "priority_class": "",
     "node_selector": {"type": "kwok"},
     "tolerations": [{"operator": "Exists"}],
     "openshift": False,

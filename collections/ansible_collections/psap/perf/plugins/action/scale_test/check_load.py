@@ -3,49 +3,76 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_check import (
     check_load,
     fewest_workloads,
     pods_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from ansible_collections.psap.perf.plugins.modules.scale_test.check_load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import (
+    argument_spec,
+    command_arguments,
+    command_spec,
+)
 
 _ROLE = Path(__file__).resolve().parents[3] / "roles" / "scale_test_submit"
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the matrix."""
+
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    settings: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+
+
 class ActionModule(PerfAction):
-    """Refuse what only the submission would find, before anything is touched."""
+    """Refuse settings that only the submission would refuse, before anything changes."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Check the settings in every cell."""
-        cells = [cell["values"] for cell in context.args["cells"]]
+        args = context.arguments(Arguments)
+        cells = [cell.values for cell in args.cells]
         check_load(
-            context.args["settings"],
+            args.settings,
             cells,
             lambda folder, named: found_file(self._found, folder, named),
-            self._arguments(context),
+            _other_arguments(context, args.settings),
             context.check_interrupted,
         )
-        pods = pods_of(context.args["settings"], cells)
-        workloads = fewest_workloads(context.args["settings"], cells)
-        return VerbResult(values={"pods": [[asdict(kind) for kind in cell] for cell in pods], "workloads": workloads})
-
-    def _arguments(self, context: VerbContext) -> dict[str, Any]:
-        """The variables of templates that no setting has, as the command has them."""
-        defaults = self._loader.load_from_file(str(_ROLE / "defaults" / "main.yml"))
-        names = {name: f"{_ROLE.name}_{name}" for name in ("node_selector", "tolerations", "run_as_user")}
-        return {name: context.variables.get(argument, defaults[argument]) for name, argument in names.items()}
+        pods = [[asdict(kind) for kind in cell] for cell in pods_of(args.settings, cells)]
+        return VerbResult(values={"pods": pods, "workloads": fewest_workloads(args.settings, cells)})
 
     def _found(self, folder: str, named: str) -> str:
-        """Where the command will find it: there the search begins in its role."""
+        """Return the path that the command will find: its search begins in its role."""
         places = [str(_ROLE), str(_ROLE / "tasks")]
         return str(self._loader.path_dwim_relative_stack(places, folder, named))
+
+
+def _other_arguments(context: VerbContext, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the command that are no settings, checked."""
+    command = read_command(_ROLE, _ROLE)
+    own = [option for option in command.arguments if f"scale_test_{option.short_name}" not in settings]
+    command = replace(command, arguments=tuple(own))
+    values = {option.short_name: value for option, value in command_arguments(command, context.variables)}
+    checked = ArgumentSpecValidator(command_spec(command)).validate(values)
+    if checked.error_messages:
+        raise UsageError(f"{command.role}: {'; '.join(checked.error_messages)}")
+    return dict(checked.validated_parameters)

@@ -4,56 +4,65 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import MetricsArguments
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT
-from ansible_collections.psap.perf.plugins.modules.scale_test.watch import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import (
-    endpoint_of,
-    metrics_of,
-    place_of,
-    timeout_of,
-    values,
-)
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import naming, positive_seconds
+from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoint_of, place_of, values
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Record what becomes of the workloads of others."""
+@dataclass(frozen=True, slots=True)
+class Arguments(MetricsArguments):
+    namespace: str
+    workload_kind: str
+    api_version: str
+    label_selector: str
+    count: int
+    until: str
+    timeout: Seconds
+    timeout_fails: bool
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+class ActionModule(CommandAction):
+    """Record the state transitions of workloads that others submit."""
+
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be recorded."""
-        args = context.args
+        """Return what would be recorded."""
+        args = context.arguments(Arguments)
         return (
-            f"would record {args['kind']} objects in namespace {args['namespace']} until {args['until']}, "
-            f"at most {args['timeout']}"
+            f"would record {args.workload_kind} objects in namespace {args.namespace} until {args.until}, "
+            f"at most {seconds_text(args.timeout)} s"
         )
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Record, judge."""
-        request = _request(context)
+        args = context.arguments(Arguments)
+        request = _request(context, args)
         end = asyncio.run(requests.watch(endpoint_of(context), request, context.interrupted.is_set))
         with values(end) as outcome:
-            if end.ended_by != TIMEOUT or context.args["timeout_fails"]:
+            if end.ended_by != TIMEOUT or args.timeout_fails:
                 requests.judge(end, max_failed=None, timeout_s=request.timeout_s)
         return VerbResult(values=outcome)
 
 
-def _request(context: VerbContext) -> requests.WatchRequest:
-    args = context.args
+def _request(context: VerbContext, args: Arguments) -> requests.WatchRequest:
+    with naming("timeout"):
+        timeout_s = positive_seconds(args.timeout)
     return requests.WatchRequest(
         place=place_of(context),
-        api_version=api_version_of(args["kind"], args["api_version"]),
-        kind=args["kind"],
-        namespace=args["namespace"],
-        selector=args["label_selector"] or None,
-        count=args["count"],
-        until=args["until"],
-        timeout_s=timeout_of(context),
-        metrics=metrics_of(context),
+        api_version=api_version_of(args.workload_kind, args.api_version or None),
+        kind=args.workload_kind,
+        namespace=args.namespace,
+        selector=args.label_selector or None,
+        count=args.count,
+        until=args.until,
+        timeout_s=timeout_s,
+        metrics=args.metrics,
     )

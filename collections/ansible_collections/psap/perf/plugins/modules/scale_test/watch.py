@@ -13,54 +13,18 @@ description:
   - Workloads that ended before the recording began are left out.
   - Fails with exit code 5 when a workload was deleted before its end, with 1 when time was up before the condition
     held, with 130 when the run is stopped. The files in C(artifacts/) are complete in every case.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.scale_test_watch).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.metrics]
-options:
-  namespace:
-    description: Where the workloads are.
-    type: str
-    required: true
-  kind:
-    description: The workloads' kind.
-    type: str
-    default: Job
-  api_version:
-    description: Its API group, whose version the server chooses, or group and version; known kinds need none.
-    type: str
-  label_selector:
-    description: Which workloads and pods, as kubectl's C(-l); all of the namespace if not given.
-    type: str
-  count:
-    description: How many workloads are awaited; V(0) when nobody knows.
-    type: int
-    default: 0
-  until:
-    description:
-      - V(all_completed) when I(count) workloads (at least one) were seen and none is running any more.
-      - Otherwise JMESPath over C(submitted), C(running), C(completed), C(failed), C(lost), C(elapsed_s), for example
-        C(completed >= `200`).
-    type: str
-    default: all_completed
-  timeout:
-    description: When to end although the condition does not hold, in seconds or like V(10m).
-    type: str
-    default: 10m
-  timeout_fails:
-    description: Whether it is a failure that time is up; V(false) records for a fixed time.
-    type: bool
-    default: true
 """
 
 EXAMPLES = r"""
-- name: Record two hundred Jobs that a user submits
+- name: Record the workloads until the condition holds
   psap.perf.scale_test.watch:
-    namespace: scale
-    count: 200
 """
 
 RETURN = r"""
 accounting:
-  description: What became of the workloads, by number and cause.
+  description: Results of the workloads, by number and cause.
   type: dict
   returned: always
 ended_by:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place, SubmitRequest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
@@ -22,8 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.qu
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     Assortment,
-    priorities_of,
-    tenants_of,
+    Tenant,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     MOST_WORKLOADS,
@@ -31,21 +32,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inp
     check_namespace,
     positive_seconds,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, read_trace
 
-# of the templates' variables those that are settings
-_VARIABLES = (
-    "gpus",
-    "image",
-    "cpu",
-    "memory",
-    "queue",
-    "pvc_size",
-    "pvc_storage_class",
-    "pvc_access_mode",
-)
-_DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval")
+_DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval", "timeout")
 
 # from the folder of a role and what the user named to the file
 Find = Callable[[str, str], Path]
@@ -55,28 +44,34 @@ def check_load(
     settings: Mapping[str, Any],
     cells: Sequence[Mapping[str, Any]],
     find: Find,
-    variables: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     proceed: Callable[[], None] = lambda: None,
 ) -> None:
     """Refuse *settings* (by name) that no load can be made of, in any of the *cells* (values of the dimensions).
 
-    *variables* are those of templates that no setting has; *proceed* is called before each cell and may raise.
+    Args:
+        arguments: The arguments of the command by their short names, for those that no setting has.
+        proceed: Called before each cell; may raise.
 
-    :raises UsageError: with all that is wrong, a line each.
+    Raises:
+        UsageError: With all that is wrong, a line each.
     """
-    check = _Check(settings, {})
-    check.values()
-    assortment = check.shares()
-    trace = check.files(find)
-    for cell in cells:
+    check = _Check({})
+    usable = check.durations(settings)
+    loads = [_load({**usable, **cell}, arguments) for cell in cells]
+    trace = None
+    # what does not vary is the same in all cells
+    for load in loads[:1]:
+        check.values(load, settings["scale_test_project"])
+        trace = check.files(load, find)
+    for load in loads:
         proceed()
-        check.arrivals({**settings, **cell}, trace)
+        check.arrivals(load, trace)
     # what is rendered, and counted on the way, has values that can be used
-    if assortment is not None and not check.found:
-        assortment = Assortment(assortment.tenants, assortment.priorities, trace)
-        for cell in cells:
+    if not check.found:
+        for load in loads:
             proceed()
-            check.templates({**settings, **cell}, assortment, find, variables)
+            check.templates(load, trace, find)
     if check.found:
         raise UsageError("\n".join(check.found))
 
@@ -107,11 +102,16 @@ def _churn(settings: Mapping[str, Any]) -> ChurnPlan:
     return ChurnPlan(percent, seconds(period), rounds)
 
 
+def _load(settings: Mapping[str, Any], arguments: Mapping[str, Any]) -> Load:
+    """Return the load of *settings* and, where no setting is an argument, of *arguments*."""
+    own = {name.removeprefix("scale_test_"): value for name, value in settings.items()}
+    return convert({**arguments, **own}, Load)
+
+
 @dataclass(frozen=True, slots=True)
 class _Check:
     """What was found so far, each thing once and in order."""
 
-    settings: Mapping[str, Any]
     found: dict[str, None]
 
     @contextmanager
@@ -121,86 +121,60 @@ class _Check:
         except UsageError as error:
             self.found[f"scale_test_{setting}: {error}"] = None
 
-    def _value(self, setting: str) -> Any:
-        return self.settings[f"scale_test_{setting}"]
-
-    def values(self) -> None:
-        """Durations, sizes, names."""
+    def durations(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *settings* with those durations replaced that are none, so that the others can be checked too."""
+        usable = dict(settings)
         for setting in _DURATIONS:
+            name = f"scale_test_{setting}"
+            usable[name] = "1s"
             with self._naming(setting):
-                seconds(self._value(setting))
-        with self._naming("timeout"):
-            positive_seconds(self._value("timeout"))
-        with self._naming("pvc_size"):
-            check_claim_size(self._value("pvc_size"))
-        with self._naming("metrics_endpoints"):
-            MetricsSettings(0.0, self._value("metrics_endpoints"))
-        with self._naming("namespace"):
-            check_namespace(self._value("namespace"))
-        if self._value("project"):
-            with self._naming("project"):
-                check_namespace(f"runai-{self._value('project')}")
+                (positive_seconds if setting == "timeout" else seconds)(settings[name])
+                usable[name] = settings[name]
+        return usable
 
-    def shares(self) -> Assortment | None:
-        """Tenants and priorities; None when they cannot be used."""
-        tenants = tenants_of(self._value("tenants"), self._value("namespace"), self._value("queue"))
-        priorities = priorities_of(self._value("priorities"))
+    def values(self, load: Load, project: str) -> None:
+        """Check sizes and names, and the shares of tenants and priorities."""
+        with self._naming("pvc_size"):
+            check_claim_size(load.pvc_size)
+        with self._naming("metrics_endpoints"):
+            MetricsSettings(0.0, load.metrics_endpoints)
+        with self._naming("namespace"):
+            check_namespace(load.namespace)
+        if project:
+            with self._naming("project"):
+                check_namespace(f"runai-{project}")
+        tenants = load.all_tenants()
         with self._naming("tenants"):
             for tenant in tenants:
                 check_namespace(tenant.namespace)
             check_queues(tenants)
             Assortment(tenants)
         with self._naming("priorities"):
-            check_priorities(priorities)
-            return Assortment(tenants, priorities)
-        return None
+            check_priorities(load.priorities)
+            Assortment([Tenant()], load.priorities)
 
-    def files(self, find: Find) -> Trace | None:
-        """The template of the user's own, and the trace, which comes back when it can be used."""
+    def files(self, load: Load, find: Find) -> Trace | None:
+        """Check the template of the user's own; return the trace when it can be used."""
         with self._naming("template"):
-            self._template(self.settings, find)
-        if self._value("trace"):
+            find("templates", load.template_name)
+        if load.trace:
             with self._naming("trace"):
-                return read_trace(find("files", self._value("trace")))
+                return read_trace(find("files", load.trace))
         return None
 
-    def arrivals(self, settings: Mapping[str, Any], trace: Trace | None) -> None:
-        """Whether all workloads of one cell come to be due."""
-        count, connections = settings["scale_test_count"], settings["scale_test_connections"]
+    def arrivals(self, load: Load, trace: Trace | None) -> None:
+        """Check whether all workloads of one cell come to be due."""
         if trace is not None:
             with self._naming("trace"):
-                trace.check(count)
+                trace.check(load.count)
         with self._naming("phases"):
-            phases = phases_of(self._value("phases"))
+            phases = phases_of(load.phases)
             if phases:
-                shape = ArrivalSettings(
-                    burst=self._value("burst"), spacing=self._value("spacing"), seed=self._value("seed"), phases=phases
-                )
-                shape.arrivals(count, connections)
+                shape = ArrivalSettings(burst=load.burst, spacing=load.spacing, seed=load.seed, phases=phases)
+                shape.arrivals(load.count, load.connections)
 
-    def templates(
-        self, settings: Mapping[str, Any], assortment: Assortment, find: Find, variables: Mapping[str, Any]
-    ) -> None:
-        """Whether a workload of each kind of one cell can be rendered."""
-        given = {name.removeprefix("scale_test_"): value for name, value in settings.items()}
-        with self._naming("template" if given["template"] else "workload_kind"):
-            request = SubmitRequest(
-                place=Place("check", "check", Path(), Path()),
-                template=self._template(settings, find),
-                variables={**variables, **{name: given[name] for name in _VARIABLES}},
-                patch=given["patch"],
-                count=given["count"],
-                pods=given["pods"],
-                duration_s=seconds(given["duration"]),
-                connections=given["connections"],
-                submitters=given["submitters"],
-                churn=_churn(settings),
-                arrivals=ArrivalSettings(),
-                assortment=assortment,
-                timeout_s=positive_seconds(given["timeout"]),
-            )
-            request.check_templates()
-
-    def _template(self, settings: Mapping[str, Any], find: Find) -> Path:
-        kind = str(settings["scale_test_workload_kind"])
-        return find("templates", settings["scale_test_template"] or template_of(kind))
+    def templates(self, load: Load, trace: Trace | None, find: Find) -> None:
+        """Check whether a workload of each kind of one cell can be rendered."""
+        with self._naming("template" if load.template else "workload_kind"):
+            template = find("templates", load.template_name)
+            SubmitRequest(Place("check", "check", Path(), Path()), template, load, trace).check_templates()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
@@ -23,6 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     STOP,
     TIMEOUT,
@@ -39,12 +39,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import GatheredSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission, ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import (
+    check_priorities,
     class_name,
     priority_classes,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, queues
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
     OwnSubmission,
     SubmissionToBegin,
@@ -62,13 +63,18 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gan
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     MOST_WORKLOADS,
+    check_claim_size,
+    check_namespace,
     check_ranges,
+    naming,
+    positive_seconds,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import (
     WorkloadPlan,
     Workloads,
     template_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 Interruption = Callable[[], bool]
 
@@ -85,45 +91,49 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SubmitRequest:
-    """A submission; times in seconds."""
+    """A submission: a load, and the files that its arguments name."""
 
     place: Place
     template: Path
-    variables: Mapping[str, Any]
-    patch: Mapping[str, Any]
-    count: int
-    pods: int
-    duration_s: float
-    connections: int
-    arrivals: ArrivalSettings
-    assortment: Assortment
-    timeout_s: float
-    submitters: int = 1
-    gang: bool = False
-    churn: ChurnPlan = field(default_factory=ChurnPlan)
-    metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    load: Load
+    trace: Trace | None = None
+    arrivals: ArrivalSettings = field(init=False)
+    assortment: Assortment = field(init=False)
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when a number is out of its range."""
-        check_ranges(self)
+        """Raise UsageError if an argument is out of its range, or contradicts another."""
+        load = self.load
+        check_ranges(load)
+        with naming("timeout"):
+            positive_seconds(load.timeout)
+        with naming("pvc_size"):
+            check_claim_size(load.pvc_size)
+        tenants = load.all_tenants()
+        check_queues(tenants)
+        check_priorities(load.priorities)
+        with naming("namespace"):
+            for namespace in (load.namespace, *(tenant.namespace for tenant in tenants)):
+                check_namespace(namespace)
+        object.__setattr__(self, "arrivals", load.arrivals(self.trace))
+        object.__setattr__(self, "assortment", load.assortment(self.trace))
         if self.total > MOST_WORKLOADS:
             raise UsageError(
-                f"churn_rounds is {self.churn.rounds}: with those that are replaced {self.total} workloads are "
+                f"churn_rounds is {load.churn_rounds}: with those that are replaced {self.total} workloads are "
                 f"submitted, which must be at most {MOST_WORKLOADS}"
             )
-        if self.connections == 0 and self.arrivals.batch_delay_s:
+        if load.connections == 0 and load.batch_delay:
             raise UsageError("batch_delay needs connections: a batch is as many workloads as there are connections")
-        if 0 < self.connections < self.submitters:
+        if 0 < load.connections < load.submitters:
             raise UsageError(
-                f"{self.submitters} submitters share {self.connections} connections; each needs at least one"
+                f"{load.submitters} submitters share {load.connections} connections; each needs at least one"
             )
-        if self.churn.percent and self.arrivals.trace is not None:
-            raise UsageError("churn adds workloads that a trace does not have; give one of them only")
+        if load.churn_percent and self.trace is not None:
+            raise UsageError("churn adds workloads that a trace does not have; pass one of them only")
 
     @property
     def total(self) -> int:
         """How many workloads are submitted, those of the rounds of churn included."""
-        return self.churn.total(self.count)
+        return self.load.churn.total(self.load.count)
 
     def workloads(
         self, *, lab: bool, openshift: bool, pod_groups: str = "", interrupted: Interruption = lambda: False
@@ -171,8 +181,8 @@ class SubmitRequest:
             source = template.read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
-        duration = seconds_text(self.duration_s if variant.duration_s is None else variant.duration_s)
-        given = {**self.variables, "pods": self.pods, "duration_s": duration, "openshift": openshift}
+        duration = seconds_text(self.load.duration if variant.duration_s is None else variant.duration_s)
+        given = {**self.load.variables, "pods": self.load.pods, "duration_s": duration, "openshift": openshift}
         priority = self.assortment.priority(variant.priority)
         own = {
             "gpus": variant.gpus,
@@ -183,9 +193,9 @@ class SubmitRequest:
             source=source,
             origin=str(template),
             namespace=variant.namespace,
-            pods=self.pods,
+            pods=self.load.pods,
             variables={**given, **{name: value for name, value in own.items() if value is not None}},
-            patch=self.patch,
+            patch=self.load.patch,
             # nothing sleeps in a simulated pod: the lab is told how long it would have
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
             folder=template.parent,
@@ -222,10 +232,11 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
 
     :raises PerfError: when the cluster or the disk ends it.
     """
-    arrivals = request.arrivals.arrivals(request.count, request.connections)
+    load = request.load
+    arrivals = request.arrivals.arrivals(load.count, load.connections)
     async with ApiClient(endpoint) as client:
         surroundings = await look_around(client)
-        groups = await discover_pod_groups(client) if request.gang else None
+        groups = await discover_pod_groups(client) if load.gang else None
         pod_groups = groups.api_version if groups else ""
         on_lab = surroundings.lab is not None
         workloads = request.workloads(
@@ -239,7 +250,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
         made = [*resources, groups] if groups else resources
         by_kind = {(resource.api_version, resource.kind): resource for resource in made}
-        own = OwnSubmission(workloads, by_kind, request.count, request.connections, arrivals)
+        own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         submission = _submission(own, endpoint, request, files)
         first = request.assortment.namespaces[0]
@@ -270,14 +281,14 @@ def _session_plan(
         run=request.place.run,
         scopes=tuple(Scope(namespace, resource, selector) for namespace in namespaces for resource in resources),
         planned=request.total,
-        timeout_s=request.timeout_s,
+        timeout_s=request.load.timeout,
         until=None,
-        metrics=request.metrics.plan(surroundings.metrics_endpoints),
+        metrics=request.load.metrics.plan(surroundings.metrics_endpoints),
         client={
-            "connections": request.connections,
-            "submitters": request.submitters,
+            "connections": request.load.connections,
+            "submitters": request.load.submitters,
             **request.arrivals.document(),
-            **request.churn.document(),
+            **request.load.churn.document(),
         },
     )
 
@@ -287,11 +298,11 @@ def _submission(
 ) -> SubmissionToBegin:
     """By this process or several, and its rounds of churn."""
     submission: SubmissionToBegin = own
-    if request.submitters > 1:
+    if request.load.submitters > 1:
         folder = request.place.artifacts / "submitters"
-        submission = GatheredSubmission(own, request.submitters, folder, LocalProcesses(endpoint))
-    if request.churn.percent:
-        submission = ChurnedSubmission(submission, own, request.churn, files.churn)
+        submission = GatheredSubmission(own, request.load.submitters, folder, LocalProcesses(endpoint))
+    if request.load.churn.percent:
+        submission = ChurnedSubmission(submission, own, request.load.churn, files.churn)
     return submission
 
 

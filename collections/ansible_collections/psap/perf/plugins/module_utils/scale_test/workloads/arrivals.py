@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -175,22 +175,6 @@ class ArrivalSettings:
         if self.burst > 1 and (not paced or self.spacing == POISSON):
             raise UsageError(f"burst is {self.burst}; it needs a rate or phases, and even spacing")
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any], trace: Trace | None = None) -> ArrivalSettings:
-        """From the options of the verb; durations as texts. *trace* is the one that they name, read.
-
-        :raises UsageError: when they cannot be used.
-        """
-        return cls(
-            rate=given["rate"],
-            burst=given["burst"],
-            spacing=given["spacing"],
-            seed=given["seed"],
-            batch_delay_s=seconds(given["batch_delay"]),
-            phases=phases_of(given["phases"]),
-            trace=trace,
-        )
-
     def document(self) -> dict[str, Any]:
         """What is kept of them beside the recording."""
         return {
@@ -230,7 +214,7 @@ class ArrivalSettings:
         return Poisson(profile, self.seed) if self.spacing == POISSON else Paced(profile, self.burst)
 
 
-def phases_of(given: list[dict[str, Any]]) -> tuple[Phase, ...]:
+def phases_of(given: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
     """Phases as they are spelled: ``duration``, the rate ``to`` which it goes, and ``from`` which (default: the last).
 
     :raises UsageError: when one cannot be used.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -20,12 +20,13 @@ _LONGEST_CYCLE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Where a share of the workloads goes; *queue* is empty for none, and made with *quota* GPUs if that is given.
+    """Where a share of the workloads goes.
 
-    Queues of one *cohort* lend each other what they do not use.
+    An empty *namespace* or *queue* is that of all workloads. The queue is created if *quota*, in GPUs, is given. Queues
+    of one *cohort* lend each other what they do not use.
     """
 
-    namespace: str
+    namespace: str = ""
     queue: str = ""
     weight: int = 1
     quota: int | None = None
@@ -41,23 +42,11 @@ class Priority:
     weight: int = 1
 
 
-def tenants_of(given: Sequence[Mapping[str, Any]], namespace: str, queue: str) -> list[Tenant]:
-    """Tenants as users write them; *namespace* and *queue* are those of tenants without."""
+def tenants_of(given: Sequence[Tenant], namespace: str, queue: str) -> list[Tenant]:
+    """Return the tenants; those without a namespace or queue have *namespace* and *queue*, and no tenant is one."""
     return [
-        Tenant(
-            one.get("namespace") or namespace,
-            one.get("queue") or queue,
-            one.get("weight", 1),
-            one.get("quota"),
-            one.get("cohort", ""),
-        )
-        for one in given or ({},)
+        replace(one, namespace=one.namespace or namespace, queue=one.queue or queue) for one in given or (Tenant(),)
     ]
-
-
-def priorities_of(given: Sequence[Mapping[str, Any]]) -> list[Priority]:
-    """Priorities as users write them."""
-    return [Priority(one["name"], one["value"], one.get("weight", 1)) for one in given]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -16,12 +16,11 @@ MOST_WORKLOADS = 1_000_000
 _MOST_PODS = 100_000
 _MOST_CONNECTIONS = 4096
 _MOST_SUBMITTERS = 64
-RANGES: Mapping[str, tuple[int, float]] = {
+RANGES: Mapping[str, tuple[int, int]] = {
     "count": (1, MOST_WORKLOADS),
     "pods": (1, _MOST_PODS),
     "connections": (0, _MOST_CONNECTIONS),
     "submitters": (1, _MOST_SUBMITTERS),
-    "duration_s": (0, math.inf),
 }
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -58,3 +57,12 @@ def positive_seconds(duration: object) -> float:
     if found <= 0:
         raise UsageError(f"{duration!r} must be above 0")
     return found
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Put the name of the *argument* before the message of a `UsageError` raised inside."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{argument}: {error}") from error

@@ -1,0 +1,143 @@
+"""What a user asks for: a load, and the scrapes of the control plane's metrics meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    Assortment,
+    Priority,
+    Tenant,
+    tenants_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
+
+# the arguments that templates see
+_VARIABLES = (
+    "gpus",
+    "image",
+    "cpu",
+    "memory",
+    "node_selector",
+    "tolerations",
+    "run_as_user",
+    "queue",
+    "pvc_size",
+    "pvc_storage_class",
+    "pvc_access_mode",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsArguments:
+    """Arguments about the metrics of the control plane."""
+
+    metrics_interval: Seconds
+    metrics_endpoints: Mapping[str, str]
+
+    @property
+    def metrics(self) -> MetricsSettings:
+        """Return the checked settings.
+
+        Raises:
+            UsageError: If an endpoint is no URL, or of an unknown component.
+        """
+        return MetricsSettings(self.metrics_interval, self.metrics_endpoints)
+
+
+@dataclass(frozen=True, slots=True)
+class Load(MetricsArguments):
+    """The arguments of the command scale_test_submit, which are settings of the flow scale_test, too."""
+
+    count: int
+    workload_kind: str
+    template: str
+    patch: Mapping[str, Any]
+    queue: str
+    gpus: int
+    pods: int
+    namespace: str
+    tenants: tuple[Tenant, ...]
+    priorities: tuple[Priority, ...]
+    gang: bool
+    connections: int
+    submitters: int
+    rate: float
+    burst: int
+    spacing: str
+    seed: int
+    batch_delay: Seconds
+    phases: tuple[Mapping[str, Any], ...]
+    trace: str
+    churn_percent: float
+    churn_period: Seconds
+    churn_rounds: int
+    duration: Seconds
+    timeout: Seconds
+    max_failed: int
+    image: str
+    cpu: str
+    memory: str
+    pvc_size: str
+    pvc_storage_class: str
+    pvc_access_mode: str
+    node_selector: Mapping[str, str]
+    tolerations: tuple[Mapping[str, Any], ...]
+    run_as_user: int
+
+    @property
+    def template_name(self) -> str:
+        """Return the name of the template: the user's, or the shipped one of the kind."""
+        return self.template or template_of(self.workload_kind)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Return the variables that templates see."""
+        return {name: getattr(self, name) for name in _VARIABLES}
+
+    @property
+    def churn(self) -> ChurnPlan:
+        """Return the checked churn.
+
+        Raises:
+            UsageError: If a number is out of its range.
+        """
+        return ChurnPlan(self.churn_percent, self.churn_period, self.churn_rounds)
+
+    def all_tenants(self) -> list[Tenant]:
+        """Return the tenants, each with its namespace and queue."""
+        return tenants_of(self.tenants, self.namespace, self.queue)
+
+    def assortment(self, trace: Trace | None) -> Assortment:
+        """Return the shares of tenants and priorities, with the rows of *trace*.
+
+        Raises:
+            UsageError: If a weight is below 1, or the weights repeat too late.
+        """
+        return Assortment(self.all_tenants(), self.priorities, trace)
+
+    def arrivals(self, trace: Trace | None) -> ArrivalSettings:
+        """Return when workloads are due.
+
+        Args:
+            trace: The trace that the argument names, read.
+
+        Raises:
+            UsageError: If arguments contradict each other, or one is out of its range.
+        """
+        return ArrivalSettings(
+            rate=self.rate,
+            burst=self.burst,
+            spacing=self.spacing,
+            seed=self.seed,
+            batch_delay_s=self.batch_delay,
+            phases=phases_of(self.phases),
+            trace=trace,
+        )
