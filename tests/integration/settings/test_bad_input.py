@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from perfdrv.ansible.sites import read_inventories
+from perfdrv.project import Project
 
 PRESET = ["-e", "@presets/bad.yml"]
 
@@ -220,6 +221,13 @@ CASES = [
 ]
 
 
+def findings_of(project: Any) -> list[str]:
+    """Return what ``settings check`` prints."""
+    content = Project(project.root).content()
+    no_site, *sites = read_inventories(Project(project.root), [None, *map(str, content.sites.values())])
+    return [str(finding) for finding in check_project(content, dict(zip(content.sites, sites, strict=True)), no_site)]
+
+
 # of those in files, three show that Ansible is told as well; make test-deep runs them all
 BY_ANSIBLE = ("unknown-in-preset", "wrong-type-in-preset", "loop")
 
@@ -245,11 +253,11 @@ def test_ansible_playbook_refuses(project: Any, bad: Bad) -> None:
 
 @pytest.mark.parametrize("bad", [bad for bad in CASES if bad.in_files], ids=lambda bad: bad.name)
 def test_settings_check_finds_it(project: Any, bad: Bad) -> None:
-    assert check_project(Project(project.root)) == ()
+    assert findings_of(project) == []
     for name, text in bad.files.items():
         project.write(name, text)
 
-    findings = [str(finding) for finding in check_project(Project(project.root))]
+    findings = findings_of(project)
 
     assert any(all(words in finding for words in bad.says) for finding in findings), findings
 
@@ -258,7 +266,7 @@ def test_duplicate_key_in_group_vars_is_found(project: Any) -> None:
     project.write("group_vars/all/bad.yml", "tiny_count: 1\ntiny_count: 2\n")
 
     outcome = project.run()
-    findings = [str(finding) for finding in check_project(Project(project.root))]
+    findings = findings_of(project)
 
     assert outcome.code != 0
     says = "group_vars/all/bad.yml:2: tiny_count stands twice, first in line 1; only the last would count: remove one"

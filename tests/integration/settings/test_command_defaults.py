@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import all_layers
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
 PROJECT = Path(__file__).resolve().parents[3]
 UNSET = "<unset>"
@@ -34,7 +35,11 @@ def project() -> Project:
 
 def arguments_of(project: Project) -> dict[str, Any]:
     """Every argument that a setting, or the project's group_vars, binds, with the command's own default."""
-    assigned = {one.variable for layer in all_layers(project, None, None) for one in layer.assignments}
+    assigned = {
+        one.variable
+        for layer in all_layers(project, None, read_site(PROJECT, None).layers_of())
+        for one in layer.assignments
+    }
     options = [project.argument(name) for name in sorted(assigned)]
     return {each.name: UNSET if each.required else each.default for each in options if each is not None}
 

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from perfdrv.ansible.sites import read_site
+from perfdrv.project import Project
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -119,14 +122,12 @@ def test_every_layer_applies_on_every_kind_of_host(layered: Any) -> None:
 
 
 def test_driver_reads_the_same_layers(layered: Any) -> None:
-    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-    from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
-
     document = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra").document
     project = Project(layered.root)
+    site = read_site(project, "site")
 
     for host in ("localhost", "sutest", "lane-a"):
-        known = effective(project, "tiny", "site", ["layers"], [("tiny_extra", "extra")], host)
+        known = effective(project.content(), "tiny", site.layers_of(host), ["layers"], [("tiny_extra", "extra")])
         recorded = {**document["all"], **document["hosts"].get(host, {})}
         # a host's table holds what differs in value; origins of equal values are those of localhost
         assert {name: one.value for name, one in known.items() if name in recorded} == {
@@ -136,6 +137,36 @@ def test_driver_reads_the_same_layers(layered: Any) -> None:
         assert {name: known[name].origin for name in differing} == {
             name: entry["origin"] for name, entry in differing.items()
         }
+
+
+SCRIPT = """\
+#!/bin/sh
+cat <<'END'
+{"all": {"vars": {"ansible_connection": "local", "tiny_name": "all"}},
+ "clusters": {"hosts": ["sutest"], "vars": {"tiny_name": "group"}},
+ "_meta": {"hostvars": {"sutest": {"tiny_count": 7}}}}
+END
+"""
+INI = "[clusters]\nsutest tiny_count=7\n[clusters:vars]\ntiny_name=group\n[all:vars]\nansible_connection=local\n"
+
+
+@pytest.mark.parametrize(("text", "mode"), [(INI, 0o600), (SCRIPT, 0o700)], ids=["ini", "script"])
+def test_driver_reads_the_inventory_as_a_run_does(project: Any, text: str, mode: int) -> None:
+    project.write("inventories/other/hosts", text).chmod(mode)
+    project.write("inventories/other/group_vars/clusters.yml", "tiny_rate: 2.5\n")
+    project.write(
+        "playbooks/tiny.yml", (project.root / "playbooks/tiny.yml").read_text().replace("localhost", "sutest")
+    )
+
+    recorded = project.run(site="inventories/other").document["all"]
+    known = effective(
+        Project(project.root).content(), "tiny", read_site(Project(project.root), "other").layers_of("sutest")
+    )
+
+    assert [recorded[name]["value"] for name in ("tiny_name", "tiny_count", "tiny_rate")] == ["group", 7, 2.5]
+    assert {name: (known[name].value, known[name].origin) for name in recorded} == {
+        name: (entry["value"], entry["origin"]) for name, entry in recorded.items()
+    }
 
 
 def test_role_default_is_below_every_layer(project: Any) -> None:

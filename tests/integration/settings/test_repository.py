@@ -11,6 +11,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from perfdrv.ansible.sites import read_site
+from perfdrv.project import Project as DriverProject
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -39,7 +41,8 @@ def test_ansible_and_the_driver_agree_on_every_setting(project: Any, flow: str, 
     outcome = project.run(
         "-e", json.dumps({"perf_presets": [preset]}), playbook=f"playbooks/{flow}.yml", site="inventories/lab"
     )  # fmt: skip
-    known = effective(Project(REPOSITORY), flow, "lab", [preset], host="sutest")
+    site = read_site(DriverProject(REPOSITORY), "lab")
+    known = effective(Project(REPOSITORY), flow, site.layers_of("sutest"), [preset])
 
     recorded = outcome.document["all"]
     assert {name: entry["value"] for name, entry in recorded.items()} == {name: known[name].value for name in recorded}

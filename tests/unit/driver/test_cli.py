@@ -90,8 +90,8 @@ def test_every_command_of_a_group_has_a_summary() -> None:
         (["commands", "dmo"], "unknown group 'dmo'; did you mean demo?"),
         (["settings", "show", "dmo"], "unknown flow 'dmo'"),
         (["settings", "explain", "demo_secnds"], "did you mean demo_seconds?"),
-        (["settings", "explain", "demo_seconds", "--host", "nope"], "has no host 'nope'"),
-        (["settings", "presets", "qick"], "did you mean quick?"),
+        (["settings", "explain", "demo_seconds", "--host", "nope"], "the site has no host nope; its hosts are"),
+        (["settings", "presets", "qick"], "Did you mean quick?"),
         (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
     ],
 )

@@ -14,9 +14,11 @@ from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.sources impo
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import cells
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
 PROJECT = Path(__file__).resolve().parents[3]
 DECLARED = Project(PROJECT)
+LAB = read_site(PROJECT, str(PROJECT / "inventories/lab")).layers_of()
 ALPACA = "https://raw.githubusercontent.com/tatsu-lab/stanford_alpaca/main/alpaca_data.json"
 
 
@@ -52,7 +54,7 @@ CELLS = {
     "preset", [name for name, path in DECLARED.presets.items() if "\nfine_tuning_" in path.read_text(encoding="utf-8")]
 )
 def test_every_preset_can_be_trained(preset: str) -> None:
-    settings = {name: one.value for name, one in effective(DECLARED, "fine_tuning", "lab", [preset]).items()}
+    settings = {name: one.value for name, one in effective(DECLARED, "fine_tuning", LAB, [preset]).items()}
     found = cells(DECLARED.settings_of("fine_tuning"), settings, settings["matrix_skip_if"])
     planned = make_plan(settings, [{"index": one.index, "name": one.name, "values": one.values} for one in found])
     assert len(planned.cells) == CELLS.get(preset, 1)
@@ -60,7 +62,7 @@ def test_every_preset_can_be_trained(preset: str) -> None:
 
 
 def test_preset_combines_with_a_method() -> None:
-    settings = effective(DECLARED, "fine_tuning", "lab", ["qlora"])
+    settings = effective(DECLARED, "fine_tuning", LAB, ["qlora"])
     assert settings["fine_tuning_hyper_parameters"].value == {
         "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
         "raw_lists": {"target_modules": ["q_proj", "k_proj"], "auto_gptq": ["triton_v2"]},

@@ -10,7 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import bindings
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.static import explain
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import all_layers, explain
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 from jinja2 import Environment
 
 ROLE = "collections/ansible_collections/psap/perf/roles/repo_probe"
@@ -24,6 +25,7 @@ FILES = {
     f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\nrepo_probe_limit:\n",
     f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.look:\n    limit: '{{ repo_probe_size }}'\n",
     "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
+    "inventories/site/hosts.yml": "all:\n  hosts:\n    sutest:\n",
 }
 
 
@@ -33,7 +35,12 @@ def findings(root: Path, changed: dict[str, str] | None = None) -> list[str]:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return [str(finding) for finding in check_project(Project(root))]
+    link = root / "playbooks" / "group_vars"
+    if not link.is_symlink():
+        link.symlink_to("../group_vars")
+    project = Project(root)
+    sites = {name: read_site(root, str(path)) for name, path in project.sites.items()}
+    return [str(finding) for finding in check_project(project, sites, read_site(root, None))]
 
 
 def test_valid_project_has_no_findings(tmp_path: Path) -> None:
@@ -54,7 +61,7 @@ def test_setting_has_the_type_of_the_argument_it_names(tmp_path: Path) -> None:
 
     assert size is not None
     assert (size.type, size.default, size.help, size.arguments) == ("int", 7, "Size.", ("repo_probe_size",))
-    said = explain(project, "tune", None, (), (), "repo_probe_size").layers
+    said = explain(project, "tune", all_layers(project, "tune"), "repo_probe_size").layers
     assert [(one.kind, one.origin, one.wins) for one in said] == [
         ("default", f"default ({ROLE}/meta/argument_specs.yml)", False),
         ("group_vars", "playbooks/tune/settings.yml:2", True),
@@ -86,7 +93,9 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         settings = f"options:\n  {flow}_size: {{argument: repo_probe_size}}\n"
         findings(tmp_path, {f"playbooks/{flow}/settings.yml": settings, "presets/big.yml": "preset_big: {}\n"})
     with pytest.raises(UsageError, match="is what the setting tune_size sets: give tune_size="):
-        explain(Project(tmp_path), "tune", None, (), (("repo_probe_size", 4),), "repo_probe_size")
+        project = Project(tmp_path)
+        layers = all_layers(project, "tune", (), (), (("repo_probe_size", 4),))
+        explain(project, "tune", layers, "repo_probe_size")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +195,7 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         (
             "inventories/site/hosts.yml",
             "all:\n  vars:\n    tune_tree.r: 4\n",
-            "inventories/site/hosts.yml:3: tune_tree.r: a leaf of a dictionary can stand in group_vars files only",
+            "inventories/site/hosts.yml:3: tune_tree.r: only group_vars and host_vars files can set a leaf",
         ),
         (
             "inventories/site/hosts.yml",

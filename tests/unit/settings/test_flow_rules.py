@@ -9,15 +9,17 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.rules import broken_rules
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
 PROJECT = Project(Path(__file__).parents[3])
+LAB = read_site(PROJECT.root, str(PROJECT.root / "inventories/lab")).layers_of()
 CLOUD = {"clusters_sutest_compute_machineset_type": "g5.2xlarge"}
 BENCHMARK = {"fine_tuning_workload": "ray", "fine_tuning_ray_workload": "ray-benchmark"}
 
 
 def refusals(settings: dict[str, Any]) -> list[str]:
     """What the rules say of the defaults with *settings* put over them."""
-    known = {name: entry.value for name, entry in effective(PROJECT, "fine_tuning", "lab").items()}
+    known = {name: entry.value for name, entry in effective(PROJECT, "fine_tuning", LAB).items()}
     shared = PROJECT.shared
     assert shared is not None
     rules = (*PROJECT.flow("fine_tuning").rules, *shared.rules)

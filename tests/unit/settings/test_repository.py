@@ -7,12 +7,15 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import list_presets
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
 PROJECT = Project(Path(__file__).parents[3])
 
 
 def test_every_preset_fits_every_flow() -> None:
-    assert [str(finding) for finding in check_project(PROJECT)] == []
+    sites = {name: read_site(PROJECT.root, str(path)) for name, path in PROJECT.sites.items()}
+
+    assert [str(finding) for finding in check_project(PROJECT, sites, read_site(PROJECT.root, None))] == []
 
 
 def test_every_preset_has_a_description() -> None:

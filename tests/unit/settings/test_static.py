@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     all_layers,
     effective,
@@ -15,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     find_run,
     replayed,
 )
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
 COLLECTION = "collections/ansible_collections/psap/perf"
 FILES = {
@@ -32,6 +32,7 @@ FILES = {
         "all:\n  vars: {tune_name: inline}\n  children:\n    outer:\n      children:\n        inner:\n"
         "          hosts:\n            one: {tune_gpus: 2}\n            two:\n"
     ),
+    "playbooks/tune.yml": "- hosts: all\n",
     "inventories/site/group_vars/outer.yml": "tune_name: outer\n",
     "inventories/site/group_vars/inner/names.yml": "tune_name: inner\n",
 }
@@ -47,8 +48,9 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_host_settings_come_from_its_groups_and_itself(project: Project) -> None:
-    one = effective(project, "tune", "site", host="one")
-    localhost = effective(project, "tune", "site")
+    site = read_site(project.root, str(project.root / "inventories/site"))
+    one = effective(project, "tune", site.layers_of("one"))
+    localhost = effective(project, "tune", site.layers_of())
 
     assert (one["tune_name"].value, one["tune_name"].origin) == (
         "inner",
@@ -56,19 +58,11 @@ def test_host_settings_come_from_its_groups_and_itself(project: Project) -> None
     )
     assert (one["tune_gpus"].value, one["tune_gpus"].origin) == (2, "inventories/site/hosts.yml:8")
     assert (localhost["tune_name"].value, localhost["tune_gpus"].value) == ("inline", 1)
-    assert hosts_of(project, "site") == ("localhost", "one", "two")
-
-
-def test_site_with_another_inventory_format_may_have_more_hosts(project: Project) -> None:
-    before = names_all_hosts(project, "site")
-    (project.root / "inventories/site/more.ini").write_text("[others]\nthree\n")
-
-    assert before
-    assert not names_all_hosts(project, "site")
+    assert sorted(site.hosts) == ["localhost", "one", "two"]
 
 
 def test_presets_and_overrides_come_last(project: Project) -> None:
-    found = effective(project, "tune", None, ["big"], [("tune_name", "me"), ("tune_tree.x", "2")])
+    found = effective(project, "tune", (), ["big"], [("tune_name", "me"), ("tune_tree.x", "2")])
 
     assert found["tune_gpus"].origin == "presets/big.yml:3"
     assert found["tune_tree"].value == {"r": 4, "x": 2}
@@ -76,12 +70,14 @@ def test_presets_and_overrides_come_last(project: Project) -> None:
 
 
 def test_ansible_variable_on_the_command_line_is_ignored(project: Project) -> None:
-    assert "ansible_user" not in effective(project, "tune", None, [], [("ansible_user", "me"), ("_mine", 1)])
+    assert "ansible_user" not in effective(project, "tune", (), [], [("ansible_user", "me"), ("_mine", 1)])
 
 
 def test_explain_shows_every_layer_of_settings_and_arguments(project: Project) -> None:
-    told = explain(project, "tune", "site", ["big"], [("tune_gpus", "[1, 2]")], "tune_gpus", "one")
-    argument = explain(project, None, None, [], [("repo_probe_size", "5")], "repo_probe_size")
+    below = read_site(project.root, str(project.root / "inventories/site")).layers_of("one")
+    layers = all_layers(project, "tune", below, ["big"], [("tune_gpus", "[1, 2]")])
+    told = explain(project, "tune", layers, "tune_gpus")
+    argument = explain(project, None, all_layers(project, None, (), [], [("repo_probe_size", "5")]), "repo_probe_size")
 
     assert told.value == [1, 2]
     assert [(one.kind, one.value, one.wins) for one in told.layers] == [
@@ -98,17 +94,15 @@ def test_explain_shows_every_layer_of_settings_and_arguments(project: Project) -
 
 def test_unavailable_value_has_a_reason(project: Project) -> None:
     with pytest.raises(UsageError, match="there is no setting or argument tune_gpu; did you mean tune_gpus"):
-        explain(project, "tune", None, [], [], "tune_gpu")
+        explain(project, "tune", all_layers(project, "tune"), "tune_gpu")
     with pytest.raises(UsageError, match="there is no flow tun; did you mean tune"):
-        effective(project, "tun", None)
-    with pytest.raises(UsageError, match="there is no site sit; did you mean site"):
-        effective(project, "tune", "sit")
+        effective(project, "tun")
     with pytest.raises(UsageError, match="there is no preset bug; did you mean big"):
-        effective(project, "tune", None, ["bug"])
+        effective(project, "tune", (), ["bug"])
     with pytest.raises(UsageError, match=r"tune_gpus must be an int, but is the text 'x' \(command line\)"):
-        effective(project, "tune", None, [], [("tune_gpus", "x")])
+        effective(project, "tune", (), [], [("tune_gpus", "x")])
     with pytest.raises(UsageError, match="there is no setting or argument tune_gpsu; did you mean tune_gpus"):
-        effective(project, "tune", None, [], [("tune_gpsu", "1")])
+        effective(project, "tune", (), [], [("tune_gpsu", "1")])
 
 
 def test_replay_uses_current_names_and_repeats_arguments(project: Project) -> None:
@@ -120,14 +114,12 @@ def test_replay_uses_current_names_and_repeats_arguments(project: Project) -> No
     )
 
     entries, arguments = replayed(find_run(project.root / "runs", "before"), project, "one")
-    layers = all_layers(project, "tune", None, replay=run)
 
     assert [(entry.key, entry.value, str(entry.where)) for entry in entries] == [
         ("tune_gpus", 4, "runs/before/settings.yml:2"),
         ("tune_gpus", 6, "runs/before/settings.yml:6"),
     ]
     assert arguments == {"repo_probe_size": 7}
-    assert [layer.kind for layer in layers] == ["default", "replay", "preset", "command line"]
     with pytest.raises(UsageError, match="there is no run nothing with a settings"):
         find_run(project.root / "runs", "nothing")
 
@@ -137,4 +129,4 @@ def test_refused_value_is_not_explained_as_applied(project: Project) -> None:
     (project.root / "presets" / "big.yml").write_text("preset_big:\n  repo_probe_size: 9\n")
 
     with pytest.raises(UsageError, match=r"big.yml:2: repo_probe_size is an argument that playbooks/tune.yml:2 binds"):
-        explain(project, "tune", None, ["big"], [], "repo_probe_size")
+        explain(project, "tune", all_layers(project, "tune", (), ["big"]), "repo_probe_size")

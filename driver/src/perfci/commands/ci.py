@@ -15,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states i
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 from perfanalysis.files.local_path import LocalPath
 from perfdrv.ansible.request import RunRequest
+from perfdrv.ansible.sites import read_site
 from perfdrv.command_line.completion import complete_flows
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
@@ -170,8 +171,8 @@ def secrets_command(ctx: click.Context, /, flow: str, **_layers: Any) -> int:
     project = current_project(ctx)
     given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
-    site = given.site or project.default_site()
-    known = effective(project.content(), project.flow(flow), site, presets, pairs)
+    site = read_site(project, given.site)
+    known = effective(project.content(), project.flow(flow), site.layers_of(), presets, pairs)
     values = {name: one.value for name, one in known.items()}
     found = list(states(project.content().settings_of(flow), values, lambda text: resolve(parse_reference(text))))
     rows = [(one.name, one.form, one.reference, one.problem or one.status, one.description) for one in found]
@@ -265,6 +266,5 @@ def _arguments_of(project: Project, given: RunOptions, job: Job, session: JobSes
 def _settings_of(project: Project, given: RunOptions, *prefixes: str) -> dict[str, Any]:
     """Return the values of the settings whose names begin with a prefix."""
     presets, pairs = presets_and_pairs(given, project)
-    site = given.site or project.default_site()
-    known = effective(project.content(), None, site, presets, pairs)
+    known = effective(project.content(), None, read_site(project, given.site).layers_of(), presets, pairs)
     return {name: one.value for name, one in known.items() if name.startswith(prefixes)}

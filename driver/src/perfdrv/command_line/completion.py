@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 from perfanalysis.files.runs_folder import LATEST, run_names
 
+from perfdrv.ansible.sites import read_site
 from perfdrv.command_line.session import current_project, current_runs_root
 from perfdrv.errors import UsageError
 
@@ -46,9 +47,14 @@ def _settings(ctx: click.Context, incomplete: str) -> Iterable[str]:
     return [f"{name}=" for name in names]
 
 
+def _hosts(ctx: click.Context, _incomplete: str) -> Iterable[str]:
+    return sorted(read_site(current_project(ctx), ctx.params.get("site")).hosts)
+
+
 complete_presets = _complete(lambda ctx, _: current_project(ctx).content().presets)
 complete_flows = _complete(lambda ctx, _: current_project(ctx).content().flows)
 complete_sites = _complete(lambda ctx, _: current_project(ctx).content().sites)
 complete_names = _complete(lambda ctx, _: current_project(ctx).content().names)
+complete_hosts = _complete(_hosts)
 complete_runs = _complete(_runs)
 complete_settings = _complete(_settings)

@@ -8,6 +8,7 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import effective
 
 from perfdrv.ansible.single_task import run_task
+from perfdrv.ansible.sites import read_site
 from perfdrv.command_line.run_options import RunOptions, preset_names, presets_and_pairs
 from perfdrv.project import Project
 
@@ -24,7 +25,8 @@ def with_profile(given: RunOptions, project: Project, flow: str) -> RunOptions:
     """
     inventory = project.inventory(given.site) if given.site else None
     presets, pairs = presets_and_pairs(given, project)
-    known = effective(project.content(), project.flow(flow), given.site or project.default_site(), presets, pairs)
+    site = read_site(project, given.site)
+    known = effective(project.content(), project.flow(flow), site.layers_of(), presets, pairs)
     # not every project declares these settings
     profiles = known[_PROFILES].value if _PROFILES in known else {}
     if not profiles or known[_METHOD].value != _EXISTING or presets != preset_names(given, project):

@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
-from ansible_collections.psap.perf.plugins.module_utils.settings.sites import hosts_of, names_all_hosts
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import Layer
+from ansible_collections.psap.perf.plugins.module_utils.settings.site import LOCALHOST
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
+    all_layers,
     diff,
     effective,
     explain,
@@ -18,7 +20,14 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
 )
 from click.shell_completion import CompletionItem
 
-from perfdrv.command_line.completion import complete_flows, complete_names, complete_presets, complete_runs
+from perfdrv.ansible.sites import read_inventories, read_site
+from perfdrv.command_line.completion import (
+    complete_flows,
+    complete_hosts,
+    complete_names,
+    complete_presets,
+    complete_runs,
+)
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import OrderedCommand, RunOptions, layer_options, presets_and_pairs
 from perfdrv.command_line.session import current_project, runs_dir_option
@@ -32,23 +41,20 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 # where flows run: playbooks/flow.yml
 _FLOW_HOST = "sutest"
 _host = click.option(
-    "--host", help=f"Show the values of this host of the site. [default: {_FLOW_HOST}, on which flows run]"
+    "--host",
+    shell_complete=complete_hosts,
+    help=f"Show the values of this host of the site. [default: {_FLOW_HOST}, on which flows run]",
 )
 
 
-def _place_of(project: Project, given: RunOptions, host: str | None) -> tuple[str | None, str]:
-    """Return the site and the host whose settings are shown.
+def _below_presets(project: Project, given: RunOptions, host: str | None) -> tuple[Layer, ...]:
+    """Return the layers that the site gives to *host*, by default to the host on which flows run.
 
     Raises:
-        UsageError: The site's inventory has no such host.
+        UsageError: Ansible cannot read the site's inventory, or the site has no such host.
     """
-    site = given.site or project.default_site()
-    known = hosts_of(project.content(), site) if site else ("localhost",)
-    if host is None:
-        return site, _FLOW_HOST if _FLOW_HOST in known else "localhost"
-    if host not in known and (site is None or names_all_hosts(project.content(), site)):
-        raise UsageError(f"site {site or '(none)'} has no host {host!r}; its hosts: {', '.join(known)}")
-    return site, host
+    site = read_site(project, given.site)
+    return site.layers_of(host or (_FLOW_HOST if _FLOW_HOST in site.hosts else LOCALHOST))
 
 
 @settings.command("show", cls=OrderedCommand, short_help="Show settings with values and origins.")
@@ -63,15 +69,8 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_j
 
     given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
-    site, host = _place_of(project, given, host)
-    known = effective(
-        project.content(),
-        project.flow(flow) if flow else None,
-        site,
-        presets,
-        pairs,
-        host,
-    )
+    named = project.flow(flow) if flow else None
+    known = effective(project.content(), named, _below_presets(project, given, host), presets, pairs)
     found = {name: one for name, one in known.items() if project.content().setting(name) is not None}
     if as_json:
         document = {name: {"value": one.value, "origin": one.origin} for name, one in found.items()}
@@ -92,43 +91,32 @@ def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json:
     project = current_project(ctx)
 
     given = RunOptions.of(ctx)
-    presets, pairs = presets_and_pairs(given, project)
-    site, host = _place_of(project, given, host)
-    explained = explain(
-        project.content(),
-        None,
-        site,
-        presets,
-        pairs,
-        name,
-        host,
-    )
+    below = _below_presets(project, given, host)
+    known = all_layers(project.content(), None, below, *presets_and_pairs(given, project))
+    found = explain(project.content(), None, known, name)
     if as_json:
         layers = [
-            {"layer": one.kind, "value": one.value, "origin": one.origin, "wins": one.wins} for one in explained.layers
+            {"layer": one.kind, "value": one.value, "origin": one.origin, "wins": one.wins} for one in found.layers
         ]
-        click.echo(
-            json.dumps({"name": explained.name, "value": explained.value, "layers": layers}, indent=2, default=str)
-        )
+        click.echo(json.dumps({"name": found.name, "value": found.value, "layers": layers}, indent=2, default=str))
         return
-    click.echo(f"{explained.name} = {value_text(explained.value)}")
-    if explained.option is not None:
-        choices = f", one of {', '.join(map(str, explained.option.choices))}" if explained.option.choices else ""
-        click.echo(f"{explained.option.type}{choices}. {explained.option.help}")
-    rows = [
-        ("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in explained.layers
-    ]
+    click.echo(f"{found.name} = {value_text(found.value)}")
+    if found.option is not None:
+        choices = f", one of {', '.join(map(str, found.option.choices))}" if found.option.choices else ""
+        click.echo(f"{found.option.type}{choices}. {found.option.help}")
+    rows = [("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in found.layers]
     print_table(("", "layer", "name", "value", "origin"), rows, empty="No layer sets this name.")
 
 
 @settings.command("check")
 @click.pass_context
 def check_command(ctx: click.Context) -> int:
-    """Check every declaration, preset and site of the project."""
+    rows = [("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in found.layers]
     project = current_project(ctx)
 
     content = project.content()
-    findings = check_project(content)
+    no_site, *sites = read_inventories(project, [None, *map(str, content.sites.values())])
+    findings = check_project(content, dict(zip(content.sites, sites, strict=True)), no_site)
     for finding in findings:
         click.echo(str(finding))
     if findings:
@@ -182,7 +170,7 @@ def _values_of(project: Project, name: str, runs_directory: Path | None) -> dict
     """Return the settings of a run, or those with a preset applied."""
     content = project.content()
     if name in content.presets:
-        known = effective(content, None, project.default_site(), [name])
+        known = effective(content, None, read_site(project, None).layers_of(), [name])
         return {key: one.value for key, one in known.items() if content.setting(key) is not None}
     try:
         return values_of_run(find_run(project.runs_root(runs_directory), name))

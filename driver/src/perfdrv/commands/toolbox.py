@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import e
 from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import answer
 
 from perfdrv.ansible.request import RunRequest, json_vars
+from perfdrv.ansible.sites import read_site
 from perfdrv.command_line.arguments import command_options, given_arguments, long_options
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
@@ -149,8 +150,8 @@ def _run_command(project: Project, spec: CommandSpec, given: RunOptions) -> int:
 
 
 def _show_arguments(project: Project, spec: CommandSpec, given: RunOptions) -> int:
-    site = given.site or project.default_site()
-    known = effective(project.content(), None, site, *presets_and_pairs(given, project))
+    below = read_site(project, given.site).layers_of()
+    known = effective(project.content(), None, below, *presets_and_pairs(given, project))
     rows = []
     for argument in spec.arguments:
         found = known.get(argument.name)

@@ -15,7 +15,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 from ansible_collections.psap.perf.plugins.module_utils.hosts.host_keys import SshTarget, advice, is_refused_key
-from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import LANE_OF
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 
 _STOP_POLL_S = 0.5

@@ -29,7 +29,7 @@ from ansible import constants, context
 from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
-from ansible_collections.psap.perf.plugins.plugin_utils.preset_layers import PresetLayers
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers import PresetLayers
 
 
 class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no types

@@ -1,41 +1,43 @@
-"""``perfdrv settings check``: everything the files of a project say about settings, without Ansible or a cluster."""
+"""``perfdrv settings check``: everything that a project's files set, without a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.bindings import bindings_of_plays, bound_argument
 from ansible_collections.psap.perf.plugins.module_utils.settings.declarations import check_declarations
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile, label_of
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import (
     Finding,
     unknown_name,
     wrong_together,
     wrong_value,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings.layers import bindings, settle
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import Layer, bindings, settle
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     Assignment,
+    Entry,
     Preset,
     PresetError,
     Resolver,
     preset_from_file,
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.sites import (
-    entries_of,
-    hosts_of,
-    inventory_entries,
-    vars_files_below,
-)
+from ansible_collections.psap.perf.plugins.module_utils.settings.site import Site
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import all_layers
 
 
-def check_project(project: Project) -> tuple[Finding, ...]:
-    """All that is wrong with the declarations, presets, group_vars and sites of *project*, each thing once."""
+def check_project(project: Project, sites: Mapping[str, Site], no_site: Site) -> tuple[Finding, ...]:
+    """Return all that is wrong with the declarations, presets, group_vars and sites of *project*, each thing once.
+
+    Args:
+        project: what to check.
+        sites: its sites as Ansible reads them, by name.
+        no_site: what Ansible reads without an inventory, against which flows and presets are checked.
+    """
     found: dict[str, Finding] = {}
     declarations = list(check_declarations(project))
     for finding in declarations:
@@ -43,35 +45,40 @@ def check_project(project: Project) -> tuple[Finding, ...]:
     if any(finding.fatal for finding in declarations):
         # what cannot be read cannot be checked against
         return tuple(found.values())
-    for finding in (*_check_files(project), *_check_presets(project), *_check_sites(project)):
+    everywhere = (no_site, *sites.values())
+    bound = dict(_bindings(project, everywhere))
+    checks = (
+        *_check_problems(project, sites),
+        *_check_files(project, everywhere),
+        *_check_presets(project, bound, no_site.layers_of()),
+        *_check_flows(project, everywhere),
+    )
+    for finding in checks:
         found.setdefault(str(finding), finding)
     return tuple(found.values())
 
 
-def _check_files(project: Project) -> Iterator[Finding]:
-    """The names in every vars file and inventory, and names that two files of one folder set."""
-    for folder in _vars_folders(project):
-        for entity in vars_files_below(folder):
-            yield from _check_layer(project, entity)
-    for site in project.sites.values():
-        try:
-            entries = list(inventory_entries(project, site))
-        except UsageError as error:
-            yield _as_finding(error)
-            continue
-        for entry in entries:
+def _check_problems(project: Project, sites: Mapping[str, Site]) -> Iterator[Finding]:
+    for name, site in sites.items():
+        if site.problem:
+            yield Finding(
+                label_of(project.sites[name], project.root), f"Ansible cannot read this inventory: {site.problem}"
+            )
+
+
+def _check_files(project: Project, sites: Iterable[Site]) -> Iterator[Finding]:
+    """Yield what is wrong with the names in vars files and inventories."""
+    for site in sites:
+        for files in site.files():
+            yield from _check_layer(project, files)
+        for entry in site.inline:
             if "." in entry.key:
                 yield Finding(
-                    str(entry.where), f"{entry.key}: a leaf of a dictionary can stand in group_vars files only"
+                    str(entry.where), f"{entry.key}: only group_vars and host_vars files can set a leaf of a dictionary"
                 )
             finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=False)
             if finding is not None:
                 yield finding
-
-
-def _vars_folders(project: Project) -> list[Path]:
-    places = [project.root, *project.sites.values()]
-    return [place / kind for place in places for kind in ("group_vars", "host_vars")]
 
 
 def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
@@ -82,7 +89,7 @@ def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
         except UsageError as error:
             yield _as_finding(error)
             continue
-        for entry in entries_of(file):
+        for entry in _entries_of(file):
             finding = unknown_name(project, entry.key, str(entry.where), must_be_ours=False)
             if finding is not None:
                 yield finding
@@ -95,8 +102,7 @@ def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
             first.setdefault(entry.key, entry.where)
 
 
-def _check_presets(project: Project) -> Iterator[Finding]:
-    bound = dict(_bindings(project))
+def _check_presets(project: Project, bound: Mapping[str, Where], below: tuple[Layer, ...]) -> Iterator[Finding]:
     presets: dict[str, Preset] = {}
     for name, path in project.presets.items():
         try:
@@ -115,10 +121,10 @@ def _check_presets(project: Project) -> Iterator[Finding]:
             continue
         yield from _check_leaves(project, assignments)
         for flow in project.flows:
-            yield from _check_flow(project, flow, None, (name,))
+            yield from _check_flow(project, flow, below, (name,))
 
 
-def _check_entries(project: Project, preset: Preset, bound: dict[str, Where]) -> Iterator[Finding]:
+def _check_entries(project: Project, preset: Preset, bound: Mapping[str, Where]) -> Iterator[Finding]:
     for entry in preset.entries:
         variable = entry.key.partition(".")[0]
         if variable == "extends":
@@ -138,26 +144,19 @@ def _check_leaves(project: Project, assignments: Iterable[Assignment]) -> Iterat
             yield from wrong_value(option, one.value, str(one.where))
 
 
-def _check_sites(project: Project) -> Iterator[Finding]:
-    for flow in project.flows:
-        yield from _check_flow(project, flow, None, ())
-    for site in project.sites:
-        try:
-            hosts = hosts_of(project, site)
-        except UsageError as error:
-            yield _as_finding(error)
-            continue
-        for flow in project.flows:
-            for host in hosts:
-                yield from _check_flow(project, flow, site, (), host)
+def _check_flows(project: Project, sites: Iterable[Site]) -> Iterator[Finding]:
+    for site in sites:
+        for below in site.hosts.values():
+            for flow in project.flows:
+                yield from _check_flow(project, flow, below)
 
 
 def _check_flow(
-    project: Project, flow: str, site: str | None, presets: tuple[str, ...], host: str = "localhost"
+    project: Project, flow: str, below: tuple[Layer, ...], presets: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """The values that *flow* would have."""
+    """Yield what is wrong with the values that *flow* would have."""
     try:
-        settled = settle(all_layers(project, flow, site, presets, host=host))
+        settled = settle(all_layers(project, flow, below, presets))
     except UsageError as error:
         yield _as_finding(error)
         return
@@ -172,26 +171,31 @@ def _check_flow(
     yield from wrong or wrong_together(project, project.flow(flow), values, origins)
 
 
-def _bindings(project: Project) -> Iterator[tuple[str, Where]]:
-    """The arguments that settings are, and that vars files, sites, plays and includes set, and where."""
+def _bindings(project: Project, sites: Iterable[Site]) -> Iterator[tuple[str, Where]]:
+    """Yield the arguments that settings, vars files, inventories, plays and includes bind, and where."""
     for bound in bindings(project.every_setting, project.argument):
         yield bound.key, bound.where
-    for folder in _vars_folders(project):
-        for path in (path for entity in vars_files_below(folder) for path in entity):
-            for entry in _entries_or_nothing(project, path):
-                if project.argument(entry[0]) is not None:
-                    yield entry
+    for site in sites:
+        entries = [entry for files in site.files() for path in files for entry in _readable(project, path)]
+        for entry in (*site.inline, *entries):
+            name = entry.key.partition(".")[0]
+            if project.argument(name) is not None:
+                yield name, entry.where
     yield from bindings_of_plays(project)
 
 
-def _entries_or_nothing(project: Project, path: Path) -> Iterator[tuple[str, Where]]:
-    """A file that cannot be read has its own finding."""
+def _readable(project: Project, path: Path) -> tuple[Entry, ...]:
+    """Return the variables of a vars file; none if it cannot be read, for which there is a finding of its own."""
     try:
-        file = project.read(path)
+        return tuple(_entries_of(project.read(path)))
     except UsageError:
-        return
-    for entry in entries_of(file):
-        yield entry.key.partition(".")[0], entry.where
+        return ()
+
+
+def _entries_of(file: YamlFile) -> Iterator[Entry]:
+    """Yield the variables of a vars file."""
+    for key, value in file.data.items():
+        yield Entry(str(key), value, file.where(key))
 
 
 def _as_finding(error: UsageError) -> Finding:

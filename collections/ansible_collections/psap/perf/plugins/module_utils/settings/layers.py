@@ -6,7 +6,7 @@ Ansible's plugin and the driver fill the same layers, each in its way; here they
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
     PresetError,
     split_key,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 
 DEFAULT = "default"
@@ -60,6 +61,27 @@ class Settled:
 def layer(kind: str, entries: Iterable[Entry]) -> Layer:
     """A layer of entries whose keys may have dots."""
     return Layer(kind, tuple(split_key(entry.key, entry.value, entry.where) for entry in entries))
+
+
+def declared_layers(
+    project: Project, flow: str | None = None, tag: Callable[[Any, Where], Any] = lambda value, _where: value
+) -> tuple[Layer, Layer]:
+    """Return the layers of defaults and bindings that the settings files declare.
+
+    Args:
+        project: what declares them.
+        flow: the flow whose defaults are wanted; None for all flows.
+        tag: returns a value with the place where it is declared.
+    """
+    settings = project.every_setting if flow is None else project.settings_of(flow)
+    defaults = [
+        Entry(option.name, tag(option.default, option.where), default_where(option.where.label)) for option in settings
+    ]
+    bound = [
+        replace(entry, value=tag(entry.value, entry.where))
+        for entry in bindings(project.every_setting, project.argument)
+    ]
+    return layer(DEFAULT, defaults), layer(BASE, bound)
 
 
 def bindings(settings: Iterable[Option], argument_of: Callable[[str], Option | None]) -> Iterator[Entry]:

@@ -1,9 +1,12 @@
-"""Settings as the files alone give them, for ``perfdrv settings`` and for checks: no Ansible, no cluster, no template
-rendered."""
+"""Settings as ``perfdrv settings`` shows and checks them: no cluster, no play, no template rendered.
+
+What lies below the presets comes from Ansible, as :class:`Site`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +26,12 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import unknown_name
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
-    BASE,
     DEFAULT,
     EXTRA,
     PRESET,
-    REPLAY,
     Layer,
     LayerValue,
-    bindings,
+    declared_layers,
     default_where,
     history,
     layer,
@@ -51,7 +52,6 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request im
     pull_layer,
     read_pull_arguments,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings.sites import site_layers
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
 
@@ -123,24 +123,23 @@ def list_presets(project: Project) -> tuple[PresetSummary, ...]:
 def all_layers(
     project: Project,
     flow: str | None,
-    site: str | None,
+    below: Iterable[Layer] = (),
     presets: Sequence[str] = (),
     overrides: Sequence[Override] = (),
-    host: str = "localhost",
-    replay: Path | None = None,
 ) -> list[Layer]:
-    """Every layer for *host*, low to high; a site's own ``perf_presets`` come before *presets*.
+    """Return every layer of a host, low to high.
 
-    :raises UsageError: unknown flow, site, preset or override; a loop; a text that is no value of its option.
+    Args:
+        project: what declares the settings.
+        flow: the flow whose settings are wanted; None for all flows.
+        below: the layers that the site gives to the host. Its ``perf_presets`` come before *presets*.
+        presets: names, in order.
+        overrides: names and values of the command line; texts become values of the declared type.
+
+    Raises:
+        UsageError: an unknown flow, preset or override, presets in a loop, or a text that is no value of its option.
     """
-    bound = layer(BASE, bindings(project.every_setting, project.argument))
-    layers = [layer(DEFAULT, _defaults(project, flow)), *([bound] if bound.assignments else [])]
-    layers += site_layers(project, site, host)
-    given_again: list[Override] = []
-    if replay is not None:
-        entries, arguments = replayed(replay, project, host)
-        layers.append(layer(REPLAY, entries))
-        given_again = list(arguments.items())
+    layers = [*_declared(project, flow), *below]
     chosen = settle(layers, frozenset(("perf_presets",))).get("perf_presets")
     named = [(name, COMMAND_LINE) for name in presets]
     if chosen is not None:
@@ -149,7 +148,7 @@ def all_layers(
     layers.append(Layer(PRESET, resolve_presets(project, [*named, *pull.presets])))
     if pull.settings:
         layers.append(pull_layer(project, pull))
-    layers.append(layer(EXTRA, [_override(project, name, value) for name, value in (*given_again, *overrides)]))
+    layers.append(layer(EXTRA, [_override(project, name, value) for name, value in overrides]))
     return layers
 
 
@@ -165,16 +164,16 @@ def pull_arguments_in(extra: Mapping[str, Any]) -> PullArguments:
 def effective(
     project: Project,
     flow: str | None,
-    site: str | None,
+    below: Iterable[Layer] = (),
     presets: Sequence[str] = (),
     overrides: Sequence[Override] = (),
-    host: str = "localhost",
 ) -> dict[str, Effective]:
-    """The settings of *flow* (of all flows when None), and every other variable that is an argument of a command.
+    """Return the settings of *flow* (of all flows if None), and every other variable that is an argument of a command.
 
-    :raises UsageError: as :func:`all_layers`, and for a leaf below something that is no dictionary.
+    Raises:
+        UsageError: as :func:`all_layers`, or a leaf below a value that is no dictionary.
     """
-    settled = settle(all_layers(project, flow, site, presets, overrides, host))
+    settled = settle(all_layers(project, flow, below, presets, overrides))
     found = {name: (one, project.option(name)) for name, one in settled.items()}
     return {
         name: Effective(name, one.value, one.origin, option)
@@ -183,23 +182,16 @@ def effective(
     }
 
 
-def explain(
-    project: Project,
-    flow: str | None,
-    site: str | None,
-    presets: Sequence[str],
-    overrides: Sequence[Override],
-    name: str,
-    host: str = "localhost",
-) -> Explanation:
-    """What each layer says about *name*, low to high.
+def explain(project: Project, flow: str | None, layers: Sequence[Layer], name: str) -> Explanation:
+    """Return the value of *name* and what each of *layers* sets it to, low to high.
 
-    :raises UsageError: as :func:`effective`, and for a name that nobody declares and no layer sets.
+    Raises:
+        UsageError: two layers set one value in two ways, which a run refuses, or *name* is unknown.
     """
-    layers = _agreeing(project, flow, all_layers(project, flow, site, presets, overrides, host))
+    layers = _agreeing(project, flow, layers)
     option = project.option(name)
     if option is not None and project.setting(name) is None:
-        layers.insert(0, layer(DEFAULT, [_default(option)]))
+        layers.insert(0, layer(DEFAULT, [Entry(name, option.default, default_where(option.where.label))]))
     said = history(layers, name)
     if option is None and not said:
         raise UsageError(f"there is no setting or argument {name}{did_you_mean(name, project.names)}")
@@ -207,17 +199,18 @@ def explain(
     return Explanation(name, option, settled[name].value if name in settled else None, said)
 
 
-def _agreeing(project: Project, flow: str | None, layers: list[Layer]) -> list[Layer]:
-    """*layers*, as a run takes them.
+def _agreeing(project: Project, flow: str | None, layers: Sequence[Layer]) -> list[Layer]:
+    """Return *layers* if a run accepts them.
 
-    :raises UsageError: when two of them are masters of one value, which a run refuses.
+    Raises:
+        UsageError: two of them set one value in two ways.
     """
     findings = dict.fromkeys(
         map(str, (*presets_over_bindings(project, layers), *arguments_over_settings(project, flow, layers)))
     )
     if findings:
         raise UsageError("\n".join(findings))
-    return layers
+    return list(layers)
 
 
 def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference, ...]:
@@ -281,16 +274,9 @@ def replayed(run_directory: Path, project: Project, host: str) -> tuple[list[Ent
     return entries, arguments
 
 
-def _defaults(project: Project, flow: str | None) -> Iterator[Entry]:
-    for name in project.flows if flow is None else (flow,):
-        for option in project.flow(name).settings:
-            yield _default(option)
-    for option in () if project.shared is None else project.shared.settings:
-        yield _default(option)
-
-
-def _default(option: Option) -> Entry:
-    return Entry(option.name, option.default, default_where(option.where.label))
+@functools.lru_cache(maxsize=64)
+def _declared(project: Project, flow: str | None) -> tuple[Layer, Layer]:
+    return declared_layers(project, flow)
 
 
 def _override(project: Project, name: str, value: Any) -> Entry:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible import constants
 from ansible.errors import AnsibleParserError
-from ansible.inventory.helpers import sort_groups
-from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import runs_root
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     BASE,
-    DEFAULT,
     EXTRA,
     GIVEN,
     HOST,
     PRESET_KINDS,
     REPLAY,
-    SITE,
     Layer,
     Settled,
-    bindings,
-    default_where,
+    declared_layers,
     given_settings,
     layer,
     settle,
@@ -40,7 +33,6 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.pull_request im
     PullArguments,
     pull_layer,
 )
-from ansible_collections.psap.perf.plugins.module_utils.settings.sites import inventory_files, vars_files_below
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     find_run,
@@ -49,7 +41,6 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import misread_texts, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
-from ansible_collections.psap.perf.plugins.plugin_utils.announced_presets import AnnouncedPresets
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     drop_extra_var,
     extra_vars,
@@ -58,19 +49,12 @@ from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
     tagged_at,
     where,
 )
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.announced_presets import AnnouncedPresets
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layers import LANE_OF, InventoryLayers
 
 # Shows the action that the plugin is at work; its value is the list of the presets that were applied.
 MARKER = "perf_presets_applied"
 REPLAYED_RUN = "perf_replay"
-# A variable of a lane: the host that it belongs to.
-LANE_OF = "perf_lane_of"
-_INVENTORY = Where("the inventory")
-_PLUGIN_STAGES = (
-    "all_plugins_play",
-    "groups_plugins_play",
-    "all_plugins_inventory",
-    "groups_plugins_inventory",
-)
 
 
 class PresetLayers:
@@ -79,23 +63,21 @@ class PresetLayers:
     def __init__(self, project: Project, loader: Any) -> None:
         """*loader* is Ansible's data loader."""
         self.project = project
-        self.hosts: dict[str, Any] = {}
         self._loader = loader
-        self._everyone: Any = None
-        self._inventory_paths: list[str] = []
+        self._inventory = InventoryLayers(project.root, loader)
         self._announced = AnnouncedPresets(project, loader)
         self._converted = False
 
     def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
         """The defaults, and the bindings, that neither group_vars nor the inventory's group ``all`` override."""
-        self._everyone = group
+        self._inventory.all_group = group
         if not self._is_beside_playbook(path):
-            if path not in self._inventory_paths:
-                self._inventory_paths.append(path)
+            if path not in self._inventory.folders:
+                self._inventory.folders.append(path)
             return {}
         overridden = {
             *group.get_vars(),
-            *(one.variable for one in self._files(BASE, path, group).assignments),
+            *(one.variable for one in self._inventory.files(BASE, path, group).assignments),
         }
         declared = (one for source in self._declared for one in source.assignments)
         return {one.variable: one.value for one in declared if one.variable not in overridden}
@@ -107,7 +89,7 @@ class PresetLayers:
 
         :raises AnsibleParserError: for everything that is wrong with a preset, with its file and line.
         """
-        self.hosts[host.name] = host
+        self._inventory.hosts[host.name] = host
         if not self._is_beside_playbook(path):
             return {}
         try:
@@ -122,7 +104,7 @@ class PresetLayers:
 
         What plays and includes set is above these and unknown here.
         """
-        lower = [*self._declared, *self._inventory_layers(self.hosts[host])]
+        lower = [*self._declared, *self._inventory.of(self._inventory.hosts[host])]
         extra = extra_vars(self._loader)
         pull = self._pull(str(extra.get(VARIABLE) or ""))
         presets = self._announced.layer(extra, settle(lower, frozenset(("perf_presets",))), pull.presets)
@@ -143,18 +125,17 @@ class PresetLayers:
 
         :raises UsageError: for a key that stands twice, of which Ansible would take the last one, with file and line.
         """
-        for place in (self._loader.get_basedir(), *self._inventory_paths):
-            folders = (Path(place) / "group_vars", Path(place) / "host_vars")
-            below = [path for folder in folders for files in vars_files_below(folder) for path in files]
-            for path in (*below, *(inventory_files(Path(place)) if place in self._inventory_paths else ())):
-                self.project.read(path.resolve())
+        files = [file for files in self._inventory.vars_files() for file in files]
+        inventories = (Path(folder).glob("*.y*ml") for folder in self._inventory.folders)
+        for path in (*files, *(file.resolve() for found in inventories for file in sorted(found))):
+            self.project.read(path)
 
     def _given(self, host: str) -> dict[str, Any]:
         self._prepare_extra_vars()
         layers = self.layers(host)
         extra = extra_vars(self._loader)
         # Ansible itself gives a lane the variables of its groups only
-        kinds = (HOST, *PRESET_KINDS) if LANE_OF in self.hosts[host].vars else PRESET_KINDS
+        kinds = (HOST, *PRESET_KINDS) if LANE_OF in self._inventory.hosts[host].vars else PRESET_KINDS
         upper = {one.variable for source in layers if source.kind in kinds for one in source.assignments}
         leaves = with_leaves(layers)
         wanted = frozenset(name for name in upper | leaves if name not in extra)
@@ -212,71 +193,23 @@ class PresetLayers:
         run = extra_vars(self._loader).get(REPLAYED_RUN)
         return [layer(REPLAY, self._recorded(str(run), host)[0])] if run else []
 
-    @functools.lru_cache(maxsize=4)  # noqa: B019 - see _files
+    @functools.lru_cache(maxsize=4)  # noqa: B019 - see InventoryLayers.files
     def _pull(self, path: str) -> PullArguments:
         return pull_arguments_in({VARIABLE: path})
 
-    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see InventoryLayers.files
     def _recorded(self, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:
         return replayed(find_run(runs_root(self.project.root), run), self.project, host)
-
-    def _inventory_layers(self, host: Any) -> Iterator[Layer]:
-        """The group layers in the order of ansible.cfg's ``precedence``, then the host's own."""
-        groups = sort_groups([group for group in host.get_groups() if group.name != "all"])
-        for stage in constants.VARIABLE_PRECEDENCE:
-            members = [self._everyone] if stage.startswith("all_") else groups
-            if stage in _PLUGIN_STAGES:
-                yield from self._stage_files(stage, members)
-            else:
-                yield from (self._inline(SITE, group) for group in members)
-        belongs_to = self.hosts.get(host.vars.get(LANE_OF))
-        for one in (host,) if belongs_to is None else (belongs_to, host):
-            yield self._inline(HOST, one)
-            for path in (*self._inventory_paths, self._loader.get_basedir()):
-                yield self._files(HOST, path, one)
-
-    def _stage_files(self, stage: str, members: list[Any]) -> Iterator[Layer]:
-        beside_playbook = stage.endswith("_play")
-        for path in [self._loader.get_basedir()] if beside_playbook else self._inventory_paths:
-            yield from (self._files(BASE if beside_playbook else SITE, path, member) for member in members)
-
-    def _inline(self, kind: str, entity: Any) -> Layer:
-        return layer(kind, self._entries(entity.vars))
-
-    @functools.lru_cache(maxsize=4096)  # noqa: B019 - there is one instance for the whole process; the files of a run do not change
-    def _files(self, kind: str, path: str, entity: Any) -> Layer:
-        plugin = vars_loader.get("ansible.builtin.host_group_vars")
-        return layer(kind, self._entries(plugin.get_vars(self._loader, path, [entity])))
-
-    def _entries(self, variables: Mapping[str, Any]) -> Iterator[Entry]:
-        for key, value in variables.items():
-            yield Entry(str(key), value, self._where(key, value))
-
-    def _where(self, key: str, value: Any) -> Where:
-        """The key's line, as the driver says it, unless the value was read from another file than the key."""
-        of_key, of_value = where(key, self.project.root), where(value, self.project.root)
-        if of_key is None or (of_value is not None and of_value.label != of_key.label):
-            return of_value or _INVENTORY
-        return of_key
 
     @functools.cached_property
     def _declared(self) -> tuple[Layer, Layer]:
         """The defaults of settings, and the arguments that settings are."""
-        settings = self.project.every_setting
-        defaults = [
-            Entry(option.name, self._declared_at(option.default, option.where), default_where(option.where.label))
-            for option in settings
-        ]
-        bound = [
-            replace(entry, value=self._declared_at(entry.value, entry.where))
-            for entry in bindings(settings, self.project.argument)
-        ]
-        return layer(DEFAULT, defaults), layer(BASE, bound)
+        return declared_layers(self.project, tag=self._declared_at)
 
     def _declared_at(self, value: Any, at: Where) -> Any:
         return tagged_at(value, self.project.root / at.label, at.line)
 
-    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see _files
+    @functools.lru_cache(maxsize=4096)  # noqa: B019 - see InventoryLayers.files
     def _is_beside_playbook(self, path: str) -> bool:
         return Path(path).resolve() == Path(self._loader.get_basedir()).resolve()
 

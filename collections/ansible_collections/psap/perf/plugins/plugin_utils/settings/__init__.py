@@ -1,0 +1,1 @@
+"""Settings inside Ansible: inventories, presets, extra vars, and the check at a run's start."""
