@@ -59,30 +59,24 @@ def extra_vars(loader: Any) -> dict[str, Any]:
     return variables
 
 
-def set_extra_var(loader: Any, name: str, value: Any) -> None:
-    """Put *value*, with the origin of what it replaces, in the extra vars that are in force.
+def replace_extra_vars(loader: Any, wanted: Mapping[str, Any]) -> None:
+    """Make *wanted* the extra vars in force; a changed value keeps the origin of the value that it replaces.
 
-    :raises AnsibleError: where this core no longer keeps one dictionary of extra vars.
+    Raises:
+        AnsibleError: this core does not keep one dictionary of extra vars.
     """
     variables = extra_vars(loader)
-    tagless = name not in variables or value is None or isinstance(value, bool)
-    variables[name] = value if tagless else AnsibleTagHelper.tag_copy(variables[name], value)
-    if extra_vars(loader).get(name) != value:
+    for name in [name for name in variables if name not in wanted]:
+        del variables[name]
+    for name, value in wanted.items():
+        if name not in variables or value is None or isinstance(value, bool):
+            variables[name] = value
+        elif value is not variables[name]:
+            variables[name] = AnsibleTagHelper.tag_copy(variables[name], value)
+    if extra_vars(loader) != wanted:
         raise AnsibleError(
-            f"ansible-core {core_version} does not let psap.perf convert {name}=… to its declared type; "
-            f"give it as JSON, -e '{{\"{name}\": …}}', or use one of 2.19 to 2.21"
-        )
-
-
-def drop_extra_var(loader: Any, name: str) -> None:
-    """Take *name* out of the extra vars that are in force.
-
-    :raises AnsibleError: as :func:`set_extra_var`.
-    """
-    extra_vars(loader).pop(name, None)
-    if name in extra_vars(loader):
-        raise AnsibleError(
-            f"ansible-core {core_version} does not let psap.perf leave {name} out; use one of 2.19 to 2.21"
+            f"ansible-core {core_version} does not let psap.perf convert extra vars to their declared types; "
+            "use ansible-core 2.19 to 2.21"
         )
 
 

@@ -14,7 +14,7 @@ description:
   - Gives a lane the variables of the host that it belongs to.
   - Gives, above presets, what a pull request sets, from the file that C(perf_pull_arguments) in the extra vars names.
   - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
-  - Converts the texts of C(-e name=text) to the declared type.
+  - Converts the texts of C(-e name=text) to the declared type, once, before the first variable is read.
 author: The psap.perf developers (@openshift-psap)
 options:
   _supported:
@@ -26,9 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants, context
+from ansible.errors import AnsibleParserError
 from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PresetError
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
+from ansible_collections.psap.perf.plugins.plugin_utils.settings.extra_vars import prepare_extra_vars
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers import PresetLayers
 
 
@@ -48,10 +52,19 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no t
         if context.CLIARGS.get("export"):
             # AWX keeps what it exports from a site as the site's own, where declared defaults would beat the project
             return {}
+        try:
+            return self._variables(loader, path, entities if isinstance(entities, list) else [entities])
+        except PresetError as error:
+            raise AnsibleParserError(str(error), obj=error.where.tagged) from error
+        except PerfError as error:
+            raise AnsibleParserError(str(error)) from error
+
+    def _variables(self, loader: Any, path: str, entities: list[Any]) -> dict[str, Any]:
         if self.layers is None:
-            self.layers = PresetLayers(Project(_project_root(loader)), loader)
+            project = Project(_project_root(loader))
+            self.layers = PresetLayers(project, loader, prepare_extra_vars(project, loader))
         given: dict[str, Any] = {}
-        for entity in entities if isinstance(entities, list) else [entities]:
+        for entity in entities:
             if entity.base_type is InventoryObjectType.HOST:
                 given.update(self.layers.for_host(entity, path))
             elif entity.name == "all":
