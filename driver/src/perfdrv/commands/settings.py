@@ -111,7 +111,7 @@ def explain_command(ctx: click.Context, /, name: str, host: str | None, as_json:
 @settings.command("check")
 @click.pass_context
 def check_command(ctx: click.Context) -> int:
-    rows = [("->" if one.wins else "", one.kind, one.key, value_text(one.value), one.origin) for one in found.layers]
+    """Check every declaration, preset and site of the project; no cluster is needed."""
     project = current_project(ctx)
 
     content = project.content()
