@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-FILES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles/fine_tuning_job/files"
+ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
+FILES = ROLES / "shared_fine_tuning_job/files"
 RECORDS = [{"instruction": f"say {number}", "input": "", "output": str(number)} for number in range(4)]
 AS_IS: dict[str, Any] = {"name": "alpaca.json", "replication": 1.0, "transform": "", "prefer_cache": True}
 

@@ -1,6 +1,6 @@
-"""What holds for every role: its files, arguments and tasks. A new one needs no new test here.
+"""Check the files, arguments and tasks of every role. A new role needs no new test here.
 
-A role is a command, or has no arguments of its own and is included by commands.
+A role is a command, or its name begins with ``shared_`` and commands include it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.types import pr
 PROJECT = Path(__file__).resolve().parents[3]
 COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 OPENING = "command"
+SHARED = "shared_"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 
 
-COMMANDS = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]
+COMMANDS = [role for role in ROLES if not role.name.startswith(SHARED)]
 
 every_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: str(role.name))
 every_command = pytest.mark.parametrize("role", COMMANDS, ids=lambda role: str(role.name))
@@ -52,6 +53,15 @@ def flattened(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield task
         for section in ("block", "always"):
             yield from flattened(task.get(section) or [])
+
+
+def modules_of(role: Path) -> set[str]:
+    return {word for task in tasks_of(role) for word in set(task) - WORDS_OF_A_TASK}
+
+
+def own_of(role: Path) -> set[str]:
+    """Modules of Ansible that *role* may use."""
+    return BUILTIN | OF_HOSTS if own_name(role).startswith(ON_HOSTS) else BUILTIN
 
 
 def nested(options: tuple[Option, ...]) -> Iterator[Option]:
@@ -88,7 +98,6 @@ def test_role_depends_on_the_command_role(role: Path) -> None:
     meta = read(role / "meta/main.yml")
     assert meta["allow_duplicates"] is True
     assert [opening["role"] for opening in meta["dependencies"]] == ["psap.perf.command"]
-    assert meta["galaxy_info"]["description"] == spec_of(role).short_description
 
 
 @every_command
@@ -181,7 +190,8 @@ def test_internal_names_have_the_roles_prefix(role: Path) -> None:
         nested = str((task.get("ansible.builtin.include_role") or {}).get("name", role.name)).rpartition(".")[2]
         names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
         for name in names:
-            allowed = (f"__{role.name}", f"{role.name}_", f"{nested}_", f"__{nested}", "perf_")
+            shared = nested.removeprefix(SHARED)
+            allowed = (f"__{own_name(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_")
             assert name.startswith(allowed), f"{role.name}: {name}"
 
 
@@ -196,7 +206,7 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
     for other in included_without_arguments(role):
         # it has the arguments of the command as one dictionary, by their short names
         own, others = (
-            {f"{role.name}_{name}" for name in re.findall(rf"__{other.name}\.(\w+)", text_of(each))}
+            {f"{role.name}_{name}" for name in re.findall(rf"__{own_name(other)}(?:_measure)?\.(\w+)", text_of(each))}
             for each in (role, other)
         )
         used |= own
@@ -221,6 +231,11 @@ def fields_of(action: Path) -> Iterator[str]:
     paths = [action, *(COLLECTION / f"{name.replace('.', '/')}.py" for name in imported)]
     for path in filter(Path.is_file, paths):
         yield from re.findall(r"^    (\w+): ", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def own_name(role: Path) -> str:
+    """What the internal names of a role begin with, after two underscores."""
+    return role.name.removeprefix(SHARED)
 
 
 def text_of(role: Path) -> str:

@@ -11,7 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_call import INPUTS, grpc_call
 
-TEMPLATE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/wisdom_job/templates/job.yml.j2"
+ROLES = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles"
+TEMPLATE = ROLES / "shared_wisdom_job/templates/job.yml.j2"
 
 
 @pytest.fixture(name="asked")
