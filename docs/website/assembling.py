@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import SHARED_ROLE, CommandSpec
 
 from docs.website import collection, kpi_page, settings_pages
 from docs.website.commands import commands_by_group, example, words
@@ -33,6 +33,7 @@ _PLUGINS = {
     "lookup": ("Lookups", ""),
     "vars": ("Vars plugins", ""),
     "callback": ("Callbacks", ""),
+    "role": ("Shared roles", "Whose arguments several commands accept."),
 }
 
 
@@ -50,7 +51,7 @@ def assemble(folder: Path) -> None:
         for group, own in commands.items()
         for command, spec in own.items()
     }
-    documented = collection.write_pages(PROJECT, folder / "collection", roles.__getitem__)
+    documented = collection.write_pages(PROJECT, folder / "collection", roles.get)
     made: dict[str, Iterable[str]] = {
         "commands/index.md": _commands_index(commands),
         **{f"commands/{group}.md": _group(group, own) for group, own in commands.items()},
@@ -141,11 +142,18 @@ def _plugins(documented: Sequence[collection.Documented]) -> Iterator[str]:
     yield from ("# Verbs and other plugins", "")
     yield "Made from the documentation of the plugins of `psap.perf`; `ansible-doc` shows it too."
     for kind, (heading, purpose) in _PLUGINS.items():
-        pages = {one.file: one.name for one in documented if one.kind == kind}
+        listed = [
+            one for one in documented if one.kind == kind and (kind != "role" or one.name.startswith(SHARED_ROLE))
+        ]
+        pages = {one.file: one.name for one in listed}
         yield from ("", f"## {heading}", "", *([purpose, ""] if purpose else []))
         yield from ("| plugin | what it does |", "|---|---|")
-        yield from (f"| [{one.name}]({one.file}) | {one.words} |" for one in documented if one.kind == kind)
+        yield from (f"| [{one.name}]({one.file}) | {one.words} |" for one in listed)
         yield from _toctree(list(pages), pages)
+
+
+def _is_command(one: collection.Documented) -> bool:
+    return one.kind == "role" and not one.name.startswith(SHARED_ROLE)
 
 
 def _settings_index(project: Project) -> Iterator[str]:

@@ -32,8 +32,8 @@ class Documented:
     file: str
 
 
-Usage = Callable[[str], tuple[str, str]]
-"""From a role's name to its words on the command line, and an example of how it is called."""
+Usage = Callable[[str], tuple[str, str] | None]
+"""From a role's name to its words on the command line and an example of a call; None for a shared role."""
 
 
 class CollectionError(Exception):
@@ -78,8 +78,7 @@ def _fitted(path: Path, usage: Usage) -> Documented:
         raise CollectionError(f"{path.name}: the page that antsibull-docs made has no title of the known form")
     one = Documented(found["name"], found["kind"], found["words"].replace("\\", ""), path.name)
     if one.kind == "role":
-        words, example = usage(one.name)
-        top = _titled(f"{words} \u2013 {found['words']}", _USAGE.format(example=example, role=one.name))
+        top = _titled(*_command_top(usage(one.name), one.name, found["words"]))
     else:
         top = _titled(f"{NAME}.{one.name} \u2013 {found['words']}", _PLUGIN[one.kind])
     text = "\n".join(top if name == "Title" else _kept(name, part) for name, part in parts)
@@ -87,6 +86,15 @@ def _fitted(path: Path, usage: Usage) -> Documented:
     return one
 
 
+def _command_top(usage: tuple[str, str] | None, role: str, purpose: str) -> tuple[str, str]:
+    if usage is None:
+        return f"{NAME}.{role} \u2013 {purpose}", _SHARED
+    words, example = usage
+    return f"{words} \u2013 {purpose}", _USAGE.format(example=example, role=role)
+
+
+_SHARED = """\
+On the command line a parameter is an option of each of these commands, without the role's name."""
 _USAGE = """\
 .. code-block:: console
 

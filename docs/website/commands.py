@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections import defaultdict
@@ -49,7 +50,7 @@ def write_readmes(roles: Path) -> None:
     activate(PROJECT)
     for group, commands in commands_by_group().items():
         for command, spec in commands.items():
-            text = "\n".join(_readme(group, command, spec))
+            text = "\n".join(_readme(group, command, spec)).rstrip()
             (roles / spec.role / "README.md").write_text(f"{text}\n", encoding="utf-8")
     for folder in sorted(roles.iterdir()):
         if not (folder / "README.md").exists():
@@ -68,12 +69,20 @@ def _readme(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
     if not spec.arguments:
         yield "This role has no arguments."
         return
-    yield f"In playbooks and presets an argument is `{spec.role}_<argument>`."
-    yield from ("", "| argument | type | default | description |", "|---|---|---|---|")
-    for argument in spec.arguments:
-        keys = (f"Keys: {argument.keys}.",) if argument.options else ()
-        description = as_markdown(" ".join([*argument.description, *keys])).replace("|", "\\|")
-        yield f"| `{argument.short_name}` | {_type(argument)} | {_default(argument)} | {description} |"
+    for section, arguments in itertools.groupby(spec.arguments, lambda argument: argument.section):
+        yield f"In playbooks and presets each of these arguments is `{section}_<argument>`."
+        yield from ("", "| argument | type | default | description |", "|---|---|---|---|")
+        yield from map(_row, arguments)
+        yield ""
+
+
+def _row(argument: Option) -> str:
+    # the collection can be imported after activate()
+    from ansible_collections.psap.perf.plugins.module_utils.settings.specs import as_markdown
+
+    keys = (f"Keys: {argument.keys}.",) if argument.options else ()
+    description = as_markdown(" ".join([*argument.description, *keys])).replace("|", "\\|")
+    return f"| `{argument.short_name}` | {_type(argument)} | {_default(argument)} | {description} |"
 
 
 def _type(argument: Option) -> str:

@@ -13,19 +13,25 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, Option, read_command
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
+    SHARED_ROLE,
+    CommandSpec,
+    Option,
+    read_command,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import problems
 
 PROJECT = Path(__file__).resolve().parents[3]
 COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 OPENING = "command"
-SHARED = "shared_"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 
 
-COMMANDS = [role for role in ROLES if not role.name.startswith(SHARED)]
+COMMANDS = [role for role in ROLES if not role.name.startswith(SHARED_ROLE)]
+DECLARING = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]
 
 every_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: str(role.name))
+every_declaring_role = pytest.mark.parametrize("role", DECLARING, ids=lambda role: str(role.name))
 every_command = pytest.mark.parametrize("role", COMMANDS, ids=lambda role: str(role.name))
 
 
@@ -53,15 +59,6 @@ def flattened(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield task
         for section in ("block", "always"):
             yield from flattened(task.get(section) or [])
-
-
-def modules_of(role: Path) -> set[str]:
-    return {word for task in tasks_of(role) for word in set(task) - WORDS_OF_A_TASK}
-
-
-def own_of(role: Path) -> set[str]:
-    """Modules of Ansible that *role* may use."""
-    return BUILTIN | OF_HOSTS if own_name(role).startswith(ON_HOSTS) else BUILTIN
 
 
 def nested(options: tuple[Option, ...]) -> Iterator[Option]:
@@ -97,43 +94,45 @@ def test_every_group_has_commands_and_a_one_line_summary() -> None:
 def test_role_depends_on_the_command_role(role: Path) -> None:
     meta = read(role / "meta/main.yml")
     assert meta["allow_duplicates"] is True
-    assert [opening["role"] for opening in meta["dependencies"]] == ["psap.perf.command"]
+    opening, *shared = [dependency["role"] for dependency in meta["dependencies"]]
+    assert opening == "psap.perf.command"
+    assert set(shared) <= {f"psap.perf.{each.name}" for each in DECLARING if each not in COMMANDS}
 
 
-@every_command
+@every_declaring_role
 def test_arguments_have_the_roles_prefix_and_a_description(role: Path) -> None:
     spec = spec_of(role)
     declared = read(role / "meta/argument_specs.yml")["argument_specs"]["main"].get("options") or {}
     assert spec.short_description
     assert not spec.short_description.endswith(".")
-    for option in spec.arguments:
+    for option in spec.own_arguments:
         assert option.name.startswith(f"{role.name}_"), option.name
         assert "type" in declared[option.name], option.name
-    for option in nested(spec.arguments):
+    for option in nested(spec.own_arguments):
         assert option.help.endswith("."), f"{option.name} has no sentence for a description"
         assert option.type != "list" or option.elements, f"{option.name} does not say what it is a list of"
 
 
-@every_command
+@every_declaring_role
 def test_spec_and_defaults_agree(role: Path) -> None:
     spec, defaults = spec_of(role), defaults_of(role)
-    arguments = {option.name: option for option in spec.arguments}
+    arguments = {option.name: option for option in spec.own_arguments}
     assert set(defaults) <= {name for name, option in arguments.items() if not option.required}
     for name, value in defaults.items():
         if not (isinstance(value, str) and "{{" in value):
             assert arguments[name].default == value, name
-    for option in spec.arguments:
+    for option in spec.own_arguments:
         assert not (option.required and option.default is not None), option.name
 
 
-@every_command
+@every_declaring_role
 def test_every_default_has_its_type(role: Path) -> None:
     for option in spec_of(role).arguments:
         if not option.required:
             assert not list(problems(option, option.default)), option.name
 
 
-@every_command
+@every_declaring_role
 def test_secret_is_a_reference_without_a_default(role: Path) -> None:
     for option in spec_of(role).arguments:
         if re.search(r"password|token(?!s)|secret_key|credential", option.name):
@@ -190,37 +189,34 @@ def test_internal_names_have_the_roles_prefix(role: Path) -> None:
         nested = str((task.get("ansible.builtin.include_role") or {}).get("name", role.name)).rpartition(".")[2]
         names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
         for name in names:
-            shared = nested.removeprefix(SHARED)
+            shared = nested.removeprefix(SHARED_ROLE)
             allowed = (f"__{own_name(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_")
             assert name.startswith(allowed), f"{role.name}: {name}"
 
 
 @every_command
 def test_arguments_are_both_declared_and_used(role: Path) -> None:
-    declared = {option.name for option in spec_of(role).arguments}
+    arguments = spec_of(role).arguments
     # those of a command whose name only begins so are its own
     longer = tuple(f"{each.name}_" for each in COMMANDS if each.name.startswith(f"{role.name}_"))
     found = re.findall(rf"(?<![\w_]){role.name}_\w+", text_of(role))
-    used = {name for name in found if not name.startswith(longer)}
+    used = {name.removeprefix(f"{role.name}_") for name in found if not name.startswith(longer)}
     used_by_others: set[str] = set()
-    for other in included_without_arguments(role):
-        # it has the arguments of the command as one dictionary, by their short names
-        own, others = (
-            {f"{role.name}_{name}" for name in re.findall(rf"__{own_name(other)}(?:_measure)?\.(\w+)", text_of(each))}
-            for each in (role, other)
-        )
+    for other in included_roles(role):
+        # it has the arguments of the command as one dictionary, by their short names, or as words of its lines
+        own, others = (set(re.findall(rf"__{own_name(other)}\.(\w+)", text_of(each))) for each in (role, other))
         used |= own
-        used_by_others |= others
-    fields = {f"{role.name}_{field}" for verb in verbs_of(role) for field in fields_of(verb)}
-    assert used <= declared
-    assert declared <= used | used_by_others | fields
+        used_by_others |= others | set(re.findall(r"[{](\w+)[}]", text_of(other)))
+    assert used <= {option.short_name for option in arguments}
+    fields = {field for verb in verbs_of(role) for field in fields_of(verb)}
+    assert {option.short_name for option in arguments} <= used | used_by_others | fields
 
 
 def verbs_of(role: Path) -> Iterator[Path]:
     """Yield the actions of *role* that take their arguments from it."""
     for name in {word for task in tasks_of(role) for word in task}:
         path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
-        if path.is_file() and "(CommandAction" in path.read_text(encoding="utf-8"):
+        if path.is_file() and "(CommandAction)" in path.read_text(encoding="utf-8"):
             yield path
 
 
@@ -235,7 +231,7 @@ def fields_of(action: Path) -> Iterator[str]:
 
 def own_name(role: Path) -> str:
     """What the internal names of a role begin with, after two underscores."""
-    return role.name.removeprefix(SHARED)
+    return role.name.removeprefix(SHARED_ROLE)
 
 
 def text_of(role: Path) -> str:
@@ -244,13 +240,13 @@ def text_of(role: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
-def included_without_arguments(role: Path) -> list[Path]:
-    """The roles without arguments of their own that *role* includes."""
+def included_roles(role: Path) -> list[Path]:
+    """Return the shared roles that *role* includes."""
     names = {str((task.get("ansible.builtin.include_role") or {}).get("name")) for task in tasks_of(role)}
     return [each for each in ROLES if each not in COMMANDS and f"psap.perf.{each.name}" in names]
 
 
-@every_command
+@every_declaring_role
 def test_images_are_pinned(role: Path) -> None:
     for name, value in defaults_of(role).items():
         if name.endswith("image") and value:

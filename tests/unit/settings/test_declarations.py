@@ -47,9 +47,32 @@ def test_valid_project_has_no_findings(tmp_path: Path) -> None:
     assert findings(tmp_path) == []
 
 
-def test_argument_that_only_a_verb_reads_needs_no_default_of_the_role(tmp_path: Path) -> None:
-    tasks = {f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.probe:\n", f"{ROLE}/defaults/main.yml": ""}
-    assert findings(tmp_path, tasks) == []
+SHARED_ROLE = {
+    f"{ROLE}/meta/main.yml": "dependencies: [{role: psap.perf.command}]\n",
+    f"{ROLE.replace('repo_probe', 'shared_probe')}/meta/argument_specs.yml": (
+        "argument_specs: {main: {options: {shared_probe_size: {type: int, description: Size.}}}}\n"
+    ),
+}
+
+
+def test_shared_argument_of_another_name_is_bound_like_any_other(tmp_path: Path) -> None:
+    declared = "options:\n  tune_gpus: {argument: shared_probe_size, default: 1}\n"
+    assert findings(tmp_path, {**SHARED_ROLE, "playbooks/tune/settings.yml": declared}) == []
+
+    project = Project(tmp_path)
+
+    assert (project.roles, project.shared_roles) == (("repo_probe",), ("shared_probe",))
+    assert project.role_of("shared_probe_size") == "shared_probe"
+    [bound] = bindings(project.every_setting, project.argument)
+    assert bound.key == "shared_probe_size"
+
+
+def test_own_and_shared_argument_of_one_short_name_are_refused(tmp_path: Path) -> None:
+    depending = {f"{ROLE}/meta/main.yml": "dependencies:\n  - role: psap.perf.shared_probe\n"}
+
+    [found] = findings(tmp_path, {**SHARED_ROLE, **depending})
+
+    assert "repo_probe_size has the short name of a shared argument; rename it" in found
 
 
 def test_setting_has_the_type_of_the_argument_it_names(tmp_path: Path) -> None:

@@ -100,6 +100,23 @@ def test_command_equals_its_argument_spec(tmp_path: Path) -> None:
     assert command.argument("nfd_look_tree") == tree
 
 
+def test_command_has_the_arguments_of_its_shared_dependencies(tmp_path: Path) -> None:
+    write(tmp_path / "roles/nfd_look/meta/argument_specs.yml", SPEC)
+    shared = "argument_specs: {main: {options: {shared_nfd_timeout: {type: str, default: 1m}}}}\n"
+    write(tmp_path / "roles/shared_nfd/meta/argument_specs.yml", shared)
+    dependencies = "dependencies:\n  - role: psap.perf.command\n  - role: psap.perf.shared_nfd\n"
+    write(tmp_path / "roles/nfd_look/meta/main.yml", dependencies)
+
+    command = read_command(tmp_path / "roles/nfd_look", tmp_path)
+
+    assert [(one.name, one.short_name) for one in command.arguments] == [
+        ("nfd_look_labels", "labels"),
+        ("nfd_look_tree", "tree"),
+        ("shared_nfd_timeout", "timeout"),
+    ]
+    assert command.own_arguments == command.arguments[:2]
+
+
 def test_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
     path = write(
         tmp_path / "playbooks/tune/settings.yml",

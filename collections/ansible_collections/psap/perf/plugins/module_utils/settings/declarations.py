@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def check_declarations(project: Project) -> Iterator[Finding]:
     try:
         flows = [project.flow(name) for name in project.flows]
         shared = project.shared
-        commands = [project.command(role) for role in project.roles]
+        commands = [project.command(role) for role in (*project.roles, *project.shared_roles)]
     except UsageError as error:
         where, _colon, message = str(error).partition(": ")
         yield Finding(where, message, fatal=True)
@@ -104,16 +105,19 @@ def _texts_of(role: Path) -> list[str]:
 
 
 def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
-    for argument in command.arguments:
+    short_names = Counter(argument.short_name for argument in command.arguments)
+    for argument in command.own_arguments:
         if not argument.name.startswith(command.role + "_"):
             yield Finding(str(argument.where), f"{argument.name} must begin with {command.role}_, the name of its role")
+        if short_names[argument.short_name] > 1:
+            yield Finding(str(argument.where), f"{argument.name} has the short name of a shared argument; rename it")
         yield from _check_option(argument)
     path = command.path.parent.parent / "defaults" / "main.yml"
     file = project.read(path) if path.is_file() else None
     # one that need not be given has none, which the role's defaults say too
     declared = {
         argument.name: argument.default
-        for argument in command.arguments
+        for argument in command.own_arguments
         if argument.default is not None or not argument.required
     }
     given = {} if file is None else file.data
@@ -125,7 +129,7 @@ def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
                 "make them equal",
             )
     texts = _texts_of(path.parent.parent)
-    for argument in command.arguments:
+    for argument in command.own_arguments:
         # a verb of the command reads the specification
         read = any(re.search(rf"\b{argument.name}\b", text) for text in texts)
         if argument.default is not None and argument.name not in given and read:

@@ -10,6 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import YamlFile, read_yaml_file
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
+    SHARED_ROLE,
     CommandSpec,
     FlowSpec,
     Option,
@@ -47,6 +48,15 @@ class Project:
     @functools.cached_property
     def roles(self) -> tuple[str, ...]:
         """The names of all commands' roles."""
+        return tuple(name for name in self._roles_with_arguments if not name.startswith(SHARED_ROLE))
+
+    @functools.cached_property
+    def shared_roles(self) -> tuple[str, ...]:
+        """The names of the roles whose arguments several commands share."""
+        return tuple(name for name in self._roles_with_arguments if name.startswith(SHARED_ROLE))
+
+    @functools.cached_property
+    def _roles_with_arguments(self) -> tuple[str, ...]:
         found = (path.parent.parent.name for path in self.collection.glob("roles/*/meta/argument_specs.yml"))
         return tuple(sorted(name for name in found if name not in _SPINE))
 
@@ -87,7 +97,7 @@ class Project:
 
         :raises UsageError: as :meth:`flow`.
         """
-        if role not in self.roles:
+        if role not in self._roles_with_arguments:
             raise UsageError(f"there is no command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
         return self._command(role)
 
@@ -110,7 +120,7 @@ class Project:
 
     def role_of(self, name: str) -> str | None:
         """The role whose argument *name* would be: the longest one it begins with."""
-        return max((role for role in self.roles if name.startswith(role + "_")), key=len, default=None)
+        return max((role for role in self._roles_with_arguments if name.startswith(role + "_")), key=len, default=None)
 
     def argument(self, name: str) -> Option | None:
         """The argument called *name*, of whichever command."""
@@ -129,7 +139,7 @@ class Project:
     def names(self) -> tuple[str, ...]:
         """Every declared setting and argument; reads all files."""
         settings = [option.name for option in self.every_setting]
-        arguments = [option.name for role in self.roles for option in self._command(role).arguments]
+        arguments = [option.name for role in self._roles_with_arguments for option in self._command(role).arguments]
         return tuple(sorted({*settings, *arguments}))
 
     @functools.cached_property
@@ -150,8 +160,9 @@ class Project:
 
     def _arguments_like(self, pattern: str) -> tuple[Option, ...]:
         literal = pattern.partition("*")[0]
-        roles = [role for role in self.roles if role.startswith(literal) or literal.startswith(f"{role}_")]
-        arguments = (argument for role in roles for argument in self._command(role).arguments)
+        named = self._roles_with_arguments
+        roles = [role for role in named if role.startswith(literal) or literal.startswith(f"{role}_")]
+        arguments = (argument for role in roles for argument in self._command(role).own_arguments)
         return tuple(argument for argument in arguments if fnmatchcase(argument.name, pattern))
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process

@@ -96,7 +96,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: its role, what it does, and its arguments in the order of the file."""
+    """A command: its role, what it does, its arguments in the order of the file, then those that it shares."""
 
     role: str
     short_description: str
@@ -108,6 +108,11 @@ class CommandSpec:
     def help(self) -> tuple[str, ...]:
         """The description's paragraphs, without markup."""
         return tuple(map(as_text, self.description))
+
+    @property
+    def own_arguments(self) -> tuple[Option, ...]:
+        """The arguments that the role declares itself."""
+        return tuple(option for option in self.arguments if option.section == self.role)
 
     def argument(self, name: str) -> Option | None:
         """The argument with the full variable name *name*."""
@@ -139,21 +144,36 @@ class FlowSpec:
         return next((option for option in self.settings if option.name == name), None)
 
 
-def read_command(role_directory: Path, root: Path) -> CommandSpec:
-    """The spec of the command in *role_directory*.
+SHARED_ROLE = "shared_"
+"""The prefix of roles that are no commands; commands include them or, for their arguments, depend on them."""
+_SHARED_DEPENDENCY = re.compile(rf"^ *- +(?:role: +)?psap\.perf\.({SHARED_ROLE}\w+)", re.MULTILINE)
 
-    :raises UsageError: when the file is missing or an option in it is not well formed, with file and line.
+
+def read_command(role_directory: Path, root: Path) -> CommandSpec:
+    """Return the spec of the command in *role_directory*, with the arguments of the shared roles it depends on.
+
+    Raises:
+        UsageError: when a file is missing or an option in it is not well formed, with file and line.
     """
     file = read_yaml_file(role_directory / "meta" / "argument_specs.yml", root)
     role = role_directory.name
     main = _mapping(file, "argument_specs", "main")
+    own = _options(file, main.get("options"), role, ("argument_specs", "main", "options"))
     return CommandSpec(
         role=role,
         short_description=_text(main.get("short_description")),
         description=_texts(main.get("description")),
-        arguments=_options(file, main.get("options"), role, ("argument_specs", "main", "options")),
+        arguments=(*own, *_shared_arguments(role_directory, root)),
         path=file.path,
     )
+
+
+def _shared_arguments(role_directory: Path, root: Path) -> Iterator[Option]:
+    meta = role_directory / "meta" / "main.yml"
+    # a search, since parsing the YAML of all commands takes as long as reading their arguments
+    found = _SHARED_DEPENDENCY.findall(meta.read_text(encoding="utf-8")) if meta.is_file() else ()
+    for name in found:
+        yield from read_command(role_directory.parent / name, root).arguments
 
 
 Find = Callable[[str], tuple[Option, ...]]
