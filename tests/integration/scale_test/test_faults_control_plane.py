@@ -199,7 +199,7 @@ def test_killed_api_server_and_command_leave_completable_data(durable: Lab, tmp_
 
     arguments = {**CONFIGMAPS, "busy_cluster_create_configmaps_count": 1000}
     process = durable.playbook(
-        tmp_path / "runs", "busy_cluster_create_configmaps", **arguments, busy_cluster_create_configmaps_rate=100.0
+        tmp_path / "runs", "busy_cluster_create_configmaps", **arguments, shared_busy_cluster_rate=100.0
     )
     progress = "*/001__*/artifacts/progress.json"
     eventually(lambda: any(json.loads(path.read_text())["done"] > 1300 for path in (tmp_path / "runs").glob(progress)))

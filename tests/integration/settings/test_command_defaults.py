@@ -74,7 +74,7 @@ def test_bound_arguments_keep_command_defaults_outside_a_flow(project: Project, 
 
 
 def test_passed_setting_reaches_a_command_and_flows_have_defaults(project: Project, tmp_path: Path) -> None:
-    names = ["quads_request_assignment_count", "quads_find_hosts_url", "wisdom_warmup_model_namespace"]
+    names = ["quads_request_assignment_count", "quads_find_hosts_url", "shared_wisdom_job_namespace"]
 
     given = values_of(project, tmp_path / "given", names, "-e", "quads_count=4", "-e", "quads_url=http://q")
     flow = values_of(project, tmp_path / "flow", names, "-e", "perf_flow=lightspeed")

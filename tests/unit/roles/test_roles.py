@@ -199,8 +199,12 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
     arguments = spec_of(role).arguments
     # those of a command whose name only begins so are its own
     longer = tuple(f"{each.name}_" for each in COMMANDS if each.name.startswith(f"{role.name}_"))
-    found = re.findall(rf"(?<![\w_]){role.name}_\w+", text_of(role))
-    used = {name.removeprefix(f"{role.name}_") for name in found if not name.startswith(longer)}
+    used = {
+        name.removeprefix(f"{section}_")
+        for section in {role.name, *(option.section for option in arguments)}
+        for name in re.findall(rf"(?<![\w_]){section}_\w+", text_of(role))
+        if not name.startswith(longer)
+    }
     used_by_others: set[str] = set()
     for other in included_roles(role):
         # it has the arguments of the command as one dictionary, by their short names, or as words of its lines
