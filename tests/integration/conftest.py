@@ -14,8 +14,6 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
-# how long a test waits for anything: what hangs is told, and a busy machine is no reason to fail
-PATIENCE_S = 300.0
 PRODUCTS = ("--with", "kueue", "--with", "ray")
 
 

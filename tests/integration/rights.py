@@ -16,7 +16,8 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of
 from kubernetes import client, config, dynamic
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
+from tests.polling import PATIENCE_S
 
 USER = "few-rights"
 GROUP = "rbac.authorization.k8s.io"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
-from tests.integration.conftest import PATIENCE_S, Lab, perflab
+from tests.integration.conftest import Lab, perflab
 from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.polling import PATIENCE_S, wait_until
 
 HIVE, HUB = "hive.openshift.io/v1", "tests-hive"
 CLUSTERS = ("tests-0", "tests-1")
@@ -63,12 +63,10 @@ class Pool:
 
 
 def _delete_all(cluster: Cluster, kind: str, namespace: str) -> None:
-    query, deadline = Query(HIVE, kind, namespace=namespace), time.monotonic() + PATIENCE_S
+    query = Query(HIVE, kind, namespace=namespace)
     for each in cluster.list(query)[0]:
         cluster.delete(Query(HIVE, kind, namespace=namespace, name=each["metadata"]["name"]))
-    while cluster.list(query)[0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: not cluster.list(query)[0])
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +121,7 @@ def test_two_clusters_are_claimed_concurrently_used_and_released(pool: Pool) -> 
 def test_run_killed_while_waiting_returns_its_cluster(pool: Pool) -> None:
     perflab("step", "--name", pool.lab.name, "hive.resume=never")
     run = pool.lab.start(pool.runs, "perfdrv", *pool.words())
-    deadline = time.monotonic() + PATIENCE_S
-    while not pool.claims:
-        assert run.poll() is None and time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: pool.claims, during=run)
     kill_all(pool.runs)
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(pool.runs)

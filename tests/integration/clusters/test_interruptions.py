@@ -6,7 +6,6 @@ import contextlib
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT
+from tests.integration.conftest import PROGRAMS, PROJECT
 from tests.integration.driver.conftest import Driver
 from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.polling import PATIENCE_S, wait_until
 from tests.standins.http_servers import served
 from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, ocm
 
@@ -75,13 +75,6 @@ class Creation:
         wait_until_all_have_ended(self.driver.runs)
         refuse_damage(self.driver.runs)
 
-    def wait_for(self, what: Callable[[], object], process: subprocess.Popen[str]) -> None:
-        """Wait until it is so, while the run goes on."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not what():
-            assert process.poll() is None and time.monotonic() < deadline, process.communicate(timeout=PATIENCE_S)
-            time.sleep(0.1)
-
     def finalize(self) -> None:
         """Finalize the only run."""
         ended = self.driver("runs", "finalize", "latest")
@@ -99,7 +92,7 @@ class Creation:
     def _begun(self, words: tuple[str, ...]) -> subprocess.Popen[str]:
         self.stop("create cluster")
         process = self.driver.start(*words)
-        self.wait_for(self.present, process)
+        wait_until(self.present, during=process)
         return process
 
 
@@ -166,7 +159,7 @@ def test_finalize_destroys_the_rest_after_a_second_ctrl_c(creation: Creation) ->
     run = creation.start_run()
     creation.stop("destroy cluster")
     run.send_signal(signal.SIGINT)
-    creation.wait_for(lambda: list(creation.driver.runs.glob("*/**/*cluster__destroy*/waiting.json")), run)
+    wait_until(lambda: list(creation.driver.runs.glob("*/**/*cluster__destroy*/waiting.json")), during=run)
     run.send_signal(signal.SIGINT)
     assert creation.driver.end(run).code == 130
     wait_until_all_have_ended(creation.driver.runs)

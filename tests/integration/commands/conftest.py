@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 PROJECT = Path(__file__).resolve().parents[3]
 INVENTORY = {

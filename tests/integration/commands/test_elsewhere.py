@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.polling import PATIENCE_S
 
 WAIT = {"psap.perf.wait": {"kind": "Node", "timeout": "1m"}, "register": "nodes"}
 SHOW = {"ansible.builtin.debug": {"msg": "{{ nodes.objects | map(attribute='metadata.name') | join(' ') }}"}}

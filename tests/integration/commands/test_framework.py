@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release
 
 from tests.integration.commands.conftest import TemporaryProject
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 from tests.schemas import check_file
 
 Task = dict[str, Any]
@@ -188,16 +187,6 @@ def test_parallel_lanes_have_separate_folders_and_ends(project: TemporaryProject
     assert {row["lane"]: row["end"] for row in rows} == ended
 
 
-def _until(condition: Any, seconds: float = PATIENCE_S) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not come about")
-
-
 def _sleeper(marker: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
@@ -216,10 +205,10 @@ def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: Tem
     project.playbook([{"tasks": [_include("nfd_long")]}])
     process = project.start()
     try:
-        _until(lambda: _sleeper(f"sleep\0{marker}"))
+        wait_until(lambda: _sleeper(f"sleep\0{marker}"))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        _until(lambda: not _sleeper(f"sleep\0{marker}"))
+        wait_until(lambda: not _sleeper(f"sleep\0{marker}"))
     finally:
         process.kill()
         process.communicate()
@@ -248,7 +237,7 @@ def test_stop_request_interrupts_the_verb_and_only_finalizers_follow(project: Te
     )
     with project.start() as process:
         try:
-            _until(lambda: list(project.root.glob("runs/**/artifacts/began")))
+            wait_until(lambda: list(project.root.glob("runs/**/artifacts/began")))
             (project.latest() / "stop").touch()
             output, _ = process.communicate(timeout=PATIENCE_S)
         finally:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.killing import kill_all, processes, wait_until_all_have_ended
+from tests.polling import PATIENCE_S
 
 PERFDRV = Path(sys.executable).parent / "perfdrv"
 DEADLINE_SECONDS = PATIENCE_S

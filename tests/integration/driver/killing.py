@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 
 def processes(runs: Path, program: str = "") -> Iterator[int]:

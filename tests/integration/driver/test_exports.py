@@ -16,8 +16,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 from perfci.jobs.steps import NAMES
 
-from tests.integration.conftest import PATIENCE_S
 from tests.integration.driver.conftest import Driver, Ended
+from tests.polling import PATIENCE_S
 from tests.schemas import check_file
 from tests.standins.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import signal
-import time
 from pathlib import Path
 
 import yaml
 
 from tests.integration.conftest import PROJECT
+from tests.polling import wait_until
 
-from .conftest import DEADLINE_SECONDS, Driver, Gone
+from .conftest import Driver, Gone
 
 
 def kubeconfig(folder: Path) -> Path:
@@ -33,10 +33,7 @@ def kubeconfig(folder: Path) -> Path:
 def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver: Driver, gone: Gone) -> None:
     driver.project, driver.variables = PROJECT, {"KUBECONFIG": str(kubeconfig(tmp_path))}
     process = driver.start("run", "scale_test", "--site", "local")
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not (tmp_path / "called").exists():
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.1)
+    wait_until((tmp_path / "called").exists, during=process)
     process.send_signal(signal.SIGINT)
     ended = driver.end(process)
     # had it gone on to the time limit of the plugin, the cluster would be unreachable: exit code 3

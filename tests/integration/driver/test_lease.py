@@ -30,19 +30,16 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import hol
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import PROCESS_NAME, HeldLease, LeaseKeeper
 
-from tests.integration.conftest import PATIENCE_S, Lab, perflab
+from tests.integration.conftest import Lab, perflab
+from tests.polling import PATIENCE_S, wait_until
 
 FLOW = ("run", "scale_test", "-i", "lab", "-s", "scale_test_count=40", "-s", "scale_test_rate=2")
 
 
 def has_begun(lab: Lab, runs: Path) -> str:
-    """Wait until a run submits; its id."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        for path in runs.glob("scale_test-*/*cell__0/*submit/artifacts/progress.json"):
-            return path.parents[3].name
-        time.sleep(0.1)
-    raise AssertionError(f"no run of {lab.name} submits")
+    """Wait until a run submits; return its ID."""
+    (path, *_) = wait_until(lambda: list(runs.glob("scale_test-*/*cell__0/*submit/artifacts/progress.json")))
+    return path.parents[3].name
 
 
 def holder(lab: Lab, runs: Path) -> str | None:
@@ -245,13 +242,6 @@ def test_killed_run_in_the_queue_is_skipped(shared_lab: Lab, tmp_path: Path) -> 
 
 def waiting(cluster: Cluster, count: int) -> bool:
     return len(read_queue(cluster)) == count
-
-
-def wait_until(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_stop_request_ends_the_wait_for_the_lease(shared_lab: Lab, tmp_path: Path) -> None:

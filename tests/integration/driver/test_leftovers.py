@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from kubernetes import client, config
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
+from tests.polling import PATIENCE_S
 
 COMMAND = ("toolbox", "cluster", "preload-image", "--name", "left", "--image", "registry.k8s.io/pause:3.10")
 FLOW = ("run", "scale_test", "-p", "smoke", "-s", "scale_test_clean_after=false")

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,20 +33,14 @@ from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Who
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
-from tests.integration.conftest import PATIENCE_S, PROJECT, Lab, perflab
+from tests.integration.conftest import PROJECT, Lab, perflab
+from tests.polling import PATIENCE_S, wait_until
 
 from .test_full_disk import fill
 
 CHANGING = ("perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
 LOCK = ("perfdrv", "toolbox", "cluster", "lock", "-i", "lab", "--duration", "1h")
 RELEASE = ("perfdrv", "toolbox", "cluster", "release-lock", "-i", "lab")
-
-
-def wait_until(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 @pytest.fixture(name="cluster")

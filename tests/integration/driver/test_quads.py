@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S, PROJECT
+from tests.integration.conftest import PROJECT
 from tests.integration.driver.conftest import Driver
 from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.polling import PATIENCE_S, wait_until
 from tests.standins.quads.faults import over_http
 from tests.standins.quads.lab import Json, Settings, example
 from tests.standins.quads.server import StandIn
@@ -33,10 +34,7 @@ class BareMetal:
 
     def wait_for(self, pattern: str, run: subprocess.Popen[str]) -> None:
         """Wait until there is a file of the run that matches a pattern."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not list(self.driver.folder.glob(pattern)):
-            assert run.poll() is None and time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: list(self.driver.folder.glob(pattern)), during=run)
 
     @property
     def active(self) -> list[Json]:

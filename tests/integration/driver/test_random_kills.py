@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
 from tests.integration.driver.killing import processes, refuse_damage, wait_until_all_have_ended
+from tests.polling import PATIENCE_S
 
 FLOWS = {
     "scale_test": ("-s", "scale_test_count=30", "-s", "scale_test_rate=5", "-s", "scale_test_submitters=2"),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
 from tests.integration.driver.test_lease import FLOW, has_begun, holder, jobs
+from tests.polling import PATIENCE_S
 
 from .conftest import JOBS, Driver, Gone
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
 
 NAMESPACE = "test-fine-tuning"
 CLAIM = "storage"
@@ -29,14 +28,6 @@ USUAL = {
     "start_timeout": "5m",
     "timeout": "5m",
 }
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    """Wait until it is so."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def render(playbook: Path, command: str, usual: dict[str, Any], variants: dict[str, dict[str, Any]]) -> Path:

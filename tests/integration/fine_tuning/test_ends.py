@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import NAMESPACE, Commands, eventually
+from .conftest import NAMESPACE, Commands
 
 pytestmark = pytest.mark.lab
 
@@ -52,7 +52,7 @@ def test_failed_job_exits_with_1_and_is_deleted(commands: Commands) -> None:
 
 def test_stopped_run_leaves_no_job(commands: Commands) -> None:
     process = commands.start_command(name="ends", patch=on_main_pod(duration="1h"), timeout="1h")
-    eventually(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
+    wait_until(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
     next(commands.runs.iterdir()).joinpath("stop").touch()
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert commands.run()["status"] == "interrupted", output

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
 from tests.integration.fine_tuning.flows import Flow, Played
+from tests.polling import PATIENCE_S
 
 # trainings of a few seconds, whatever the model and the data set
 LONG = {"lab.psap.perf/duration": "15s"}

@@ -13,9 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from kubernetes import client, config
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import NAMESPACE, Commands, eventually
+from .conftest import NAMESPACE, Commands
 
 pytestmark = pytest.mark.lab
 
@@ -58,8 +58,8 @@ def worker(commands: Commands) -> Manifest | None:
 
 
 def node_of_worker(commands: Commands) -> str:
-    eventually(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
-    eventually(lambda: worker(commands) is not None)
+    wait_until(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
+    wait_until(lambda: worker(commands) is not None)
     pod = worker(commands)
     assert pod is not None
     return str(pod["spec"]["nodeName"])

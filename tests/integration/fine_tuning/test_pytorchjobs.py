@@ -10,7 +10,7 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 from .conftest import COMMAND, USUAL, Commands, render
 

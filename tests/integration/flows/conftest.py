@@ -14,7 +14,8 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT, Lab
+from tests.integration.conftest import PROGRAMS, PROJECT, Lab
+from tests.polling import PATIENCE_S
 from tests.standins.github_api import BOT, NUMBER, REPOSITORY, GitHubApi, github_api
 from tests.standins.s3_server import CREDENTIALS, SECRET, s3_server
 from tests.standins.slack_api import SlackApi, slack_api

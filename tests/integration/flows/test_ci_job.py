@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +13,8 @@ import yaml
 from kubernetes import client, config
 from perfci.jobs.steps import NAMES
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, Lab
+from tests.integration.conftest import PROGRAMS, Lab
+from tests.polling import wait_until
 from tests.schemas import check_file
 from tests.standins.github_api import PAGE
 
@@ -27,13 +27,6 @@ def _left_in_cluster(lab: Lab) -> list[str]:
     """Names of the workloads of the flow."""
     config.load_kube_config(str(lab.kubeconfig))
     return [job.metadata.name for job in client.BatchV1Api().list_namespaced_job(NAMESPACE).items]
-
-
-def _wait_for_workloads(lab: Lab, running: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not _left_in_cluster(lab):
-        assert running.poll() is None and time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def _replot(job: Job) -> subprocess.CompletedProcess[str]:
@@ -97,7 +90,7 @@ def test_pull_request_job_in_steps_with_separate_folders(job: Job) -> None:
 def test_job_at_its_time_limit_leaves_a_clean_cluster_and_files(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("run", variables={"PERF_CI_GRACE": "30"})
-    _wait_for_workloads(job.lab, process)
+    wait_until(lambda: _left_in_cluster(job.lab), during=process)
     process.send_signal(signal.SIGTERM)
     assert job.end(process) == 130
     assert "interrupted (exit code 130)" in (job.artifacts / "FINISHED").read_text()
@@ -112,7 +105,7 @@ def test_job_at_its_time_limit_leaves_a_clean_cluster_and_files(job: Job) -> Non
 def test_step_after_a_killed_one_cleans_up(job: Job) -> None:
     job.github.comments[0] = ("ada", "MEMBER", "/test scale-test\n/var scale_test_duration: 10m")
     process = job.start("step", "test", variables={"PERF_CI_GRACE": "1"})
-    _wait_for_workloads(job.lab, process)
+    wait_until(lambda: _left_in_cluster(job.lab), during=process)
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,8 @@ import yaml
 from kubernetes import client, config
 
 from tests.data.credentials import PLANTED
-from tests.integration.conftest import PATIENCE_S, Lab
+from tests.integration.conftest import Lab
+from tests.polling import wait_until
 from tests.standins.github_api import NUMBER, PAGE, REPOSITORY
 
 from .conftest import Job
@@ -82,11 +82,7 @@ def _tell_events(lab: Lab, running: subprocess.Popen[str]) -> None:
     """Events about the first workload, a credential in the message of each."""
     config.load_kube_config(str(lab.kubeconfig))
     core, batch = client.CoreV1Api(), client.BatchV1Api()
-    deadline = time.monotonic() + PATIENCE_S
-    while not (jobs := batch.list_namespaced_job(NAMESPACE).items):
-        assert running.poll() is None and time.monotonic() < deadline
-        time.sleep(0.1)
-    metadata = jobs[0].metadata
+    metadata = wait_until(lambda: batch.list_namespaced_job(NAMESPACE).items, during=running)[0].metadata
     about = {
         "kind": "Job",
         "apiVersion": "batch/v1",

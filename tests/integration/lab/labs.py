@@ -15,7 +15,7 @@ from kubernetes import client, config
 from perflab.processes import process, state
 from perflab.processes.state import Lab
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pytest
 from kubernetes import client
 from perflab.processes.state import Lab
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 from .labs import Cluster, Labs, wait_for
 

@@ -6,15 +6,14 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.integration.conftest import PATIENCE_S
 from tests.integration.machines.conftest import Machine
+from tests.polling import wait_until
 
 FLOW = ("run", "container_bench")
 # as often as it takes until something happens to it
@@ -35,13 +34,6 @@ def measurement(runs: Path) -> dict[str, Any]:
     (path,) = only_run(runs).rglob("container_benchmark.yml")
     document: dict[str, Any] = yaml.safe_load(path.read_text())
     return document
-
-
-def wait_for(found: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not found():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path: Path) -> None:
@@ -68,7 +60,7 @@ def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path
 @pytest.mark.deep
 def test_killed_run_leaves_only_what_finalize_removes(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
-    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     words = ("runs", "finalize", only_run(tmp_path).name)
@@ -80,7 +72,7 @@ def test_killed_run_leaves_only_what_finalize_removes(machine: Machine, tmp_path
 @pytest.mark.deep
 def test_interrupted_run_cleans_up(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
-    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     process.send_signal(signal.SIGINT)
     said, _nothing = process.communicate()
     assert process.returncode == 130, said
@@ -90,7 +82,7 @@ def test_interrupted_run_cleans_up(machine: Machine, tmp_path: Path) -> None:
 @pytest.mark.deep
 def test_machine_lost_during_a_measurement_is_cleaned_up_later(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
-    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     machine.stop_sshd()
     said, _nothing = process.communicate()
     machine.start_sshd()

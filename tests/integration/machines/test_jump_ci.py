@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from tests.integration.machines.conftest import Machine
-from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+from tests.integration.machines.test_container_bench import only_run, reason
+from tests.polling import wait_until
 from tests.standins.hosts.machine import resize_small
 
 SECRET = "a-token-that-nobody-may-see"
@@ -79,7 +80,7 @@ def test_killed_run_leaves_no_secret_and_finalize_removes_the_rest(machine: Mach
     runs = tmp_path / "runs"
     asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_SLEEPS": "600"})
     process = machine.start(runs, *asked)
-    wait_for(lambda: machine.inside("podman", "ps", "--quiet").split())
+    wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     # neither while the step runs, nor afterwards
     on_disk = ("sh", "-c", f"grep -rlF {SECRET} {machine.folder}/work {machine.folder}/home /tmp/ansible* || true")
     assert machine.inside(*on_disk) == ""
@@ -136,7 +137,7 @@ def test_machine_lost_during_retrieval_is_cleaned_up_later(machine: Machine, tmp
     runs = tmp_path / "runs"
     # so many that they are packed for seconds
     process = machine.start(runs, *words(machine, image=step_image, env={"STEP_WRITES_MIB": "200"}))
-    wait_for(lambda: list((machine.folder / "work").rglob("copy-*/archive")))
+    wait_until(lambda: list((machine.folder / "work").rglob("copy-*/archive")))
     machine.stop_sshd()
     said, _nothing = process.communicate()
     machine.start_sshd()
@@ -189,10 +190,10 @@ def test_clock_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: Path, step
 def test_run_killed_during_the_image_build_is_finalized_completely(machine: Machine, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     process = machine.start(runs, *words(machine, container_file="Containerfile.slow"))
-    wait_for(lambda: "sleep 600" in machine.inside("ps", "-eo", "args"))
+    wait_until(lambda: "sleep 600" in machine.inside("ps", "-eo", "args"))
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
     assert code == 0, said
-    wait_for(lambda: "sleep 600" not in machine.inside("ps", "-eo", "args"))
+    wait_until(lambda: "sleep 600" not in machine.inside("ps", "-eo", "args"))
     assert left(machine) == []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import functools
 from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
 
-from tests.integration.conftest import PATIENCE_S
 from tests.integration.machines.conftest import Machine
+from tests.polling import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.deep
 
@@ -22,10 +22,8 @@ def test_waiter_survives_a_lost_connection_and_takes_over(machine: Machine, tmp_
     code, said = machine.run(tmp_path, *take, "--owner", "ada", "--duration", "90s")
     assert code == 0, said
     waits = machine.start(tmp_path, *take, "--owner", "bob", "--duration", "1h", "--timeout", "5m")
-    deadline = time.monotonic() + PATIENCE_S
-    while not any("waits: " in path.read_text(encoding="utf-8") for path in tmp_path.glob("*/ansible.log")):
-        assert time.monotonic() < deadline and waits.poll() is None
-        time.sleep(0.1)
+    logs = functools.partial(tmp_path.glob, "*/ansible.log")
+    wait_until(lambda: any("waits: " in path.read_text(encoding="utf-8") for path in logs()), during=waits)
 
     machine.stop_sshd()
     for words in (release, (*take, "--duration", "1h")):

@@ -18,7 +18,8 @@ from perflab.processes.ports import free_ports
 
 from tests.integration.conftest import PROJECT
 from tests.integration.machines.conftest import Machine
-from tests.integration.machines.test_container_bench import only_run, reason, wait_for
+from tests.integration.machines.test_container_bench import only_run, reason
+from tests.polling import wait_until
 from tests.standins.hosts.inference_servers import copy_image_sources, copy_llama_cpp, copy_stand_ins, put, put_ramalama
 
 
@@ -179,11 +180,11 @@ def test_server_runs_in_a_container_whose_image_is_built_there(
 def test_leftover_server_of_a_killed_run_ends_by_itself(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     endless = ("-s", "mac_ai_repetitions=1000000", "-s", "mac_ai_unattended=20s")
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), *endless)
-    wait_for(lambda: running(machine, "llama-bench"))
+    wait_until(lambda: running(machine, "llama-bench"))
     assert (machine.folder / "work/mac_ai/psap.perf/cpu_ram_usage").is_dir()
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    wait_for(lambda: not list((machine.folder / "work/mac_ai").iterdir()))
+    wait_until(lambda: not list((machine.folder / "work/mac_ai").iterdir()))
     assert running(machine, "llama-bench") == []
     assert "sample.py" not in machine.inside("ps", "-eo", "args")
     code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
@@ -195,7 +196,7 @@ def test_leftover_server_of_a_killed_run_ends_by_itself(machine: Machine, llama_
 @pytest.mark.deep
 def test_interrupted_run_stops_its_sampler(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
-    wait_for(lambda: running(machine, "llama-bench"))
+    wait_until(lambda: running(machine, "llama-bench"))
     process.send_signal(signal.SIGINT)
     said, _nothing = process.communicate()
     assert process.returncode == 130, said
@@ -206,7 +207,7 @@ def test_interrupted_run_stops_its_sampler(machine: Machine, llama_cpp: str, tmp
 @pytest.mark.deep
 def test_lost_machine_is_named_and_cleaned_up_when_it_returns(machine: Machine, llama_cpp: str, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
-    wait_for(lambda: running(machine, "llama-bench"))
+    wait_until(lambda: running(machine, "llama-bench"))
     machine.stop_sshd()
     said, _nothing = process.communicate()
     machine.start_sshd()

@@ -8,27 +8,19 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S, PROGRAMS, PROJECT
+from tests.integration.conftest import PROGRAMS, PROJECT
+from tests.polling import PATIENCE_S, wait_until
 from tests.standins.aws.image_machine import look
 
 pytestmark = pytest.mark.deep
 KEYS = "[default]\naws_access_key_id = an-id\naws_secret_access_key = a-secret-key\n"
 NOTHING: dict[str, Any] = {"images": {}, "machines": [], "volumes": [], "groups": [], "snapshots": []}
-
-
-def wait_for(found: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not found():
-        assert time.monotonic() < deadline
-        assert process is None or process.poll() is None, process.communicate()[0]
-        time.sleep(0.1)
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -37,7 +29,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     command = [sys.executable, "-m", "tests.standins.aws.image_machine", "serve", str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT / "collections")}
     with subprocess.Popen(command, cwd=PROJECT, env=environment) as serving:
-        wait_for(lambda: (folder / "aws.json").exists() or serving.poll() is not None)
+        wait_until(lambda: (folder / "aws.json").exists() or serving.poll() is not None)
         yield folder
         (folder / "aws.json").unlink()
 
@@ -93,7 +85,7 @@ def test_leftovers_of_a_killed_call_go_with_the_next_even_if_interrupted(
         return any((folder / "home").glob("psap-perf-image/*.sh")) and bool(list(tmp_path.rglob("script.log")))
 
     process = start(folder, tmp_path, "killed", endless)
-    wait_for(cloning, process)
+    wait_until(cloning, during=process)
     process.kill()
     process.communicate()
     (left,) = look(folder)["machines"]
@@ -101,7 +93,7 @@ def test_leftovers_of_a_killed_call_go_with_the_next_even_if_interrupted(
         log.unlink()
 
     process = start(folder, tmp_path, "killed", endless)
-    wait_for(cloning, process)
+    wait_until(cloning, during=process)
     (machine,) = look(folder)["machines"]
     assert machine != left
     process.send_signal(signal.SIGINT)

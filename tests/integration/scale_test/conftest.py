@@ -7,8 +7,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +23,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 from tests.data.loads import load
-from tests.integration.conftest import PATIENCE_S
 from tests.integration.conftest import Lab as SharedLab
+from tests.polling import PATIENCE_S, wait_until
 
 PROJECT = Path(__file__).resolve().parents[3]
 TEMPLATES = PROJECT / "collections/ansible_collections/psap/perf/roles/scale_test_submit/templates"
@@ -167,18 +166,6 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def eventually(what: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
-    """Wait until *what* holds.
-
-    :raises TimeoutError: when it does not.
-    """
-    deadline = time.monotonic() + seconds
-    while not what():
-        if time.monotonic() > deadline:
-            raise TimeoutError("it did not come to hold")
-        time.sleep(0.05)
-
-
 @contextmanager
 def running_lab(name: str, *options: str) -> Iterator[Lab]:
     """A lab of 20 nodes."""
@@ -206,7 +193,7 @@ def quiet(lab: Lab) -> None:
             answer = await client.request("GET", f"/api/v1/pods?fieldSelector={selector}")
         return len(answer.document()["items"])
 
-    eventually(lambda: asyncio.run(at_work()) == 0)
+    wait_until(lambda: asyncio.run(at_work()) == 0)
 
 
 @pytest.fixture(name="submission")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import Lab, Submission, eventually, read_rows
+from .conftest import Lab, Submission, read_rows
 
 pytestmark = pytest.mark.lab
 
@@ -64,7 +64,7 @@ def test_stop_during_churn_keeps_accounts_correct(lab: Lab, tmp_path: Path) -> N
     }
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     rows = "*/001__*/artifacts/churn.jsonl"
-    eventually(lambda: any(len(read_rows(path)) >= 6 for path in tmp_path.glob(rows)))
+    wait_until(lambda: any(len(read_rows(path)) >= 6 for path in tmp_path.glob(rows)))
     next(tmp_path.iterdir()).joinpath("stop").touch()
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert "interrupted: " in output

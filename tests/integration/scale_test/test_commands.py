@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import Lab, eventually, read_rows
+from .conftest import Lab, read_rows
 
 pytestmark = pytest.mark.lab
 
@@ -52,7 +52,7 @@ def test_two_hundred_jobs_are_accounted_for_and_cleaned_up(lab: Lab, tmp_path: P
 def test_stopped_run_ends_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 5000, "scale_test_submit_rate": 20.0, "scale_test_submit_namespace": "stop"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
-    eventually(lambda: any(tmp_path.glob("*/001__*/artifacts/submissions.jsonl")))
+    wait_until(lambda: any(tmp_path.glob("*/001__*/artifacts/submissions.jsonl")))
     next(tmp_path.iterdir()).joinpath("stop").touch()
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert "interrupted: " in output
@@ -78,12 +78,12 @@ def test_kill_leaves_written_data_and_no_process(lab: Lab, tmp_path: Path) -> No
     arguments = {"scale_test_submit_count": 5000, "scale_test_submit_rate": 20.0, "scale_test_submit_namespace": "kill"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     rows = "*/001__*/artifacts/submissions.jsonl"
-    eventually(lambda: any(path.stat().st_size > 2000 for path in tmp_path.glob(rows)))
+    wait_until(lambda: any(path.stat().st_size > 2000 for path in tmp_path.glob(rows)))
     assert len(naming(tmp_path)) >= 3
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     # Ansible's workers, and what they started (the scraper of metrics)
-    eventually(lambda: not naming(tmp_path))
+    wait_until(lambda: not naming(tmp_path))
     journal = next(tmp_path.glob(rows))
     written = len(read_rows(journal))
     assert written > 0

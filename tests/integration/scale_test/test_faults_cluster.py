@@ -20,9 +20,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import PROGRAMS, PROJECT, Lab, Submission, eventually, read_rows
+from .conftest import PROGRAMS, PROJECT, Lab, Submission, read_rows
 from .webhook import RefusingWebhook
 
 pytestmark = pytest.mark.lab
@@ -208,7 +208,7 @@ class Driven:
         settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
         given = [word for setting in settings for word in ("-s", f"scale_test_{setting}")]
         process = self.start("scale_test", "-i", "lab", "-p", "smoke", *given)
-        eventually(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
+        wait_until(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
         return process
 
     def resume(self) -> str:

@@ -23,9 +23,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.sessi
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import PROGRAMS, Lab, Submission, eventually, running_lab
+from .conftest import PROGRAMS, Lab, Submission, running_lab
 
 pytestmark = pytest.mark.lab
 
@@ -202,7 +202,7 @@ def test_killed_api_server_and_command_leave_completable_data(durable: Lab, tmp_
         tmp_path / "runs", "busy_cluster_create_configmaps", **arguments, shared_busy_cluster_rate=100.0
     )
     progress = "*/001__*/artifacts/progress.json"
-    eventually(lambda: any(json.loads(path.read_text())["done"] > 1300 for path in (tmp_path / "runs").glob(progress)))
+    wait_until(lambda: any(json.loads(path.read_text())["done"] > 1300 for path in (tmp_path / "runs").glob(progress)))
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     process = durable.playbook(tmp_path / "runs", "busy_cluster_create_configmaps", **arguments)

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 from .conftest import Submission
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import PROGRAMS, eventually, running_lab
+from .conftest import PROGRAMS, running_lab
 from .test_faults_control_plane import revive
 
 
@@ -30,7 +30,7 @@ def test_api_server_restart_during_preparation_fails_no_run(tmp_path: Path) -> N
         )
         try:
             began = "*/*cleanup_before/*/status.json"
-            eventually(lambda: any(tmp_path.glob(began)) or process.poll() is not None)
+            wait_until(lambda: any(tmp_path.glob(began)) or process.poll() is not None)
             asyncio.run(revive(lab, "kube-apiserver", away_s=4))
             said, _ = process.communicate(timeout=PATIENCE_S)
         finally:

@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S
 
 from .conftest import Submission
 

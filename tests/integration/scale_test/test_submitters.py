@@ -14,9 +14,9 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import Lab, Submission, eventually, read_rows
+from .conftest import Lab, Submission, read_rows
 
 pytestmark = pytest.mark.lab
 
@@ -77,7 +77,7 @@ class Command:
 
     def wait_for_rows(self) -> None:
         """Until each of the submitters was answered several times."""
-        eventually(lambda: all(count >= 3 for count in self._answered()))
+        wait_until(lambda: all(count >= 3 for count in self._answered()))
 
     def _answered(self) -> list[int]:
         rows = [row for path in self.runs.glob(f"{ARTIFACTS}/submissions.jsonl") for row in read_rows(path)]
@@ -149,6 +149,6 @@ def test_kill_of_ansible_leaves_no_submitter(lab: Lab, tmp_path: Path) -> None:
     assert not gone(pids)
     os.kill(command.process.pid, signal.SIGKILL)
     command.process.communicate()
-    eventually(lambda: gone(pids))
+    wait_until(lambda: gone(pids))
     assert read_rows(command.artifacts / "submissions.jsonl")
     assert command.document("recording")["ended_by"] is None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import PATIENCE_S
+from tests.polling import PATIENCE_S, wait_until
 
-from .conftest import PROGRAMS, PROJECT, Lab, eventually
+from .conftest import PROGRAMS, PROJECT, Lab
 
 pytestmark = pytest.mark.lab
 
@@ -37,7 +37,7 @@ def test_running_run_shows_its_progress_and_has_a_report(lab: Lab, tmp_path: Pat
         return progress[0]["numbers"]["completed"]["value"] if progress else 0
 
     try:
-        eventually(lambda: completed() >= 12)
+        wait_until(lambda: completed() >= 12)
         page = perfdrv(tmp_path, "runs", "show", "latest")
         perfdrv(tmp_path, "report", "latest")
         assert process.poll() is None

@@ -18,6 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
 from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import Plan, Proof, Step
 from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
 
+from tests.dead_processes import wait_until_dead
+
 pytestmark = pytest.mark.slow
 
 
@@ -27,13 +29,6 @@ def heard() -> bool:
 
 def shell(text: str) -> list[str]:
     return ["sh", "-c", text]
-
-
-def _status(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return "\nState:\tZ"
 
 
 def endless(tmp_path: Path) -> Step:
@@ -46,14 +41,6 @@ def pid_of(tmp_path: Path) -> int:
     while not (tmp_path / "pid").exists():
         time.sleep(0.01)
     return int((tmp_path / "pid").read_text())
-
-
-def wait_until_dead(pid: int) -> None:
-    deadline = time.monotonic() + 60.0
-    # an orphan that was killed is a zombie until somebody waits for it
-    while "\nState:\tZ" not in _status(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def measured(tmp_path: Path, **given: Any) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring, 
 from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError
 from ansible_collections.psap.perf.plugins.module_utils.hosts.services import Service
 
+from tests.dead_processes import wait_until_dead
+from tests.polling import wait_until
+
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 30.0
@@ -56,13 +59,6 @@ def server(tmp_path: Path, number: int, ready: Path, **given: Any) -> Service:
 def alive(pid: int) -> bool:
     status = Path(f"/proc/{pid}/stat")
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def wait_until_dead(pid: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while alive(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture(name="service")
@@ -203,10 +199,7 @@ def test_abandoned_service_ends_by_itself_without_leftovers(tmp_path: Path) -> N
         time.sleep(3)
         assert alive(pid)
     wait_until_dead(pid)
-    deadline = time.monotonic() + PATIENCE_S
-    while (work / "one").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not (work / "one").exists())
     assert (tmp_path / "undone").exists()
     assert (work / "bench").exists()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -23,9 +22,9 @@ from ansible_collections.psap.perf.plugins.plugin_utils import lease_keeping
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import HeldLease
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import HeldLeases
 
+from tests.polling import wait_until
 from tests.standins.http_servers import Quiet, served
 
-_PATIENCE_S = 20.0
 _KINDS = {
     "resources": [
         {"kind": "Lease", "name": "leases", "namespaced": True, "verbs": ["get", "list", "create", "update", "delete"]}
@@ -79,13 +78,6 @@ def _held(tmp_path: Path) -> Iterator[HeldLease]:
         yield HeldLease(Access(str(path)), holder, str(tmp_path), 1)
 
 
-def _wait_until(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def _keepers() -> list[int]:
     """Ids of the processes below this one that keep a lease."""
     named = f"{lease_keeping.PROCESS_NAME}\n"
@@ -96,13 +88,13 @@ def test_killed_keeper_is_replaced_and_renews_at_once(held: HeldLease) -> None:
     leases = HeldLeases()
     leases.keep(asdict(held))
     try:
-        _wait_until(lambda: len(_keepers()) == 1 and _LeaseServer.renewals == 1)
+        wait_until(lambda: len(_keepers()) == 1 and _LeaseServer.renewals == 1)
         (killed,) = _keepers()
         os.kill(killed, signal.SIGKILL)
-        _wait_until(lambda: killed not in _keepers())
+        wait_until(lambda: killed not in _keepers())
         leases.check()
         # well before the ten seconds after which a keeper renews again
-        _wait_until(lambda: _LeaseServer.renewals == 2)
+        wait_until(lambda: _LeaseServer.renewals == 2)
         assert killed not in _keepers() and len(_keepers()) == 1
     finally:
         leases.end(give_back=True)
@@ -114,10 +106,10 @@ def test_lost_lease_stops_the_run_with_exit_code_3(held: HeldLease, monkeypatch:
     leases, run = HeldLeases(), Path(held.run_directory)
     leases.keep(asdict(held))
     try:
-        _wait_until(lambda: _LeaseServer.renewals > 0)
+        wait_until(lambda: _LeaseServer.renewals > 0)
         other = Holder("run-2", "scale_test", "bob", "laptop", "another", "/nowhere")
         _LeaseServer.lease = manifest_of(NAME, other, None)
-        _wait_until((run / STOP_FILE).exists)
+        wait_until((run / STOP_FILE).exists)
     finally:
         leases.end(give_back=True)
     (failure,) = failures_of(run, 1)
@@ -135,6 +127,6 @@ def test_lost_lease_stops_the_run_on_a_full_disk(held: HeldLease, monkeypatch: p
     leases = HeldLeases()
     leases.keep(asdict(held))
     try:
-        _wait_until((Path(held.run_directory) / STOP_FILE).exists)
+        wait_until((Path(held.run_directory) / STOP_FILE).exists)
     finally:
         leases.end(give_back=True)
