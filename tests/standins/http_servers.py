@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class Quiet:
@@ -25,3 +27,17 @@ def served(handler: type[http.server.BaseHTTPRequestHandler], port: int = 0) -> 
     finally:
         server.shutdown()
         server.server_close()
+
+
+def serve_until_removed(address: str, place: Path, longest_s: float = 2340.0) -> None:
+    """Write the address of a running server to a file, and return when the file is removed.
+
+    Args:
+        address: The server's URL.
+        place: The file.
+        longest_s: Seconds after which to return anyway.
+    """
+    place.write_text(address, encoding="utf-8")
+    until = time.monotonic() + longest_s
+    while place.exists() and time.monotonic() < until:
+        time.sleep(0.2)

@@ -1,14 +1,13 @@
 """A server of moto, which plays AWS: on its own port for a test, or as a program for a scenario.
 
 ``python -m tests.standins.aws.moto_server FILE`` serves on a free port, which it writes into FILE, until the file is
-removed; ten minutes at most. It begins with machines in two zones, whose nodes are in FILE.nodes.
+removed; 39 minutes at most. It begins with machines in two zones, whose nodes are in FILE.nodes.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +17,10 @@ import boto3
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from moto.server import ThreadedMotoServer
 
+from tests.standins.http_servers import serve_until_removed
+
 KEYS = Keys("an-id", "a-secret-key")
 REGION = "us-east-2"
-_LONGEST_S = 2340
 
 
 @contextmanager
@@ -58,10 +58,7 @@ def main(place: Path) -> None:
     """Serve until *place*, where the address is written, is removed."""
     with moto_server() as endpoint:
         place.with_suffix(".nodes").write_text(json.dumps(nodes(endpoint)), encoding="utf-8")
-        place.write_text(endpoint, encoding="utf-8")
-        until = time.monotonic() + _LONGEST_S
-        while place.exists() and time.monotonic() < until:
-            time.sleep(0.2)
+        serve_until_removed(endpoint, place)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Clusters are created, ready at the third look, and gone at the second after they
 comes to an error; of one called ``lost`` the answer to its creation is.
 
 ``python -m tests.standins.openshift.ocm_api FILE`` serves it on a free port, which it writes into FILE, until the
-file is removed; ten minutes at most. Of a cluster called ``broken`` the installation fails. It installs nothing: the
+file is removed; 39 minutes at most. Of a cluster called ``broken`` the installation fails. It installs nothing: the
 operator must be there.
 """
 
@@ -20,14 +20,13 @@ import urllib.parse
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.standins.http_servers import Quiet, served
+from tests.standins.http_servers import Quiet, serve_until_removed, served
 
 OFFLINE_TOKEN = "an-offline-token"
 PASSWORD = "the-password-of-kubeadmin"
 CSV = "rhods-operator.2.19.1"
 _CLUSTERS = {"molecule": "id-1", "broken": "id-2"}
 _ADDON = "managed-odh"
-_LONGEST_S = 2340
 
 
 class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
@@ -210,10 +209,7 @@ def ocm() -> type[Ocm]:
 def main(place: Path) -> None:
     """Serve until *place*, where the address is written, is removed."""
     with served(ocm()) as url:
-        place.write_text(url, encoding="utf-8")
-        until = time.monotonic() + _LONGEST_S
-        while place.exists() and time.monotonic() < until:
-            time.sleep(0.2)
+        serve_until_removed(url, place)
 
 
 if __name__ == "__main__":
