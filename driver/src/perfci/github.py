@@ -1,4 +1,4 @@
-"""GitHub's API, through PyGithub: how it is reached, and the pull requests that are read and commented on.
+"""GitHub's API, through PyGithub: access, and pull requests.
 
 PyGithub repeats requests that GitHub's limits refuse, reads all pages, and supports GitHub Apps. githubkit does so too,
 but its models of the whole API need pydantic.
@@ -32,8 +32,8 @@ class PullRequest:
 
     Attributes:
         repository: `owner/name`.
-        author: login; empty if unknown.
-        url: its page.
+        author: Login; empty if unknown.
+        url: Its page.
     """
 
     repository: str
@@ -47,11 +47,11 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How GitHub is reached.
+    """Access to GitHub.
 
     Attributes:
-        token: its value, in memory only; empty for what is public.
-        app: id and private key of a GitHub App, which is used instead of a token.
+        token: Its value, in memory only; empty for public repositories.
+        app: ID and private key of a GitHub App, which is used instead of a token.
     """
 
     url: str
@@ -99,7 +99,7 @@ def repository_of(access: Access, pull: PullRequest, action: str) -> Iterator[Re
     """Yield the repository of a pull request; errors of PyGithub in the block become errors of the driver.
 
     Args:
-        action: What GitHub refuses if it refuses, such as `to show owner/name#7`.
+        action: For the message of a refusal, such as `to show owner/name#7`.
 
     Raises:
         DriverError: GitHub does not answer, or refuses.
@@ -123,7 +123,7 @@ def _connect(access: Access, repository: str) -> Github:
     """Return a client.
 
     Args:
-        repository: The repository in which the GitHub App, if there is one, is installed.
+        repository: A repository in which the GitHub App is installed.
     """
     from github import Auth, Github, GithubIntegration, GithubRetry
 

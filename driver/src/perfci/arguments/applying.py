@@ -38,7 +38,7 @@ def require_valid(found: JobArguments) -> JobArguments:
     """Return the arguments, if they have no problems.
 
     Raises:
-        UsageError: They have; the message lists all problems with their places.
+        UsageError: There are problems; the message lists all of them with their places.
     """
     if found.problems:
         raise UsageError("\n".join(found.problems))

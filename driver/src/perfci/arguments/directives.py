@@ -48,7 +48,7 @@ class Directive:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words after the directive's."""
+        """The words of the text after the directive's word."""
         return tuple(self.rest.split())
 
 

@@ -1,4 +1,4 @@
-"""The program that reads sites with Ansible, whose own loader serves the collection.
+"""The program that reads sites with Ansible, whose loader provides the collection.
 
 python -m perfdrv.ansible.site_program PROJECT INVENTORIES   (a JSON list; JSON on stdout)
 """
@@ -14,8 +14,8 @@ import msgspec
 
 
 def main() -> None:
-    """Print what Ansible reads for each inventory: a path, "" for ansible.cfg's, null for none."""
-    # inventory plugins and scripts may print; stdout is for the answer
+    """Print the site that Ansible reads for each inventory: a path, "" for that of ansible.cfg, null for none."""
+    # inventory plugins and scripts may print to stdout, which is reserved for the answer
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     from ansible.plugins.loader import init_plugin_loader

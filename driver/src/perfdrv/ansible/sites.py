@@ -1,4 +1,4 @@
-"""Sites as Ansible reads them, in a process of its own: Ansible needs its own loader of collections."""
+"""Sites, read by Ansible in a separate process, because Ansible needs its own loader of collections."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from perfdrv.ansible.private_directory import private_directory
 from perfdrv.errors import DriverError, UsageError
 from perfdrv.project import Project
 
-# the presets' own plugin adds nothing here, and importing it takes a tenth of a second
+# the plugin of presets adds nothing here, and its import takes a tenth of a second
 _VARS_PLUGINS = {"ANSIBLE_VARS_ENABLED": "host_group_vars"}
 
 
 def read_site(project: Project, site: str | None) -> Site:
-    """Return what Ansible reads for *site*, a name or a path; for ansible.cfg's inventory if None.
+    """Return the site that Ansible reads.
+
+    Args:
+        site: A name or a path; None for the inventory in ansible.cfg.
 
     Raises:
-        UsageError: there is no such site, or Ansible cannot read its inventory.
+        UsageError: There is no such site, or Ansible cannot read its inventory.
     """
     (found,) = read_inventories(project, [str(project.inventory(site)) if site else ""])
     if found.problem:
@@ -32,10 +35,10 @@ def read_site(project: Project, site: str | None) -> Site:
 
 
 def read_inventories(project: Project, inventories: Sequence[str | None]) -> list[Site]:
-    """Return what Ansible reads for each inventory.
+    """Return the site that Ansible reads for each inventory.
 
     Args:
-        inventories: paths; "" stands for ansible.cfg's inventory, None for no inventory.
+        inventories: Paths; "" for the inventory in ansible.cfg, None for no inventory.
 
     Raises:
         DriverError: Ansible does not start.
