@@ -49,7 +49,9 @@ def run_task(
     head, found, answer = done.stdout.partition(" => ")
     if not found:
         lines = (done.stderr or done.stdout).strip().splitlines()
-        raise TaskError(f"Ansible ran no task on {host}: {lines[-1] if lines else 'no message'}", 1)
+        raise TaskError(
+            f"Ansible ran no task on {host}: {lines[-1].removeprefix('[WARNING]: ') if lines else 'no message'}", 1
+        )
     result: dict[str, Any] = json.loads(answer)
     if "SUCCESS" not in head and "CHANGED" not in head:
         raise TaskError(str(result.get("msg", "no message")), int(result.get("exit_code") or 1))
