@@ -101,7 +101,7 @@ def _code(value: Any) -> str:
 def presets_page(project: Project) -> Iterator[str]:
     """The lines of the page of all presets: what each is for, what it builds on and sets."""
     yield from ("# Presets", "", "Made from `presets/*.yml`. How they are chosen and put over each other stands in")
-    yield "[settings, presets and secrets](settings.md#presets); `perfdrv settings presets NAME` shows one."
+    yield "[settings, presets and secrets](settings.md#presets); `perfdrv settings preset NAME` shows one."
     for preset in list_presets(project):
         yield from ("", f"## `{preset.name}`", "", f"{preset.comment[:1].upper()}{preset.comment[1:]}.", "")
         if preset.extends:

@@ -125,6 +125,25 @@ def test_site_presets_are_below_those_of_the_command_line(project: Any) -> None:
     assert entries["tiny_count"]["origin"] == "presets/one.yml:3"
 
 
+def test_preset_of_another_flow_is_refused_unless_the_site_wants_it(project: Any) -> None:
+    project.write(
+        "playbooks/other/settings.yml", "options:\n  other_size: {type: int, default: 1, description: Size.}\n"
+    )
+    project.write("presets/foreign.yml", "preset_foreign:\n  other_size: 4\n")
+    shared = (project.root / "playbooks/shared/settings.yml").read_text()
+    project.write(
+        "playbooks/shared/settings.yml", f"{shared}  clusters_profiles: {{type: dict, description: Profiles.}}\n"
+    )
+
+    refused = project.run("-e", "@presets/foreign.yml")
+    of_profile = project.run("-e", "@presets/foreign.yml", "-e", '{"clusters_profiles": {"node-1": "foreign"}}')
+    project.write("inventories/site/group_vars/all.yml", "perf_presets: [foreign]\n")
+    of_site = project.run()
+
+    assert (refused.code, of_profile.code, of_site.code) == (2, 0, 0)
+    assert "presets/foreign.yml:2: the preset foreign changes nothing of tiny, only of other; " in refused.message
+
+
 def test_presets_are_in_the_result(project: Any) -> None:
     project.write(
         "playbooks/tiny.yml",

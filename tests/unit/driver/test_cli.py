@@ -91,7 +91,7 @@ def test_every_command_of_a_group_has_a_summary() -> None:
         (["settings", "show", "dmo"], "unknown flow 'dmo'"),
         (["settings", "explain", "demo_secnds"], "did you mean demo_seconds?"),
         (["settings", "explain", "demo_seconds", "--host", "nope"], "the site has no host nope; its hosts are"),
-        (["settings", "presets", "qick"], "did you mean quick?"),
+        (["settings", "preset", "qick"], "Did you mean quick?"),
         (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
     ],
 )

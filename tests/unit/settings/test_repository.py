@@ -1,4 +1,4 @@
-"""What this repository declares: its presets fit its flows, and our reading of specs equals Ansible's."""
+"""What this repository declares: settings, presets, sites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader imp
 PROJECT = Project(Path(__file__).parents[3])
 
 
-def test_every_preset_fits_every_flow() -> None:
+def test_settings_of_the_repository_are_in_order() -> None:
     sites = {name: read_site(PROJECT.root, str(path)) for name, path in PROJECT.sites.items()}
 
     assert [str(finding) for finding in check_project(PROJECT, sites, read_site(PROJECT.root, None))] == []

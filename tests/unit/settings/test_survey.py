@@ -9,7 +9,7 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, presets_of, survey, unanswered
+from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, survey, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
 
 from tests.standins.awx.surveys import accepted_variables, check_survey, launched
@@ -120,16 +120,6 @@ def test_value_invalid_as_an_answer_is_not_asked_for() -> None:
 def test_invalid_template_value_is_refused(name: str, value: object, why: str) -> None:
     with pytest.raises(UsageError, match=f"the template's extra variable {name} .*{why}"):
         questions("scale_test", **{name: value})
-
-
-def test_presets_of_the_flow_and_general_ones_are_choices() -> None:
-    scale, tuning = presets_of(PROJECT, "scale_test"), presets_of(PROJECT, "fine_tuning")
-
-    assert {"smoke", "lab", "metal"} <= set(scale)
-    assert {"light", "lab", "metal"} <= set(tuning)
-    assert "light" not in scale
-    # sets nothing itself, and extends what does
-    assert "dgx_single_full" in tuning
 
 
 @pytest.mark.parametrize("name", ["rhoai_pull_secret", "clusters_lok", "scale_test_count"])

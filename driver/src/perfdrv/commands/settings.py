@@ -1,13 +1,16 @@
-"""`perfdrv settings show|explain|check|presets|diff`: settings and presets, without Ansible."""
+"""`perfdrv settings show|explain|check|presets|preset|diff`: settings and presets."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.settings.check import check_project
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE
+from ansible_collections.psap.perf.plugins.module_utils.settings.fitting import presets_of, unfit_preset
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import Layer
 from ansible_collections.psap.perf.plugins.module_utils.settings.site import LOCALHOST
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
@@ -16,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     effective,
     explain,
     list_presets,
+    resolve_presets,
     values_of_run,
 )
 from click.shell_completion import CompletionItem
@@ -57,6 +61,15 @@ def _below_presets(project: Project, given: RunOptions, host: str | None) -> tup
     return site.layers_of(host or (_FLOW_HOST if _FLOW_HOST in site.hosts else LOCALHOST))
 
 
+def _refuse_unfit(project: Project, flow: str, presets: Sequence[str]) -> None:
+    """Refuse presets that change nothing of *flow*, as a run does."""
+    content = project.content()
+    for name in presets:
+        assignments = resolve_presets(content, [(name, COMMAND_LINE)])
+        if finding := unfit_preset(content, flow, name, COMMAND_LINE, assignments):
+            raise UsageError(str(finding))
+
+
 @settings.command("show", cls=OrderedCommand, short_help="Show settings with values and origins.")
 @click.argument("flow", required=False, shell_complete=complete_flows)
 @layer_options
@@ -70,6 +83,8 @@ def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_j
     given = RunOptions.of(ctx)
     presets, pairs = presets_and_pairs(given, project)
     named = project.flow(flow) if flow else None
+    if named is not None:
+        _refuse_unfit(project, named, presets)
     known = effective(project.content(), named, _below_presets(project, given, host), presets, pairs)
     found = {name: one for name, one in known.items() if project.content().setting(name) is not None}
     if as_json:
@@ -128,16 +143,25 @@ def check_command(ctx: click.Context) -> int:
 
 
 @settings.command("presets")
-@click.argument("name", required=False, shell_complete=complete_presets)
+@click.argument("flow", required=False, shell_complete=complete_flows)
 @click.pass_context
-def presets_command(ctx: click.Context, name: str | None) -> None:
-    """List the presets, or show the settings of the preset NAME."""
+def presets_command(ctx: click.Context, flow: str | None) -> None:
+    """List the presets that fit FLOW, or all presets."""
     project = current_project(ctx)
 
-    if name is None:
-        rows = [(one.name, ", ".join(one.extends), one.comment) for one in list_presets(project.content())]
-        print_table(("name", "extends", "purpose"), rows, empty="The project has no presets.")
-        return
+    content = project.content()
+    names = content.presets if flow is None else presets_of(content, project.flow(flow))
+    rows = [(one.name, ", ".join(one.extends), one.comment) for one in list_presets(content) if one.name in names]
+    print_table(("name", "extends", "purpose"), rows, empty="The project has no presets.")
+
+
+@settings.command("preset")
+@click.argument("name", shell_complete=complete_presets)
+@click.pass_context
+def preset_command(ctx: click.Context, name: str) -> None:
+    """Show the settings of the preset NAME."""
+    project = current_project(ctx)
+
     project.preset(name)
     (preset,) = (one for one in list_presets(project.content()) if one.name == name)
     click.echo(f"{preset.name}: {preset.comment} ({preset.where})")

@@ -51,7 +51,8 @@ class ActionModule(PerfAction):
         layers: PresetLayers = vars_loader.get("psap.perf.presets").layers
         layers.check_files()
         gate = SettingsGate(layers.project, flow, command, secret=context.secret, incomplete=_only_cleans(context))
-        recorded = gate.check(self._hosts(context, layers))
+        unfit = [] if flow is None else layers.unfit_presets(flow, context.host)
+        recorded = gate.check(self._hosts(context, layers), unfit)
         here = recorded[context.host]
         _check_export({name: one.value for name, one in here.items()}, context)
         others = {host: values for host, values in recorded.items() if host != context.host}

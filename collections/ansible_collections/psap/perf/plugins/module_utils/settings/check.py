@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.findings import
     wrong_together,
     wrong_value,
 )
+from ansible_collections.psap.perf.plugins.module_utils.settings.fitting import unfit_preset
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import Layer, bindings, settle
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     Assignment,
@@ -121,7 +122,8 @@ def _check_presets(project: Project, bound: Mapping[str, Where], below: tuple[La
             continue
         yield from _check_leaves(project, assignments)
         for flow in project.flows:
-            yield from _check_flow(project, flow, below, (name,))
+            if unfit_preset(project, flow, name, preset.where, assignments) is None:
+                yield from _check_flow(project, flow, below, (name,))
 
 
 def _check_entries(project: Project, preset: Preset, bound: Mapping[str, Where]) -> Iterator[Finding]:

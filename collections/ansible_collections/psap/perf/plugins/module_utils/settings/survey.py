@@ -14,8 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import JOB
 from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import load_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
-from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, is_template, read_yaml_file
-from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PREFIX, names_in
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, is_template
+from ansible_collections.psap.perf.plugins.module_utils.settings.fitting import presets_of
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import names_in
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
@@ -44,14 +45,6 @@ def survey(
     asked = [option for option in (*spec.settings, *others) if not option.secret]
     questions = [_presets_question(project, flow, values), *(_question_with(option, values) for option in asked)]
     return {"name": "", "description": spec.short_description, "spec": [one for one in questions if one]}
-
-
-def presets_of(project: Project, flow: str) -> tuple[str, ...]:
-    """The presets that set something of *flow*, by themselves or by one that they extend, and those for all flows."""
-    own = {option.name for option in project.flow(flow).settings}
-    shared = {option.name for option in project.settings_of(flow)} - own
-    named = {name: set(_names_set(project, name, set())) for name in project.presets}
-    return tuple(name for name, names in named.items() if names & own or names <= shared)
 
 
 def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
@@ -108,19 +101,6 @@ def _shared(project: Project, name: str) -> Option:
     if options[name].secret:
         raise UsageError(f"{name} is a secret, which no survey asks for: use a credential")
     return options[name]
-
-
-def _names_set(project: Project, preset: str, seen: set[str]) -> Iterator[str]:
-    if preset in seen or preset not in project.presets:
-        return
-    seen.add(preset)
-    body = read_yaml_file(project.presets[preset], project.root).data.get(PREFIX + preset) or {}
-    for key, value in body.items():
-        if key == "extends":
-            for parent in [value] if isinstance(value, str) else value:
-                yield from _names_set(project, str(parent), seen)
-        else:
-            yield str(key).partition(".")[0]
 
 
 def _presets_question(project: Project, flow: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, read_yaml_file
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding
+from ansible_collections.psap.perf.plugins.module_utils.settings.fitting import unfit_preset
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import PRESET, Layer, Settled
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     PREFIX,
+    Assignment,
     Entry,
     Preset,
     PresetError,
@@ -29,6 +32,7 @@ class AnnouncedPresets:
     def __init__(self, project: Project, loader: Any) -> None:
         """*loader* is Ansible's data loader."""
         self.applied: tuple[str, ...] = ()
+        self._given: tuple[tuple[str, Where], ...] = ()
         self._project = project
         self._loader = loader
         self._presets: dict[str, Preset | None] = {}
@@ -42,13 +46,27 @@ class AnnouncedPresets:
 
         :raises PresetError: for everything that is wrong with one of them.
         """
-        named = [*self._named_by_site(site), *self._named_by(extra), *pull]
+        self._given = (*self._named_by(extra), *pull)
+        named = (*self._named_by_site(site), *self._given)
         names = tuple(name for name, _where in named)
         if names not in self._resolved:
-            resolver = Resolver(lambda name: self._preset(name, extra), self._project.presets)
-            self._resolved[names] = Layer(PRESET, resolver.resolve(named))
+            self._resolved[names] = Layer(PRESET, self._resolve(named, extra))
         self.applied = names
         return self._resolved[names]
+
+    def unfit(self, flow: str, extra: Mapping[str, Any], wanted_by_site: Collection[str]) -> Iterator[Finding]:
+        """Yield the findings for presets of the extra vars and of a pull request that are only for other flows.
+
+        A site chooses presets for all flows, so those that its clusters ask for are accepted.
+        """
+        for name, place in self._given:
+            if name not in wanted_by_site:
+                finding = unfit_preset(self._project, flow, name, place, self._resolve([(name, place)], extra))
+                if finding is not None:
+                    yield finding
+
+    def _resolve(self, named: Iterable[tuple[str, Where]], extra: Mapping[str, Any]) -> tuple[Assignment, ...]:
+        return Resolver(lambda name: self._preset(name, extra), self._project.presets).resolve(named)
 
     def _named_by_site(self, site: Mapping[str, Settled]) -> Iterator[tuple[str, Where]]:
         if NAMES in site:

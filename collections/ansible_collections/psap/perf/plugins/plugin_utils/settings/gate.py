@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,12 +97,17 @@ class SettingsGate:
         self._secret = secret
         self._incomplete = incomplete
 
-    def check(self, hosts: list[HostSettings]) -> dict[str, dict[str, Recorded]]:
-        """What each host's settings are.
+    def check(self, hosts: list[HostSettings], more: Iterable[Finding] = ()) -> dict[str, dict[str, Recorded]]:
+        """Return each host's settings.
 
-        :raises UsageError: naming everything that is wrong, each thing once.
+        Args:
+            hosts: the hosts to check.
+            more: what is wrong beside the values.
+
+        Raises:
+            UsageError: everything that is wrong, each thing once.
         """
-        findings: dict[str, None] = {}
+        findings: dict[str, None] = dict.fromkeys(map(str, more))
         recorded: dict[str, dict[str, Recorded]] = {}
         for one in hosts:
             values = recorded[one.host] = {}

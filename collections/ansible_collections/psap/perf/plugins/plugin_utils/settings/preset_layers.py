@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     BASE,
     GIVEN,
@@ -39,6 +40,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layer
 
 # Shows the action that the plugin is at work; its value is the list of the presets that were applied.
 MARKER = "perf_presets_applied"
+# The shared setting with the presets that the site's clusters ask for.
+PROFILES = "clusters_profiles"
 
 
 class PresetLayers:
@@ -88,6 +91,12 @@ class PresetLayers:
         run = self.extra.get(REPLAYED_RUN)
         replay = [layer(REPLAY, recorded(self.project, str(run), host)[0])] if run else []
         return [*lower, *replay, presets, *of_pull, extra_layer(self.project, self.extra)]
+
+    def unfit_presets(self, flow: str, host: str) -> Iterator[Finding]:
+        """Yield the findings for presets that are given to *flow* and are only for other flows."""
+        profiles = settle(self.layers(host), frozenset((PROFILES,))).get(PROFILES)
+        asked_for = dict(profiles.value).values() if profiles is not None and isinstance(profiles.value, dict) else ()
+        yield from self._announced.unfit(flow, self.extra, tuple(map(str, asked_for)))
 
     def check_files(self) -> None:
         """Read every vars file and YAML inventory of this run once more, strictly.

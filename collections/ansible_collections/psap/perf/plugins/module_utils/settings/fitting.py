@@ -1,0 +1,59 @@
+"""Which presets are for a flow, and which change nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where
+from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding
+from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Assignment
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
+
+
+def presets_of(project: Project, flow: str) -> tuple[str, ...]:
+    """Return the presets that are for *flow*: they set settings of its own, or no settings of any flow's own.
+
+    Raises:
+        UsageError: a preset is not well formed, or presets extend each other in a loop.
+    """
+    flows = {name: _flows_of(project, resolve_presets(project, [(name, COMMAND_LINE)])) for name in project.presets}
+    return tuple(name for name, found in flows.items() if flow in found or not found)
+
+
+def unfit_preset(
+    project: Project, flow: str, name: str, where: Where, assignments: Iterable[Assignment]
+) -> Finding | None:
+    """Return the finding for a preset of other flows that changes nothing of *flow*; None if it changes something.
+
+    Repeating the declared default of a shared setting is no change.
+
+    Args:
+        project: what declares the settings.
+        flow: the flow that is given the preset.
+        name: the preset.
+        where: where it is given.
+        assignments: what it and the presets that it extends assign.
+    """
+    assignments = tuple(assignments)
+    others = _flows_of(project, assignments)
+    if not others or flow in others or any(_changes_all_flows(project, one) for one in assignments):
+        return None
+    return Finding(
+        str(where),
+        f"the preset {name} changes nothing of {flow}, only of {' and '.join(others)}; "
+        f"perfdrv settings presets {flow} lists the presets that fit",
+    )
+
+
+def _flows_of(project: Project, assignments: Iterable[Assignment]) -> list[str]:
+    """Return the flows of whose own settings a preset sets some."""
+    variables = {one.variable for one in assignments}
+    return [flow for flow in project.flows if any(one.name in variables for one in project.flow(flow).settings)]
+
+
+def _changes_all_flows(project: Project, one: Assignment) -> bool:
+    if any(project.flow(flow).setting(one.variable) is not None for flow in project.flows):
+        return False
+    option = project.option(one.variable)
+    return option is None or bool(one.path) or bool(one.value != option.default)
