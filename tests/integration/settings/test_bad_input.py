@@ -61,7 +61,7 @@ CASES = [
     ),
     Bad(
         "misspelled-name-of-our-own",
-        ("command line:", "perf_preset means nothing", "did you mean perf_presets?"),
+        ("command line:", "unknown variable perf_preset", "did you mean perf_presets?"),
         arguments=["-e", "perf_preset=one"],
         in_files=False,
     ),
@@ -118,31 +118,35 @@ CASES = [
     ),
     Bad(
         "file-and-variable-of-different-names",
-        ("presets/bad.yml:1", "bad.yml defines preset_good", "call the variable preset_bad, or the file good.yml"),
+        (
+            "presets/bad.yml:1",
+            "bad.yml defines preset_good",
+            "rename the variable to preset_bad, or the file to good.yml",
+        ),
         {"presets/bad.yml": "preset_good:\n  tiny_count: 4\n"},
         PRESET,
     ),
     Bad(
         "values-beside-the-preset",
-        ("presets/bad.yml:2", "bad.yml sets tiny_count beside its preset", "move it into preset_bad"),
+        ("presets/bad.yml:2", "bad.yml sets tiny_count outside its preset", "move it into preset_bad"),
         {"presets/bad.yml": "preset_bad: {}\ntiny_count: 4\n"},
         PRESET,
     ),
     Bad(
         "preset-given-in-place",
-        ("command line", "write it to presets/x.yml and say -e @presets/x.yml"),
+        ("command line", "write it to presets/x.yml and pass -e @presets/x.yml"),
         arguments=["-e", '{"preset_x": {"tiny_count": 4}}'],
         in_files=False,
     ),
     Bad(
         "leaf-of-no-dictionary",
-        ("presets/bad.yml:2", "tiny_name.first sets a leaf of tiny_name, which is no dictionary", "as a whole"),
+        ("presets/bad.yml:2", "tiny_name.first sets a leaf of tiny_name, which is not a dictionary", "as a whole"),
         {"presets/bad.yml": "preset_bad:\n  tiny_name.first: x\n"},
         PRESET,
     ),
     Bad(
         "duplicate-key-in-preset",
-        ("presets/bad.yml:3", "tiny_count stands twice, first in line 2", "remove one"),
+        ("presets/bad.yml:3", "duplicate key tiny_count, first in line 2", "remove one"),
         {"presets/bad.yml": "preset_bad:\n  tiny_count: 4\n  tiny_count: 5\n"},
         ["-e", '{"perf_presets": ["bad"]}'],
     ),
@@ -179,7 +183,7 @@ CASES = [
     ),
     Bad(
         "command-line-sets-what-a-setting-sets",
-        ("command line: repo_probe_size is what the setting tiny_size sets: give tiny_size=…",),
+        ("command line: repo_probe_size is bound to the setting tiny_size; set tiny_size=…",),
         {
             "playbooks/tiny/settings.yml": (
                 "short_description: Tiny\noptions: {tiny_size: {argument: repo_probe_size, dimension: true}}\n"
@@ -198,7 +202,7 @@ CASES = [
         "expression-over-nothing",
         (
             "presets/bad.yml:2:",
-            "matrix_skip_if reads tiny_cout, which is no dimension of the matrix; did you mean tiny_count?",
+            "matrix_skip_if reads tiny_cout, which is not a dimension of the matrix; did you mean tiny_count?",
         ),
         {"presets/bad.yml": "preset_bad:\n  matrix_skip_if: ['tiny_cout > 1']\n"},
         PRESET,
@@ -207,7 +211,7 @@ CASES = [
         "experiment-over-nothing",
         (
             "presets/bad.yml:2:",
-            "matrix_experiments sets tiny_cout, which is no dimension of the matrix; did you mean tiny_count?",
+            "matrix_experiments sets tiny_cout, which is not a dimension of the matrix; did you mean tiny_count?",
         ),
         {"presets/bad.yml": "preset_bad:\n  matrix_experiments: [{tiny_cout: 1}]\n"},
         PRESET,
@@ -269,7 +273,7 @@ def test_duplicate_key_in_group_vars_is_found(project: Any) -> None:
     findings = findings_of(project)
 
     assert outcome.code != 0
-    says = "group_vars/all/bad.yml:2: tiny_count stands twice, first in line 1; only the last would count: remove one"
+    says = "group_vars/all/bad.yml:2: duplicate key tiny_count, first in line 1; remove one"
     assert says in outcome.message
     assert findings == [says]
 
@@ -287,7 +291,7 @@ def test_disabled_plugin_is_found(project: Any) -> None:
     outcome = project.run("-e", "@presets/one.yml")
 
     assert outcome.code != 0
-    assert "the vars plugin psap.perf.presets is not at work" in outcome.message
+    assert "the vars plugin psap.perf.presets is not enabled" in outcome.message
     assert "vars_plugins_enabled = host_group_vars, psap.perf.presets" in outcome.message
 
 

@@ -188,5 +188,5 @@ def test_run_with_a_credential_is_replayed_only_with_it(project: Any) -> None:
     given = project.run("-e", "perf_replay=before", "-e", "tiny_name=whole").values
 
     assert "planted-word" not in text
-    assert "tiny_name held a credential, which no run records" in refused.message
+    assert "the recorded value of tiny_name is incomplete because it held a credential" in refused.message
     assert given["tiny_name"] == "whole"

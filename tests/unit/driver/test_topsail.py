@@ -20,7 +20,7 @@ ROLES = ("cluster_set_scale", "scale_test_submit")
         ("configure", "  get: today perfdrv settings explain NAME."),
         ("from_config cluster set_scale --extra={}", "today perfdrv toolbox cluster set-scale;"),
         ("from-config cluster set-scale --extra={}", "  --extra: the options of the command"),
-        ("repo validate_no_wip", "there is none, GitHub has drafts of pull requests."),
+        ("repo validate_no_wip", "not available, GitHub has drafts of pull requests."),
         ("cluster create_osd", "planned, there is no role psap.perf.cluster_create_osd yet."),
         ("scheduler generate_load", "today perfdrv toolbox scale-test submit."),
     ],

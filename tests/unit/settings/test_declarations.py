@@ -115,7 +115,7 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
     for flow in ("load", "tune"):
         settings = f"options:\n  {flow}_size: {{argument: repo_probe_size}}\n"
         findings(tmp_path, {f"playbooks/{flow}/settings.yml": settings, "presets/big.yml": "preset_big: {}\n"})
-    with pytest.raises(UsageError, match="is what the setting tune_size sets: give tune_size="):
+    with pytest.raises(UsageError, match="is bound to the setting tune_size; set tune_size="):
         project = Project(tmp_path)
         layers = all_layers(project, "tune", (), (), (("repo_probe_size", 4),))
         explain(project, "tune", layers, "repo_probe_size")
@@ -137,18 +137,18 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {argument: repo_probe_depth}\n",
-            "playbooks/tune/settings.yml:2: tune_gpus is to be the argument repo_probe_depth, which no command has",
+            "playbooks/tune/settings.yml:2: tune_gpus is bound to the argument repo_probe_depth, which no command has",
         ),
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {argument: repo_probe_size}\n  tune_size: {argument: 'repo_*_size'}\n",
-            "playbooks/tune/settings.yml:3: repo_probe_size is bound to tune_gpus already; leave one of them out",
+            "playbooks/tune/settings.yml:3: repo_probe_size is already bound to tune_gpus; remove one of the two",
         ),
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {argument: 'repo_probe_*'}\n",
-            "playbooks/tune/settings.yml:2: tune_gpus is repo_probe_size and repo_probe_limit, whose default differs; "
-            "declare its own",
+            "playbooks/tune/settings.yml:2: tune_gpus is bound to repo_probe_size and repo_probe_limit, "
+            "whose default differs; declare default",
         ),
         (
             "playbooks/tune/settings.yml",
@@ -163,17 +163,17 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {type: int, description: x}\nrules:\n  - {assert: tune_gpu > 1, message: x}\n",
-            "playbooks/tune/settings.yml:4: the rule reads tune_gpu, which is no setting of tune",
+            "playbooks/tune/settings.yml:4: the rule reads tune_gpu, which is not a setting of tune",
         ),
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_token: {no_log: true, default: 'env:X', description: x}\n",
-            "playbooks/tune/settings.yml:2: tune_token is a secret, so it can have no default but an empty one",
+            "playbooks/tune/settings.yml:2: tune_token is a secret; only an empty default is allowed",
         ),
         (
             "playbooks/tune/settings.yml",
             "options:\n  tune_gpus: {type: integer, description: x}\n",
-            "playbooks/tune/settings.yml:2: tune_gpus has a type that is none of",
+            "playbooks/tune/settings.yml:2: the type of tune_gpus must be one of",
         ),
         (
             "playbooks/repo/settings.yml",
@@ -183,7 +183,7 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         (
             "playbooks/shared/settings.yml",
             "options:\n  tune_gpus: {type: int, description: x}\n",
-            "playbooks/shared/settings.yml:2: tune_gpus is declared in playbooks/tune/settings.yml:2 already",
+            "playbooks/shared/settings.yml:2: tune_gpus is already declared in playbooks/tune/settings.yml:2",
         ),
         (
             f"{ROLE}/defaults/main.yml",
@@ -213,7 +213,7 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         (
             "presets/Odd-Name.yml",
             "preset_x: {}\n",
-            "presets/Odd-Name.yml:1: Odd-Name is no name for a preset: lower-case letters",
+            "presets/Odd-Name.yml:1: invalid preset name Odd-Name: begin with a lower-case letter",
         ),
         (
             "inventories/site/hosts.yml",
@@ -238,10 +238,7 @@ def test_name_in_two_files_of_one_folder_is_found(tmp_path: Path) -> None:
         tmp_path, {"group_vars/all/a.yml": "tune_gpus: 1\n", "group_vars/all/b.yml": "other: 1\ntune_gpus: 2\n"}
     )
 
-    assert found == [
-        "group_vars/all/b.yml:2: tune_gpus is set in group_vars/all/a.yml:1 too, and the order of two files is "
-        "nobody's intention; remove one"
-    ]
+    assert found == ["group_vars/all/b.yml:2: tune_gpus is also set in group_vars/all/a.yml:1; remove one"]
 
 
 def test_former_name_leads_to_the_new_one(tmp_path: Path) -> None:
@@ -251,7 +248,7 @@ def test_former_name_leads_to_the_new_one(tmp_path: Path) -> None:
         tmp_path, {renamed: "settings: {tune_cards: tune_gpus}\n", "presets/old.yml": "preset_old: {tune_cards: 1}\n"}
     )
 
-    assert found == ["presets/old.yml:1: tune_cards is now called tune_gpus; use that name"]
+    assert found == ["presets/old.yml:1: tune_cards was renamed; use tune_gpus"]
 
 
 def test_former_dotted_name_leads_to_the_new_leaf(tmp_path: Path) -> None:
@@ -263,8 +260,8 @@ def test_former_dotted_name_leads_to_the_new_leaf(tmp_path: Path) -> None:
     )
 
     assert found == [
-        "presets/old.yml:1: tests.cards is now called tune_gpus; use that name",
-        "presets/old.yml:1: tests.options.rank is now called tune_hyper.rank; use that name",
+        "presets/old.yml:1: tests.cards was renamed; use tune_gpus",
+        "presets/old.yml:1: tests.options.rank was renamed; use tune_hyper.rank",
         "presets/old.yml:1: there is no setting or argument tests; perfdrv settings show lists the settings of a flow",
     ]
 

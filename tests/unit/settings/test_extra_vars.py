@@ -76,7 +76,7 @@ def test_file_with_a_duplicate_key_is_refused(monkeypatch: pytest.MonkeyPatch, p
     path = project.root / "more.yml"
     path.write_text("tune_gpus: 4\ntune_gpus: 5\n")
 
-    with pytest.raises(UsageError, match=r"more.yml:2: tune_gpus stands twice"):
+    with pytest.raises(UsageError, match=r"more.yml:2: duplicate key tune_gpus"):
         prepared(monkeypatch, project, DataLoader().load_from_file(str(path)))
 
 

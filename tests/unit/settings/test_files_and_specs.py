@@ -55,7 +55,7 @@ def test_every_node_has_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: {c: 1, c: 2}\n", "a.yml:2: c stands twice, first in line 2"),
+        ("a: 1\nb: {c: 1, c: 2}\n", "a.yml:2: duplicate key c, first in line 2"),
         ("a: 1\n b: 2\n", "a.yml:2: not YAML"),
         ("a: &a\n  - [*a]\n", "a.yml:2: an alias includes itself"),
         (f"a: {'[' * 150}{']' * 150}\n", "a.yml:1: nested more than 100 levels deep"),
@@ -142,7 +142,7 @@ def test_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        ("{type: integer, description: x}", "tune_x has a type that is none of str, int"),
+        ("{type: integer, description: x}", "the type of tune_x must be one of str, int"),
         ("{typ: int, description: x}", "tune_x has the unknown key typ"),
         ("{type: list, dimension: true, description: x}", "dimension of tune_x must name the dotted leaves"),
         ("{type: int, dimension: [a], description: x}", "dimension of tune_x must be true, or for a dict"),

@@ -66,7 +66,7 @@ def test_leaf_below_nothing_creates_the_dictionary() -> None:
 
 @pytest.mark.parametrize("below", ["text", 4, [1]])
 def test_leaf_below_a_scalar_is_refused(below: Any) -> None:
-    with pytest.raises(PresetError, match=r"^preset:1: a\.b sets a leaf of a, which is no dictionary"):
+    with pytest.raises(PresetError, match=r"^preset:1: a\.b sets a leaf of a, which is not a dictionary"):
         settle([of("base", a=below), of("preset", a__b=1)])
 
 
@@ -122,7 +122,7 @@ def test_later_presets_win_and_a_shared_parent_is_reapplied() -> None:
             "a:1: there is no preset bee; did you mean bees?",
         ),
         ({"a": preset("a", ("extends", {"b": 1}))}, "a:1: extends must be the name of a preset or a list of names"),
-        ({"a": preset("a", ("b..c", 1))}, "a:1: b..c is no name: there is nothing between its dots"),
+        ({"a": preset("a", ("b..c", 1))}, "a:1: invalid name b..c: a part between its dots is empty"),
     ],
 )
 def test_inapplicable_presets_are_refused(presets: dict[str, Preset], message: str) -> None:

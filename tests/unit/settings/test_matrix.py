@@ -66,8 +66,8 @@ def test_skipped_cells_keep_the_numbers_of_the_others(options: tuple[Option, ...
             r"the matrix has 10000000000 cells \(100000 x_kind by 100000 x_count\); it must have at most 10000",
         ),
         ({}, ["x_cuont == 2"], "x_cuont"),
-        ({}, ["x_count =="], "is no expression"),
-        ({}, ["x_kind > 2"], "cannot be evaluated"),
+        ({}, ["x_count =="], "invalid expression"),
+        ({}, ["x_kind > 2"], "cannot evaluate"),
     ],
 )
 def test_invalid_matrix_is_one_error(

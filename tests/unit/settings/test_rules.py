@@ -49,9 +49,9 @@ def test_rule_is_evaluated_for_each_cell(options: Any, test: str, values: dict[s
 def test_expressions_list_their_variables_and_are_sandboxed() -> None:
     assert names_in_expression("a > 1 and b in [c]") == {"a", "b", "c"}
     assert holds("a + 1 == 2", {"a": 1})
-    with pytest.raises(UsageError, match="is no Jinja expression"):
+    with pytest.raises(UsageError, match="invalid Jinja expression"):
         names_in_expression("a >")
-    with pytest.raises(UsageError, match="cannot be evaluated"):
+    with pytest.raises(UsageError, match="cannot evaluate"):
         holds("a > 'x'", {"a": 1})
-    with pytest.raises(UsageError, match="cannot be evaluated"):
+    with pytest.raises(UsageError, match="cannot evaluate"):
         holds("a.__class__.__mro__", {"a": 1})

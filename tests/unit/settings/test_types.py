@@ -97,7 +97,7 @@ def test_leaf_is_converted_by_its_declaration_or_as_yaml() -> None:
         (option("int"), True, [("", "must be an int, but is True (bool)")]),
         (option("int"), [1], [("", "must be an int, but is [1] (list)")]),
         (option("int", **VARIES), [1, 2], []),
-        (option("int", **VARIES), [], [("", "is an empty list of values: give at least one")]),
+        (option("int", **VARIES), [], [("", "is an empty list of values; give at least one")]),
         (option("float"), 4, []),
         (option("str"), 1.1, [("", "must be text (str), but is 1.1 (float)")]),
         (option("str"), "{{ later }}", []),
@@ -121,7 +121,7 @@ def test_leaf_is_converted_by_its_declaration_or_as_yaml() -> None:
         (
             option("dict", options=(option("int", name="depth"), option("int", name="count"))),
             {"speed": 1},
-            [("speed", "is unknown; known are depth, count")],
+            [("speed", "is unknown; the keys are depth, count")],
         ),
         (
             option("dict", options=(option("int", name="depth"),), dimension=("depth",)),

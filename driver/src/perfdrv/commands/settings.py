@@ -34,7 +34,7 @@ from perfdrv.command_line.completion import (
 )
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import OrderedCommand, RunOptions, layer_options, presets_and_pairs
-from perfdrv.command_line.session import current_project, runs_dir_option
+from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.project import Project
@@ -135,10 +135,10 @@ def check_command(ctx: click.Context) -> int:
     for finding in findings:
         click.echo(str(finding))
     if findings:
-        click.echo(f"problems found: {len(findings)}", err=True)
+        click.echo(f"Problems found: {len(findings)}.", err=True)
         return EXIT_USAGE
     counted = f"{len(content.flows)} flows, {len(content.roles)} commands, {len(content.presets)} presets"
-    click.echo(f"{counted}, {len(content.sites)} sites: no problems found")
+    click.echo(f"{counted}, {len(content.sites)} sites: no problems found.")
     return EXIT_OK
 
 
@@ -179,7 +179,13 @@ def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @settings.command("diff", short_help="Show the settings that differ.")
 @click.argument("left", shell_complete=_complete_side)
 @click.argument("right", shell_complete=_complete_side)
-@runs_dir_option
+@click.option(
+    "--runs-dir",
+    "runs_directory",
+    type=LocalPath(file_okay=False),
+    envvar="PERF_RUNS_DIR",
+    help="Folder of all runs.",
+)
 @click.pass_context
 def diff_command(ctx: click.Context, left: str, right: str, runs_dir: Path | None) -> None:
     """Show the settings that differ between LEFT and RIGHT, each a run or a preset."""

@@ -116,7 +116,7 @@ BOMB = "a: {b: &b [x,x], c: &c [*b,*b], d: &d [*c,*c], e: [*d,*d]}"
         ("a b: 50", "must be /var NAME: VALUE"),
         ("a;rm: 50", "must be /var NAME: VALUE"),
         ("a: [1", "not well-formed YAML"),
-        ("a: {x: 1, x: 2}", "stands twice"),
+        ("a: {x: 1, x: 2}", "duplicate key x"),
         (BOMB, "an anchor, an alias or a tag"),
         ("a: !!python/object/apply:os.system [ls]", "an anchor, an alias or a tag"),
         ("a: !vault x", "an anchor, an alias or a tag"),

@@ -41,11 +41,11 @@ class ActionModule(PerfAction):
         """Say everything that is wrong, or write ``settings.yml``."""
         flow, command = context.args["flow"], context.args["command"]
         if (flow is None) == (command is None):
-            raise UsageError("psap.perf.settings wants the name of a flow, or of the role of a single command")
+            raise UsageError("psap.perf.settings needs either flow or command")
         if MARKER not in self._raw:
             raise UsageError(
-                "the vars plugin psap.perf.presets is not at work, so presets and defaults would be missing; run from "
-                "the project's folder, or point ANSIBLE_CONFIG at an ansible.cfg that says "
+                "the vars plugin psap.perf.presets is not enabled, so presets and defaults are missing; run in the "
+                "project's folder, or set ANSIBLE_CONFIG to an ansible.cfg with "
                 "vars_plugins_enabled = host_group_vars, psap.perf.presets"
             )
         layers: PresetLayers = vars_loader.get("psap.perf.presets").layers

@@ -44,7 +44,7 @@ def arguments_over_settings(project: Project, flow: str | None, layers: Iterable
             setting = _setting_of(project, one.variable, flow)
             if setting is not None:
                 yield Finding(
-                    str(one.where), f"{one.variable} is what the setting {setting.name} sets: give {setting.name}=…"
+                    str(one.where), f"{one.variable} is bound to the setting {setting.name}; set {setting.name}=…"
                 )
 
 
@@ -52,7 +52,7 @@ def bound_argument(project: Project, name: str, where: str, binding: str) -> Fin
     """The finding for a preset that sets an argument which *binding* binds."""
     setting = _setting_of(project, name)
     way_out = (
-        f"set the setting it is bound to, or give the argument itself with -e {name}=…"
+        f"set the setting it is bound to, or pass the argument itself with -e {name}=…"
         if setting is None
         else f"set {setting.name}"
     )

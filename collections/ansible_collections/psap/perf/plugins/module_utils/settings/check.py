@@ -97,8 +97,7 @@ def _check_layer(project: Project, files: Iterable[Path]) -> Iterator[Finding]:
             if entry.key in first:
                 yield Finding(
                     str(entry.where),
-                    f"{entry.key} is set in {first[entry.key]} too, and the order of two files is nobody's intention; "
-                    "remove one",
+                    f"{entry.key} is also set in {first[entry.key]}; remove one",
                 )
             first.setdefault(entry.key, entry.where)
 

@@ -46,7 +46,7 @@ def _check_names(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterat
         if role is not None:
             yield Finding(
                 place,
-                f"{option.name} looks like an argument of the command {role}; call the setting so that it does not "
+                f"{option.name} looks like an argument of the command {role}; rename the setting so that it does not "
                 f"begin with {role}_",
             )
         yield from _check_option(option)
@@ -57,11 +57,11 @@ def _check_option(option: Option) -> Iterator[Finding]:
     if not option.description:
         yield Finding(place, f"{option.name} has no description")
     if option.secret and option.default not in (None, "", {}):
-        yield Finding(place, f"{option.name} is a secret, so it can have no default but an empty one, for none")
+        yield Finding(place, f"{option.name} is a secret; only an empty default is allowed")
     if option.secret_format != ANYTHING and not option.secret:
-        yield Finding(place, f"{option.name} has a secret_format and is no secret: add no_log, or remove it")
+        yield Finding(place, f"{option.name} has a secret_format but is no secret; add no_log or remove secret_format")
     if option.secret and option.pull_request:
-        yield Finding(place, f"{option.name} is a secret, which no pull request can set: remove pull_request")
+        yield Finding(place, f"{option.name} is a secret, which a pull request cannot set; remove pull_request")
     if option.default is not None:
         yield from wrong_value(option, option.default, place)
 
@@ -76,7 +76,7 @@ def _check_rules(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterat
             yield Finding(str(rule.where), str(error))
             continue
         for name in unknown:
-            yield Finding(str(rule.where), f"the rule reads {name}, which is no setting of {flow.name}")
+            yield Finding(str(rule.where), f"the rule reads {name}, which is not a setting of {flow.name}")
 
 
 def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
@@ -86,14 +86,14 @@ def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
     for flow in flows:
         for option in flow.settings:
             if option.name in first:
-                yield Finding(str(option.where), f"{option.name} is declared in {first[option.name].where} already")
+                yield Finding(str(option.where), f"{option.name} is already declared in {first[option.name].where}")
             first.setdefault(option.name, option)
             for argument in option.arguments:
                 for other in bound.setdefault(argument, []):
                     # each flow may have a setting of its own for it, but a shared one is in all
                     if other.section == option.section or not {other.section, option.section} <= own:
                         yield Finding(
-                            str(option.where), f"{argument} is bound to {other.name} already; leave one of them out"
+                            str(option.where), f"{argument} is already bound to {other.name}; remove one of the two"
                         )
                 bound[argument].append(option)
 

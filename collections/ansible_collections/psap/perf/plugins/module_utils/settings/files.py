@@ -174,11 +174,9 @@ class _Builder:
         for key_node, _value in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 line = key_node.start_mark.line + 1
-                raise UsageError(
-                    f"{_place(self.label, line)}a key must be a plain word; quote it if it is meant as text"
-                )
+                raise UsageError(f"{_place(self.label, line)}a key must be a plain word; quote it if it is text")
             line = key_node.start_mark.line + 1
             if key_node.value in first and key_node.value != "<<":
-                twice = f"{key_node.value} stands twice, first in line {first[key_node.value]}"
-                raise UsageError(f"{_place(self.label, line)}{twice}; only the last would count: remove one")
+                twice = f"duplicate key {key_node.value}, first in line {first[key_node.value]}"
+                raise UsageError(f"{_place(self.label, line)}{twice}; remove one")
             first[key_node.value] = line

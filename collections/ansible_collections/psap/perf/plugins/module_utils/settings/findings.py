@@ -48,12 +48,12 @@ def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) 
     name = key.partition(".")[0]
     if name.startswith(FOREIGN):
         close = nearest(name, _OWN, _ALIKE) if name.startswith("perf_") and name not in _OWN else None
-        return None if close is None else Finding(where, f"{name} means nothing; did you mean {close}?")
+        return None if close is None else Finding(where, f"unknown variable {name}; did you mean {close}?")
     if project.option(name) is not None:
         return None
     today = todays_name(project, key)
     if today is not None:
-        return Finding(where, f"{key} is now called {today}; use that name")
+        return Finding(where, f"{key} was renamed; use {today}")
     if must_be_ours or project.is_ours(name):
         way_out = did_you_mean(name, project.names) or "; perfdrv settings show lists the settings of a flow"
         return Finding(where, f"there is no setting or argument {name}{way_out}")
@@ -100,14 +100,14 @@ def hidden_value(option: Option, value: Any, where: str) -> Finding | None:
         return None
     return Finding(
         where,
-        f"{option.name} held a credential, which no run records: begin anew with --replay and give it, "
-        f"-s {option.name}=…, or better keep the credential in a secret",
+        f"the recorded value of {option.name} is incomplete because it held a credential; start a new run with "
+        f"--replay and -s {option.name}=…, or keep the credential in a secret",
     )
 
 
 def missing_value(option: Option, where: str) -> Finding:
     """The finding for a required setting that nobody gave."""
-    return Finding(where, f"{option.name} is required: give it in a preset, or with -e {option.name}=…")
+    return Finding(where, f"{option.name} is required; set it in a preset or with -e {option.name}=…")
 
 
 def wrong_together(
@@ -135,7 +135,8 @@ def _wrong_experiments(options: tuple[Option, ...], experiments: Any, where: str
             if name not in known:
                 yield Finding(
                     where,
-                    f"matrix_experiments sets {name}, which is no dimension of the matrix{did_you_mean(name, known)}",
+                    f"matrix_experiments sets {name}, which is not a dimension of the matrix"
+                    f"{did_you_mean(name, known)}",
                 )
             elif not leaf:
                 for finding in wrong_value(known[name], value, where):
@@ -152,5 +153,5 @@ def _wrong_skips(options: tuple[Option, ...], expressions: Any, where: str) -> I
             continue
         for name in unknown:
             yield Finding(
-                where, f"matrix_skip_if reads {name}, which is no dimension of the matrix{did_you_mean(name, known)}"
+                where, f"matrix_skip_if reads {name}, which is not a dimension of the matrix{did_you_mean(name, known)}"
             )

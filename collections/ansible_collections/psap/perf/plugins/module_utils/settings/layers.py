@@ -160,7 +160,7 @@ def _with_leaf(before: Any, assignment: Assignment, depth: int) -> Any:
         above = ".".join((assignment.variable, *assignment.path[:depth]))
         whole = ".".join((assignment.variable, *assignment.path))
         raise PresetError(
-            f"{whole} sets a leaf of {above}, which is no dictionary but {before!r}; set {above} as a whole",
+            f"{whole} sets a leaf of {above}, which is not a dictionary but {before!r}; set {above} as a whole",
             assignment.where,
         )
     key, *rest = assignment.path[depth:]

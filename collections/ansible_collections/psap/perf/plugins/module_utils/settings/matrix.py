@@ -156,7 +156,9 @@ def _values(setting: str, leaf: str, value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         return (value,)
     if not value:
-        raise UsageError(f"{setting}{'.' + leaf if leaf else ''} is an empty list: a dimension needs a value")
+        raise UsageError(
+            f"{setting}{'.' + leaf if leaf else ''} is an empty list; a dimension needs at least one value"
+        )
     return tuple(value)
 
 
@@ -177,11 +179,11 @@ def _compiled(text: str) -> Any:
     try:
         return environment.compile_expression(text, undefined_to_none=False)
     except jinja2.TemplateSyntaxError as error:
-        raise UsageError(f"matrix_skip_if: {text!r} is no expression: {error.message}") from error
+        raise UsageError(f"matrix_skip_if: invalid expression {text!r}: {error.message}") from error
 
 
 def _true(text: str, expression: Any, cell: Mapping[str, Any]) -> bool:
     try:
         return bool(expression(**cell))
     except (jinja2.UndefinedError, TypeError) as error:
-        raise UsageError(f"matrix_skip_if: {text!r} cannot be evaluated: {error}") from error
+        raise UsageError(f"matrix_skip_if: cannot evaluate {text!r}: {error}") from error

@@ -69,7 +69,7 @@ def split_key(key: str, value: Any, where: Where, preset: str | None = None) -> 
     """
     variable, *path = key.split(".")
     if not variable or not all(path):
-        raise PresetError(f"{key} is no name: there is nothing between its dots", where)
+        raise PresetError(f"invalid name {key}: a part between its dots is empty", where)
     return Assignment(variable=variable, path=tuple(path), value=value, where=where, preset=preset)
 
 
@@ -84,7 +84,7 @@ def preset_from_file(file: YamlFile) -> Preset:
         if variable != expected:
             raise PresetError(wrong_variable(str(variable), file.path.name), file.where(variable))
     if expected not in file.data:
-        raise PresetError(f"the file defines nothing; it should define {expected}", file.where())
+        raise PresetError(f"the file is empty; define {expected}", file.where())
     body = file.data[expected]
     if not isinstance(body, Mapping):
         raise PresetError(f"{expected} must be a mapping of settings to values", file.where(expected))
@@ -95,7 +95,8 @@ def preset_from_file(file: YamlFile) -> Preset:
 def check_name(name: str, where: Where) -> None:
     """Refuse a preset's name that could not be part of a variable's name."""
     if not _NAME.fullmatch(name):
-        raise PresetError(f"{name} is no name for a preset: lower-case letters, digits and underscores only", where)
+        rule = "begin with a lower-case letter and use lower-case letters, digits and underscores"
+        raise PresetError(f"invalid preset name {name}: {rule}", where)
 
 
 def wrong_variable(variable: str, file_name: str) -> str:
@@ -105,10 +106,10 @@ def wrong_variable(variable: str, file_name: str) -> str:
         other = variable.removeprefix(PREFIX)
         return (
             f"{file_name} defines {variable}, but file and variable must have the same name: "
-            f"call the variable {PREFIX}{stem}, or the file {other}.yml"
+            f"rename the variable to {PREFIX}{stem}, or the file to {other}.yml"
         )
     return (
-        f"{file_name} sets {variable} beside its preset, where it would beat every include and cell; "
+        f"{file_name} sets {variable} outside its preset, where it would override every include and cell; "
         f"move it into {PREFIX}{stem}"
     )
 

@@ -62,7 +62,9 @@ def read_pull_arguments(path: Path) -> PullArguments:
             ),
         )
     except (PerfError, OSError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} has no arguments of a pull request ({type(error).__name__}: {error})") from error
+        raise UsageError(
+            f"cannot read the arguments of a pull request from {path} ({type(error).__name__}: {error})"
+        ) from error
 
 
 def pull_layer(project: Project, arguments: PullArguments) -> Layer:
@@ -90,13 +92,13 @@ def _wrong_setting(project: Project, one: Entry) -> Iterator[Finding]:
     option = project.setting(name)
     if option is None:
         finding = unknown_name(project, one.key, place, must_be_ours=True)
-        yield finding or Finding(place, f"{one.key} is no setting, and a pull request can set nothing else")
+        yield finding or Finding(place, f"{one.key} is not a setting; a pull request can only set settings")
     elif option.secret or not option.pull_request:
-        yield Finding(place, f"{name} cannot be set from a pull request; those that can: perfdrv ci arguments --list")
+        yield Finding(place, f"a pull request cannot set {name}; perfdrv ci arguments --list shows what it can set")
     elif mark := next(_marks_in(one.value), None):
-        yield Finding(place, f"{one.key} has {mark}: a pull request gives values, and no templates")
+        yield Finding(place, f"{one.key} contains {mark}; a pull request cannot set templates")
     elif not _is_data(one.value):
-        yield Finding(place, f"{one.key} is a {type(one.value).__name__} in YAML; quote it if it is meant as text")
+        yield Finding(place, f"{one.key} is a {type(one.value).__name__} in YAML; quote it if it is text")
     elif not leaf:
         yield from wrong_value(option, one.value, place)
 

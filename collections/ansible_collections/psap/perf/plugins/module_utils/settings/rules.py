@@ -32,7 +32,7 @@ def names_in_expression(expression: str) -> frozenset[str]:
         _compiled(expression)
         return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse("{{ (" + expression + ") }}")))
     except jinja2.TemplateSyntaxError as error:
-        raise UsageError(f"{expression!r} is no Jinja expression: {error.message}") from error
+        raise UsageError(f"invalid Jinja expression {expression!r}: {error.message}") from error
 
 
 def holds(expression: str, values: Mapping[str, Any]) -> bool:
@@ -43,9 +43,9 @@ def holds(expression: str, values: Mapping[str, Any]) -> bool:
     try:
         return bool(_compiled(expression)(**values))
     except jinja2.TemplateSyntaxError as error:
-        raise UsageError(f"{expression!r} is no Jinja expression: {error.message}") from error
+        raise UsageError(f"invalid Jinja expression {expression!r}: {error.message}") from error
     except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise UsageError(f"{expression!r} cannot be evaluated: {error}") from error
+        raise UsageError(f"cannot evaluate {expression!r}: {error}") from error
 
 
 def broken_rules(

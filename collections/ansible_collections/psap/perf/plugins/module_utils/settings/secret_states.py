@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import A
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import KINDS, parse_reference
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 
-OK, WRONG, NOT_GIVEN, UNKNOWN, WHERE_USED = "ok", "wrong", "not given", "in a vault", "wrong where it is used"
+OK, WRONG, NOT_GIVEN, UNKNOWN, WHERE_USED = "ok", "wrong", "not given", "in a vault", "wrong if it is used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _state(name: str, option: Option, reference: str, value: Callable[[str], str
     else:
         problem = secret_problem(option, reference, value)
         status = WRONG if problem else OK
-    shown = reference if not reference or _is_reference(reference) else "(in clear)"
+    shown = reference if not reference or _is_reference(reference) else "(in plain text)"
     return SecretState(name, option.help, option.secret_format, shown, status, problem)
 
 

@@ -190,7 +190,7 @@ def read_flow(path: Path, root: Path, find: Find = lambda _pattern: ()) -> FlowS
     name = path.parent.name
     for key in file.data:
         if key not in ("short_description", "description", "options", "rules"):
-            raise UsageError(f"{file.where(key)}: {key} means nothing here; a flow's settings stand below options")
+            raise UsageError(f"{file.where(key)}: unknown key {key}; a flow's settings belong below options")
     return FlowSpec(
         name=name,
         short_description=_text(file.data.get("short_description")),
@@ -239,7 +239,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
         body = {**inherited, "description": list(same[0].description), "choices": same[0].choices, **body}
     kind = body.get("type", "str")
     if kind not in TYPES or body.get("elements", "str") not in TYPES:
-        raise UsageError(f"{where}: {name} has a type that is none of {', '.join(TYPES)}")
+        raise UsageError(f"{where}: the type of {name} must be one of {', '.join(TYPES)}")
     if body.get("compare") not in (None, *COMPARE):
         raise UsageError(f"{where}: compare of {name} must be one of {', '.join(COMPARE)}")
     return Option(
@@ -270,14 +270,14 @@ def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> 
     for pattern in patterns if isinstance(patterns, list) else [patterns]:
         meant = find(str(pattern))
         if not meant:
-            raise UsageError(f"{where}: {name} is to be the argument {pattern}, which no command has")
+            raise UsageError(f"{where}: {name} is bound to the argument {pattern}, which no command has")
         found += meant
     for key in _INHERITED:
         for other in () if key in body else found[1:]:
             # one that must be given has no default to differ
             if getattr(other, key) != getattr(found[0], key) and not (key == "default" and other.required):
                 raise UsageError(
-                    f"{where}: {name} is {found[0].name} and {other.name}, whose {key} differs; declare its own"
+                    f"{where}: {name} is bound to {found[0].name} and {other.name}, whose {key} differs; declare {key}"
                 )
     return tuple(found)
 

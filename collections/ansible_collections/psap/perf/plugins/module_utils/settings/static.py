@@ -231,7 +231,7 @@ def values_of_run(run_directory: Path) -> dict[str, Any]:
     try:
         return {str(name): entry["value"] for name, entry in entries.items()}
     except (AttributeError, KeyError, TypeError) as error:
-        raise PerfError(f"{path} holds no settings of a run: under all, each name must have a value") from error
+        raise PerfError(f"invalid settings of a run in {path}: each name below all must have a value") from error
 
 
 def connection_of_run(run_directory: Path) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def connection_of_run(run_directory: Path) -> dict[str, Any]:
     path = run_directory / "settings.yml"
     found = read_yaml(path).get("connection") or {}
     if not isinstance(found, dict):
-        raise PerfError(f"{path} holds no settings of a run: connection must be a mapping")
+        raise PerfError(f"invalid settings of a run in {path}: connection must be a mapping")
     return found
 
 

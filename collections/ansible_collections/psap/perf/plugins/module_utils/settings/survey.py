@@ -116,7 +116,9 @@ def _presets_question(project: Project, flow: str, values: Mapping[str, Any]) ->
 def _question_with(option: Option, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the question, with the template's own value as its default; None if that is no possible answer."""
     if option.name not in values:
-        return _question(option, f"Without an answer: what presets and the site say, else {_shown(option.default)}.")
+        return _question(
+            option, f"Without an answer: the value from presets or the site, else {_shown(option.default)}."
+        )
     value = _checked(option, values[option.name])
     question = _question(option, f"Without an answer: {_shown(value)}, which the template sets.")
     default = _answer(question, value)

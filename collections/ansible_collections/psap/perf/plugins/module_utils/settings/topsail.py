@@ -101,7 +101,7 @@ def _told(former: Former, names: Sequence[str], words: Sequence[str], roles: Col
 
 def _sentence(former: Former, roles: Collection[str]) -> str:
     if former.role is None:
-        return f"there is none, {_plain(former.never)}." if former.never else f"today {_plain(former.instead)}."
+        return f"not available, {_plain(former.never)}." if former.never else f"today {_plain(former.instead)}."
     if former.role not in roles:
         return f"planned, there is no role psap.perf.{former.role} yet."
     return f"today perfdrv toolbox {' '.join(split_role(former.role)).replace('_', '-')}."

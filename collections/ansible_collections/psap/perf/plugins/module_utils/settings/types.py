@@ -58,7 +58,7 @@ def problems(option: Option, value: Any) -> Iterator[tuple[str, str]]:
     """What is wrong with *value*: pairs of the dotted leaf (empty for the value itself) and a sentence's end."""
     if option.varies and isinstance(value, list):
         if not value:
-            yield "", "is an empty list of values: give at least one"
+            yield "", "is an empty list of values; give at least one"
         for item in value:
             yield from _scalar_problems(option, item, "")
     else:
@@ -102,7 +102,7 @@ def _key_problems(option: Option, value: dict[str, Any], leaf: str) -> Iterator[
         path = f"{leaf}.{key}" if leaf else str(key)
         if key not in known:
             names = ", ".join(known)
-            yield path, f"is unknown{did_you_mean(str(key), known) or f'; known are {names}'}"
+            yield path, f"is unknown{did_you_mean(str(key), known) or f'; the keys are {names}'}"
         elif path in option.dimension and isinstance(item, list):
             for single in item:
                 yield from _scalar_problems(known[key], single, path)

@@ -98,8 +98,8 @@ class AnnouncedPresets:
         place = where(body, self._project.root) or COMMAND_LINE
         if path is None or place.label == COMMAND_LINE.label:
             raise PresetError(
-                f"preset_{name} is given in place; write it to presets/{name}.yml and say -e @presets/{name}.yml, "
-                f'or say -e \'{{"perf_presets": ["{name}"]}}\'',
+                f"preset_{name} is defined in an extra variable; write it to presets/{name}.yml and pass "
+                f'-e @presets/{name}.yml, or pass -e \'{{"perf_presets": ["{name}"]}}\'',
                 place,
             )
         preset_from_file(read_yaml_file(path, self._project.root))
