@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
-from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import Former, concepts, former_commands
+from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import FormerCommand, concepts, former_commands
 
 from docs.website.commands import words
 
@@ -33,13 +33,13 @@ def topsail_page(roles: Sequence[str]) -> Iterator[str]:
         yield f"| `{former.group} {former.command}` | {_state(former, roles)} | {_today(former, roles)} |"
 
 
-def _state(former: Former, roles: Sequence[str]) -> str:
+def _state(former: FormerCommand, roles: Sequence[str]) -> str:
     if former.role is None:
         return NEVER if former.never else TODAY
     return DONE if former.role in roles else PLANNED
 
 
-def _today(former: Former, roles: Sequence[str]) -> str:
+def _today(former: FormerCommand, roles: Sequence[str]) -> str:
     if former.role is None:
         return former.never or former.instead
     if former.role not in roles:

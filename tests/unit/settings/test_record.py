@@ -8,7 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded, connection, settings_document
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import (
+    RecordedValue,
+    connection,
+    settings_document,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     Difference,
     connection_of_run,
@@ -19,14 +23,14 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schema/settings-1.json").read_text())
 
 EVERYONE = {
-    "tiny_count": Recorded([1, 2], "presets/a.yml:2"),
-    "tiny_token": Recorded("env:TOKEN", "command line", secret=True),
-    "tiny_none": Recorded(None, "default (playbooks/tiny/settings.yml)"),
+    "tiny_count": RecordedValue([1, 2], "presets/a.yml:2"),
+    "tiny_token": RecordedValue("env:TOKEN", "command line", secret=True),
+    "tiny_none": RecordedValue(None, "default (playbooks/tiny/settings.yml)"),
 }
 
 
 def test_host_records_only_differing_values() -> None:
-    hosts = {"b": {**EVERYONE, "tiny_count": Recorded(3, "host_vars/b.yml:1")}, "a": dict(EVERYONE)}
+    hosts = {"b": {**EVERYONE, "tiny_count": RecordedValue(3, "host_vars/b.yml:1")}, "a": dict(EVERYONE)}
 
     document = settings_document(EVERYONE, hosts)
 

@@ -34,7 +34,7 @@ from perfdrv.command_line.completion import (
 )
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import OrderedCommand, RunOptions, layer_options, presets_and_pairs
-from perfdrv.command_line.session import current_project
+from perfdrv.command_line.session import current_project, runs_dir_option
 from perfdrv.command_line.tables import print_table, value_text
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError
 from perfdrv.project import Project
@@ -179,13 +179,7 @@ def _complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @settings.command("diff", short_help="Show the settings that differ.")
 @click.argument("left", shell_complete=_complete_side)
 @click.argument("right", shell_complete=_complete_side)
-@click.option(
-    "--runs-dir",
-    "runs_directory",
-    type=LocalPath(file_okay=False),
-    envvar="PERF_RUNS_DIR",
-    help="Folder of all runs.",
-)
+@runs_dir_option
 @click.pass_context
 def diff_command(ctx: click.Context, left: str, right: str, runs_dir: Path | None) -> None:
     """Show the settings that differ between LEFT and RIGHT, each a run or a preset."""

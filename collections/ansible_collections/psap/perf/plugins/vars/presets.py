@@ -8,12 +8,13 @@ name: presets
 short_description: Provide flow settings from declared defaults and presets
 version_added: 0.1.0
 description:
-  - Gives the defaults that C(playbooks/<flow>/settings.yml) declares, below everything an inventory says.
-  - Gives the values of the presets that the extra vars announce, above group_vars and host_vars, below the variables
-    of plays and includes. C(-e @presets/x.yml) announces one, C(perf_presets) in extra vars or a site names several.
-  - Gives a lane the variables of the host that it belongs to.
-  - Gives, above presets, what a pull request sets, from the file that C(perf_pull_arguments) in the extra vars names.
-  - Gives the values that a former run recorded, with C(perf_replay) in the extra vars.
+  - Returns the defaults that C(playbooks/<flow>/settings.yml) declares, below the inventory.
+  - Returns the values of the chosen presets, above group_vars and host_vars, below the variables of plays and
+    includes. C(-e @presets/x.yml) chooses one, C(perf_presets) in extra vars or a site chooses several.
+  - Returns the variables of a lane's host for the lane.
+  - Returns, above presets, the settings of a pull request, from the file that the extra variable
+    C(perf_pull_arguments) names.
+  - Returns the values that a former run recorded, if the extra variable C(perf_replay) names it.
   - Converts the texts of C(-e name=text) to the declared type, once, before the first variable is read.
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -37,12 +38,12 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers i
 
 
 class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no types
-    """Stateless for Ansible, which then keeps one instance: what it remembers are files, which do not change."""
+    """Stateless for Ansible, which then keeps one instance; its cache are files, which do not change."""
 
     is_stateless = True
 
     def __init__(self) -> None:
-        """Nothing is read before the first host."""
+        """Read nothing before the first group or host."""
         super().__init__()
         self.layers: PresetLayers | None = None
 
@@ -73,7 +74,7 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no t
 
 
 def _project_root(loader: Any) -> Path:
-    """The folder of ansible.cfg: the one above the playbook, else the one in force."""
+    """Return the folder of ansible.cfg: above the playbook, else the file in force."""
     playbook = Path(loader.get_basedir())
     found = find_project(playbook)
     if found is not None:

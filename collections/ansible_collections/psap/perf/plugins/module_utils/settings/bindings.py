@@ -1,4 +1,4 @@
-"""Arguments that something binds already: whoever sets one as well would be a second master of one value."""
+"""Arguments that a setting, a vars file or a play binds: setting one elsewhere as well gives it two sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Op
 
 
 def presets_over_bindings(project: Project, layers: Iterable[Layer]) -> Iterator[Finding]:
-    """The bound arguments that presets set: what a play or an include binds would win over the preset in silence."""
+    """Yield the bound arguments that presets set: a play or an include would silently override the preset."""
     layers = tuple(layers)
     of_presets = [
         one
@@ -37,8 +37,8 @@ def presets_over_bindings(project: Project, layers: Iterable[Layer]) -> Iterator
 
 
 def arguments_over_settings(project: Project, flow: str | None, layers: Iterable[Layer]) -> Iterator[Finding]:
-    """The arguments on a flow's command line that a setting sets: the run would be recorded, and compared, with the
-    setting's value."""
+    """Yield the arguments on a flow's command line that a setting binds: the run would be recorded, and compared, with
+    the setting's value."""
     for source in layers:
         for one in source.assignments if source.kind == EXTRA else ():
             setting = _setting_of(project, one.variable, flow)
@@ -49,7 +49,7 @@ def arguments_over_settings(project: Project, flow: str | None, layers: Iterable
 
 
 def bound_argument(project: Project, name: str, where: str, binding: str) -> Finding:
-    """The finding for a preset that sets an argument which *binding* binds."""
+    """Return the finding for a preset that sets an argument which *binding* binds."""
     setting = _setting_of(project, name)
     way_out = (
         f"set the setting it is bound to, or pass the argument itself with -e {name}=…"
@@ -60,7 +60,7 @@ def bound_argument(project: Project, name: str, where: str, binding: str) -> Fin
 
 
 def bindings_of_plays(project: Project) -> Iterator[tuple[str, Where]]:
-    """The arguments that plays and includes set, and where."""
+    """Yield the arguments that plays and includes set, and where."""
     for path in sorted((project.root / "playbooks").rglob("*.yml")):
         if path.name != "settings.yml" and "group_vars" not in path.parts:
             for name, where in _task_variables(project, path):
@@ -80,13 +80,13 @@ def _bound(project: Project, layers: tuple[Layer, ...]) -> dict[str, Where]:
 
 
 def _setting_of(project: Project, argument: str, flow: str | None = None) -> Option | None:
-    """The setting that *argument* is bound to: of *flow*, if one of it is."""
+    """Return the setting that *argument* is bound to, of *flow* if it has one."""
     found = [setting for setting in project.every_setting if argument in setting.arguments]
     return next((setting for setting in found if setting.section == flow), found[0] if found else None)
 
 
 def _task_variables(project: Project, path: Path) -> Iterator[tuple[str, Where]]:
-    """Every name below a ``vars:`` of a playbook or task file."""
+    """Yield every name below a ``vars:`` of a playbook or task file."""
     try:
         file = read_yaml_document(path, project.root)
     except UsageError:

@@ -44,7 +44,7 @@ def check_project(project: Project, sites: Mapping[str, Site], no_site: Site) ->
     for finding in declarations:
         found.setdefault(str(finding), finding)
     if any(finding.fatal for finding in declarations):
-        # what cannot be read cannot be checked against
+        # declarations that cannot be read are no base for other checks
         return tuple(found.values())
     everywhere = (no_site, *sites.values())
     bound = dict(_bindings(project, everywhere))
@@ -115,7 +115,7 @@ def _check_presets(project: Project, bound: Mapping[str, Where], below: tuple[La
         try:
             assignments = Resolver(presets.get, presets).resolve([(name, preset.where)])
         except PresetError as error:
-            # a parent that cannot be read has its own finding
+            # a parent that cannot be read has a finding of its own
             if not any(f"no preset {other}" in error.message for other in broken):
                 yield _as_finding(error)
             continue
@@ -138,7 +138,7 @@ def _check_entries(project: Project, preset: Preset, bound: Mapping[str, Where])
 
 
 def _check_leaves(project: Project, assignments: Iterable[Assignment]) -> Iterator[Finding]:
-    """Arguments that presets set directly; settings are checked with the flow they belong to."""
+    """Check the arguments that a preset sets directly; settings are checked with their flow."""
     for one in assignments:
         option = project.argument(one.variable) if not one.path else None
         if option is not None:
@@ -200,7 +200,7 @@ def _entries_of(file: YamlFile) -> Iterator[Entry]:
 
 
 def _as_finding(error: UsageError) -> Finding:
-    """An error's own place and message; its text begins with the place."""
+    """Return an error as a finding; its text begins with the place."""
     if isinstance(error, PresetError):
         return Finding(str(error.where), error.message)
     where, _colon, message = str(error).partition(": ")

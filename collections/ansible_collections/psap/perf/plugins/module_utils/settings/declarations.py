@@ -1,4 +1,4 @@
-"""Whether what is declared agrees with itself: names, defaults, rules, and the defaults of roles."""
+"""Checks of the declarations: names, defaults, rules, and the defaults of roles."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Co
 
 
 def check_declarations(project: Project) -> Iterator[Finding]:
-    """What is wrong with the settings of flows and the arguments of commands.
+    """Yield what is wrong with the settings of flows and the arguments of commands.
 
-    A finding about a file that cannot be read is ``fatal``: nothing can be checked against it.
+    A finding about a file that cannot be read is ``fatal``: no other check is possible.
     """
     try:
         flows = [project.flow(name) for name in project.flows]
@@ -90,7 +90,7 @@ def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
             first.setdefault(option.name, option)
             for argument in option.arguments:
                 for other in bound.setdefault(argument, []):
-                    # each flow may have a setting of its own for it, but a shared one is in all
+                    # settings of different flows may bind one argument, but a shared setting is in all flows
                     if other.section == option.section or not {other.section, option.section} <= own:
                         yield Finding(
                             str(option.where), f"{argument} is already bound to {other.name}; remove one of the two"
@@ -114,7 +114,7 @@ def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
         yield from _check_option(argument)
     path = command.path.parent.parent / "defaults" / "main.yml"
     file = project.read(path) if path.is_file() else None
-    # one that need not be given has none, which the role's defaults say too
+    # an optional argument without a default is null in the role's defaults
     declared = {
         argument.name: argument.default
         for argument in command.own_arguments

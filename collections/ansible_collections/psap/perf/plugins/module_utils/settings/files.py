@@ -1,4 +1,4 @@
-"""YAML files read with the line of every key, duplicates refused: what lets an error about a setting point at it."""
+"""YAML files with the line of every key, for errors that name file and line; duplicate keys are refused."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 _TEMPLATE = re.compile(r"\{\{|\{%")
 _ANSIBLE_TAGS = ("!vault", "!unsafe", "!vault-encrypted")
 VAULTED = "(vaulted)"
-# what a file that ansible-vault encrypted as a whole begins with: only Ansible can read it
+# the first bytes of a file that ansible-vault encrypted as a whole, which only Ansible can read
 _ENCRYPTED = "$ANSIBLE_VAULT;"
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of a value: a file below the project and a line, or words such as ``command line``.
+    """The place of a value.
 
-    ``tagged`` is the very object Ansible tagged with this place, where there is one: its errors can show an excerpt.
+    Attributes:
+        label: a file below the project, or words such as ``command line``.
+        line: the line in the file.
+        tagged: the object that Ansible tagged with this place, so that its errors can show an excerpt.
     """
 
     label: str
@@ -53,7 +56,7 @@ class YamlFile:
     lines: Mapping[tuple[str | int, ...], int]
 
     def where(self, *keys: str | int) -> Where:
-        """The place of the node below *keys*, or of the nearest one above it."""
+        """Return the place of the node below *keys*, or of the nearest node above it."""
         for length in range(len(keys), 0, -1):
             line = self.lines.get(keys[:length])
             if line is not None:
@@ -62,20 +65,23 @@ class YamlFile:
 
 
 def is_template(value: object) -> bool:
-    """Whether *value* is a text that Jinja has yet to render."""
+    """Return whether *value* is a text that Jinja has not rendered yet."""
     return isinstance(value, str) and _TEMPLATE.search(value) is not None
 
 
 def label_of(path: Path, root: Path) -> str:
-    """*path* as messages and origins show it: relative to *root* where it is below."""
+    """Return *path* as messages and origins show it: relative to *root* if it is below."""
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
 def read_yaml_file(path: Path, root: Path) -> YamlFile:
-    """Read the mapping in *path*; an empty file is an empty mapping.
+    """Return the mapping in *path*; empty for an empty file.
 
-    :param root: the project, to which places are relative.
-    :raises UsageError: not readable, not YAML, a duplicate key, or no mapping; with file and line.
+    Args:
+        root: the project, to which places are relative.
+
+    Raises:
+        UsageError: the file is not readable, not YAML or no mapping, or has a duplicate key; with file and line.
     """
     label = label_of(path, root)
     data, lines = _read(path, label, ())
@@ -87,9 +93,10 @@ def read_yaml_file(path: Path, root: Path) -> YamlFile:
 
 
 def read_yaml_document(path: Path, root: Path) -> YamlFile:
-    """Read *path*, whatever it holds, below the one key ``document``; for playbooks, which are lists.
+    """Return the document in *path*, such as the list of a playbook, below the key ``document``.
 
-    :raises UsageError: as :func:`read_yaml_file`.
+    Raises:
+        UsageError: as :func:`read_yaml_file`.
     """
     label = label_of(path, root)
     data, lines = _read(path, label, ("document",))
@@ -97,11 +104,12 @@ def read_yaml_document(path: Path, root: Path) -> YamlFile:
 
 
 def read_yaml_text(text: str) -> Any:
-    """The value that a text on the command line is as YAML.
+    """Return the value of a YAML text on the command line.
 
-    :raises UsageError: not YAML, or a duplicate key.
+    Raises:
+        UsageError: the text is not YAML, or has a duplicate key.
     """
-    # libyaml takes no text that Ansible tagged
+    # libyaml does not accept Ansible's tagged strings
     return _parse(str.__str__(text), "", ())[0]
 
 
@@ -126,7 +134,7 @@ def _parse(text: str, label: str, below: tuple[str, ...]) -> tuple[Any, dict[tup
         fault = error.problem if isinstance(error, UnboundedError) else f"not YAML: {error.problem}"
         raise UsageError(f"{_place(label, line)}{fault}") from None
     except yaml.YAMLError as error:
-        # a character that no YAML may hold; which of the two parsers there is decides when it is met
+        # a character that YAML does not allow; the two parsers raise different errors
         raise UsageError(f"{label or 'the text'}: not YAML: {str(error).splitlines()[0]}") from error
     finally:
         if loader is not None:
@@ -138,7 +146,7 @@ def _place(label: str, line: int) -> str:
 
 
 class _Builder:
-    """Makes plain values of YAML nodes and notes their lines."""
+    """Converts YAML nodes to plain values and records their lines."""
 
     def __init__(self, loader: Any, label: str) -> None:
         self.loader = loader
@@ -162,7 +170,7 @@ class _Builder:
         self.loader.flatten_mapping(node)
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            # AWX marks keys as unsafe, too
+            # AWX marks keys as unsafe too
             tagged = key_node.tag in _ANSIBLE_TAGS
             key = str(key_node.value) if tagged else self.loader.construct_object(key_node, deep=True)
             self.lines[(*path, key)] = key_node.start_mark.line + 1

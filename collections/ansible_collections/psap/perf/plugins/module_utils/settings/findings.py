@@ -1,4 +1,4 @@
-"""What is wrong with settings, said the same way by the action at a run's start and by ``perfdrv settings check``."""
+"""What is wrong with settings, in the same words at a run's start and in ``perfdrv settings check``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.rules import br
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import FlowSpec, Option
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import problems
 
-# Names of Ansible, AWX and the collection itself; their own readers check them
+# Prefixes of Ansible, AWX and the collection itself, which check their variables themselves
 FOREIGN = ("ansible_", "awx_", "tower_", "perf_", "preset_", "_")
 _OWN = (
     "perf_presets", "perf_replay", "perf_expect_commands", "perf_pull_arguments",
     "perf_kubeconfig", "perf_kube_context", "perf_kube_patience", "perf_kube_proxy",
 )  # fmt: skip
-# how much alike two names must be for one to be taken for a misspelling of the other
+# how similar two names must be for one to count as a misspelling of the other
 _ALIKE = 0.88
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong; ``where`` is a file and line, or ``command line``."""
+    """One problem; ``where`` is a file and line, or ``command line``."""
 
     where: str
     message: str
@@ -39,11 +39,14 @@ class Finding:
 
 
 def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) -> Finding | None:
-    """The finding for the name of a variable, or of a leaf of one; None where there is nothing wrong with the variable.
+    """Return the finding for the name of a variable, or of a leaf of one; None if the name is valid.
 
-    :param key: such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's have more dots.
-    :param must_be_ours: whether a name that nobody declares is wrong even when it resembles none of ours: true for
-        presets and the command line, false for a site's files, which may have variables of their own.
+    Args:
+        project: what declares the names.
+        key: such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's names have more dots.
+        where: the place of the name.
+        must_be_ours: whether an undeclared name is wrong even if it resembles no declared one: true for presets and
+            the command line, false for a site's files, which may have additional variables.
     """
     name = key.partition(".")[0]
     if name.startswith(FOREIGN):
@@ -62,7 +65,7 @@ def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) 
 
 
 def todays_name(project: Project, key: str) -> str | None:
-    """What a former name, or a leaf below one, is called today; None when it never was one."""
+    """Return the current name of a renamed variable, or of a leaf below one; None if it was not renamed."""
     parts = key.split(".")
     for count in range(len(parts), 0, -1):
         today = project.renamed.get(".".join(parts[:count]))
@@ -72,7 +75,7 @@ def todays_name(project: Project, key: str) -> str | None:
 
 
 def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
-    """What is wrong with the *value* of *option*: its type, its choices, or that it is a secret written down.
+    """Yield what is wrong with the *value* of *option*: its type, its choices, or a secret in plain text.
 
     An empty text is no secret.
     """
@@ -95,7 +98,7 @@ def _wrong_references(option: Option, value: Any, where: str) -> Iterator[Findin
 
 
 def hidden_value(option: Option, value: Any, where: str) -> Finding | None:
-    """The finding for a value that a run recorded without the credential in it: nobody knows the whole of it."""
+    """Return the finding for a value that a run recorded without the credential in it; None for other values."""
     if HIDDEN not in str(value):
         return None
     return Finding(
@@ -106,14 +109,14 @@ def hidden_value(option: Option, value: Any, where: str) -> Finding | None:
 
 
 def missing_value(option: Option, where: str) -> Finding:
-    """The finding for a required setting that nobody gave."""
+    """Return the finding for a required setting without a value."""
     return Finding(where, f"{option.name} is required; set it in a preset or with -e {option.name}=…")
 
 
 def wrong_together(
     project: Project, flow: FlowSpec, values: Mapping[str, Any], origins: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """The rules of *flow* that *values*, each of them fine by itself, break together."""
+    """Yield the rules of *flow* that *values* violate in combination."""
     options = project.settings_of(flow.name)
     wrong = list(_wrong_experiments(options, values.get("matrix_experiments"), origins.get("matrix_experiments", "")))
     if wrong:

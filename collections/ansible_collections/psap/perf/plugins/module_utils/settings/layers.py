@@ -1,6 +1,6 @@
-"""The layers of settings, low to high, and what comes out of them.
+"""The layers of settings, low to high, and the values that result from them.
 
-Ansible's plugin and the driver fill the same layers, each in its way; here they are put together.
+Ansible's vars plugin and the driver both build their layers from this module.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Op
 DEFAULT = "default"
 BASE = "group_vars"
 MISSING = "is required, and nothing sets it"
-"""What a template raises for a required argument of a command alone."""
+"""What a template raises for a required argument of a command without a flow."""
 GIVEN = "perf_given_settings"
-"""A variable of every host: the settings that something above the declared defaults sets."""
+"""A variable of every host: the settings that a layer above the declared defaults sets."""
 SITE = "site"
 HOST = "host_vars"
 REPLAY = "replay"
 PRESET = "preset"
 PULL_REQUEST = "pull request"
 EXTRA = "command line"
-# What the vars plugin itself puts above everything that an inventory says
+# the layers that the vars plugin adds above the inventory
 PRESET_KINDS = (REPLAY, PRESET, PULL_REQUEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One source of values, such as a site's ``group_vars/all``; of its own entries later ones win."""
+    """One source of values, such as a site's ``group_vars/all``; later assignments override earlier ones."""
 
     kind: str
     assignments: tuple[Assignment, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """The value of a variable after all layers, and the places that it was put together from, lowest first."""
+class SettledValue:
+    """The value of a variable after all layers, and the places of its parts, lowest first."""
 
     value: Any
     kind: str
@@ -54,12 +54,12 @@ class Settled:
 
     @property
     def origin(self) -> str:
-        """The places as one text: ``presets/lab.yml:4``."""
+        """Return the places as one text: ``presets/lab.yml:4``."""
         return ", ".join(dict.fromkeys(str(where) for where in self.wheres))
 
 
 def layer(kind: str, entries: Iterable[Entry]) -> Layer:
-    """A layer of entries whose keys may have dots."""
+    """Return a layer of entries whose keys may have dots."""
     return Layer(kind, tuple(split_key(entry.key, entry.value, entry.where) for entry in entries))
 
 
@@ -85,10 +85,10 @@ def declared_layers(
 
 
 def bindings(settings: Iterable[Option], argument_of: Callable[[str], Option | None]) -> Iterator[Entry]:
-    """The arguments that *settings* are, each with the template that gives it the setting's value.
+    """Yield the arguments that *settings* bind, each with the template that gives it the setting's value.
 
-    Of settings of several flows it is that of the flow that runs. A command alone, without a flow, gets the first
-    setting that the variable ``perf_given_settings`` names, and otherwise its own default.
+    If settings of several flows bind an argument, the setting of the running flow applies. A command without a flow
+    gets the first setting that the variable ``perf_given_settings`` names, and otherwise its own default.
     """
     bound: dict[str, list[Option]] = {}
     for setting in settings:
@@ -113,7 +113,7 @@ def _alone(argument: Option, settings: Iterable[Option]) -> str:
 
 
 def default_where(label: str) -> Where:
-    """The place of a declared default."""
+    """Return the place of a declared default."""
     return Where(f"default ({label})")
 
 
@@ -124,14 +124,15 @@ def given_settings(layers: Iterable[Layer], settings: frozenset[str]) -> list[st
     )
 
 
-def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[str, Settled]:
-    """The values after all *layers*; of the variables in *only*, where given.
+def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[str, SettledValue]:
+    """Return the values after all *layers*, of the variables in *only* or of all.
 
-    A whole value erases the leaves set before it; a leaf changes a copy of what is there.
+    A whole value replaces the leaves set before it; a leaf changes a copy of the value below.
 
-    :raises PresetError: for a leaf below something that is no dictionary.
+    Raises:
+        PresetError: a leaf below a value that is not a dictionary.
     """
-    values: dict[str, Settled] = {}
+    values: dict[str, SettledValue] = {}
     for source in layers:
         for assignment in source.assignments:
             name = assignment.variable
@@ -141,16 +142,16 @@ def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[
 
 
 def with_leaves(layers: Iterable[Layer]) -> frozenset[str]:
-    """The variables of which some layer sets a leaf only."""
+    """Return the variables of which a layer sets a leaf only."""
     return frozenset(assignment.variable for source in layers for assignment in source.assignments if assignment.path)
 
 
-def _applied(before: Settled | None, assignment: Assignment, kind: str) -> Settled:
+def _applied(before: SettledValue | None, assignment: Assignment, kind: str) -> SettledValue:
     if not assignment.path:
-        return Settled(assignment.value, kind, (assignment.where,))
+        return SettledValue(assignment.value, kind, (assignment.where,))
     value = _with_leaf(None if before is None else before.value, assignment, 0)
     wheres = () if before is None else before.wheres
-    return Settled(value, kind, (*wheres, assignment.where), has_leaves=True)
+    return SettledValue(value, kind, (*wheres, assignment.where), has_leaves=True)
 
 
 def _with_leaf(before: Any, assignment: Assignment, depth: int) -> Any:
@@ -170,7 +171,7 @@ def _with_leaf(before: Any, assignment: Assignment, depth: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LayerValue:
-    """What one layer says about a variable; ``wins`` where that is (part of) the value in force."""
+    """The value of a variable in one layer; ``wins`` if it is (part of) the value in force."""
 
     kind: str
     key: str
@@ -180,9 +181,9 @@ class LayerValue:
 
 
 def history(layers: Sequence[Layer], name: str) -> tuple[LayerValue, ...]:
-    """Everything that the layers say about the variable *name*, lowest first."""
-    said = [(source.kind, one) for source in layers for one in source.assignments if one.variable == name]
-    whole = [index for index, (_kind, one) in enumerate(said) if not one.path]
+    """Return the values that the layers give to the variable *name*, lowest first."""
+    found = [(source.kind, one) for source in layers for one in source.assignments if one.variable == name]
+    whole = [index for index, (_kind, one) in enumerate(found) if not one.path]
     first_winner = whole[-1] if whole else 0
     return tuple(
         LayerValue(
@@ -192,5 +193,5 @@ def history(layers: Sequence[Layer], name: str) -> tuple[LayerValue, ...]:
             origin=str(one.where),
             wins=index >= first_winner,
         )
-        for index, (kind, one) in enumerate(said)
+        for index, (kind, one) in enumerate(found)
     )

@@ -1,4 +1,4 @@
-"""The cells of a test matrix: the product of the dimensions, minus what is skipped."""
+"""The cells of a test matrix: the product of the dimensions without skipped combinations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import EVERY_LEAF, Option
 
 RAW_LISTS = "raw_lists"
-"""Key of an open dictionary below which a list is a value, and not several values."""
-# cells that are skipped count, too: the product is made before
+"""Key of an open dictionary; a list below it is one value, not several."""
+# skipped cells count too: the product is computed first
 _MOST_CELLS = 10_000
 
 
@@ -24,9 +24,10 @@ _MOST_CELLS = 10_000
 class Cell:
     """One combination.
 
-    :param index: its number in the product, which stays the same whatever is skipped or resumed.
-    :param values: the flow's dimension settings, each with one value.
-    :param name: what tells it from the others, for example ``count=300 workload_kind=Job``; empty when it is alone.
+    Attributes:
+        index: its number in the product, which does not depend on skipped or resumed cells.
+        values: the flow's dimension settings, each with one value.
+        name: what distinguishes it, for example ``count=300 workload_kind=Job``; empty for the only cell.
     """
 
     index: int
@@ -36,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Dimension:
-    """One setting, or one leaf of a dictionary setting, and the values it takes."""
+    """One setting, or one leaf of a dictionary setting, and its values."""
 
     setting: str
     leaf: str
@@ -49,7 +50,7 @@ class _Dimension:
 
 @dataclass(frozen=True, slots=True)
 class _Combination:
-    """A cell before it has a number: its values, and by label what of it may differ from another cell."""
+    """A cell without its number: its values, and by label the values that may differ between cells."""
 
     values: dict[str, Any]
     chosen: dict[str, Any]
@@ -61,14 +62,17 @@ def cells(
     skip_if: Sequence[str],
     experiments: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[Cell, ...]:
-    """All cells, in the order of the product, the last dimension varying fastest.
+    """Return all cells in the order of the product; the last dimension varies fastest.
 
-    :param options: the flow's settings; those with a dimension span the matrix.
-    :param values: the settings' values.
-    :param skip_if: Jinja expressions over a cell's values; a cell for which one is true is left out.
-    :param experiments: settings, or dotted leaves of them, put over *values*: each makes a product of its own, one
-        after the other. Those that are not among *options* are passed over.
-    :raises UsageError: for a dimension without values, or an expression that cannot be evaluated.
+    Args:
+        options: the flow's settings; those with a dimension span the matrix.
+        values: the settings' values.
+        skip_if: Jinja expressions over a cell's values; a cell for which one of them is true is skipped.
+        experiments: settings, or dotted leaves of them, that override *values*. Each forms a separate product, in
+            order. Names that are not among *options* are ignored.
+
+    Raises:
+        UsageError: a dimension has no values, or an expression cannot be evaluated.
     """
     spanning = {option.name: option for option in options if option.dimension and option.name in values}
     skipped = [(text, _compiled(text)) for text in skip_if]
@@ -102,7 +106,7 @@ def _product(spanning: Mapping[str, Option], values: Mapping[str, Any]) -> Itera
 def _overlaid(
     values: Mapping[str, Any], experiment: Mapping[str, Any], spanning: Mapping[str, Option]
 ) -> dict[str, Any]:
-    """*values* with those of an experiment over them, whose keys may name a leaf."""
+    """Return *values* overridden by an experiment, whose keys may name a leaf."""
     overlaid = {name: copy.deepcopy(values[name]) for name in spanning}
     for key, value in experiment.items():
         setting, *path = key.split(".")
@@ -119,18 +123,18 @@ def _overlaid(
 
 
 def _varied(combinations: Sequence[_Combination]) -> list[str]:
-    """The labels by which cells differ, in the order in which they are met."""
+    """Return the labels by which cells differ, in order of appearance."""
     seen: dict[str, list[Any]] = {}
     for one in combinations:
         for label, value in one.chosen.items():
-            told = seen.setdefault(label, [])
-            if value not in told:
-                told.append(value)
+            found = seen.setdefault(label, [])
+            if value not in found:
+                found.append(value)
     everywhere = len(combinations)
     return [
         label
-        for label, told in seen.items()
-        if len(told) > 1 or sum(label in one.chosen for one in combinations) < everywhere
+        for label, found in seen.items()
+        if len(found) > 1 or sum(label in one.chosen for one in combinations) < everywhere
     ]
 
 
@@ -140,7 +144,7 @@ def _dimensions(option: Option, value: Any) -> list[_Dimension]:
 
 
 def _leaves(value: Any, above: str = "") -> Iterator[str]:
-    """The dotted leaves of an open dictionary; what stands below ``raw_lists`` is taken as it is."""
+    """Yield the dotted leaves of an open dictionary, except those below ``raw_lists``."""
     for key, item in value.items() if isinstance(value, Mapping) else ():
         if key == RAW_LISTS:
             continue
@@ -167,7 +171,7 @@ def _set(cell: dict[str, Any], dimension: _Dimension, value: Any) -> None:
     place = cell
     for key in parents:
         if not isinstance(place.get(key), dict):
-            # the leaf is not set: nothing varies there
+            # the leaf is not set, so it does not vary
             return
         place = place[key]
     if last in place:

@@ -1,6 +1,6 @@
-"""Presets: named sets of setting values, resolved in the order they are given.
+"""Presets: named sets of setting values, resolved in the order in which they are given.
 
-Nothing here knows Ansible. A preset reaches this module as :class:`Preset`, whether Ansible or the driver read it.
+Independent of Ansible: both Ansible's vars plugin and the driver read presets into :class:`Preset`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class PresetError(UsageError):
-    """A preset that cannot be applied; ``where`` is the value that is wrong."""
+    """A preset that cannot be applied; ``where`` is the place of the wrong value."""
 
     def __init__(self, message: str, where: Where) -> None:
         super().__init__(f"{where}: {message}")
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A preset as its file gives it, ``extends`` among its entries."""
+    """A preset as in its file; ``extends`` is one of its entries."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -47,13 +47,13 @@ class Preset:
 
     @property
     def extends(self) -> tuple[str, ...]:
-        """The presets it builds on, in order."""
+        """Return the presets that it extends, in order."""
         return tuple(name for entry in self.entries if entry.key == EXTENDS for name, _where in parents(entry))
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One change of one variable: its whole value, or the leaf at ``path``; by whom and where."""
+    """One change of one variable: its whole value, or the leaf at ``path``; with its place and preset."""
 
     variable: str
     path: tuple[str, ...]
@@ -63,9 +63,10 @@ class Assignment:
 
 
 def split_key(key: str, value: Any, where: Where, preset: str | None = None) -> Assignment:
-    """``a.b.c`` as the variable ``a`` and the path ``(b, c)``.
+    """Return ``a.b.c`` as the variable ``a`` and the path ``(b, c)``.
 
-    :raises PresetError: for an empty part, as in ``a..b``.
+    Raises:
+        PresetError: a part is empty, as in ``a..b``.
     """
     variable, *path = key.split(".")
     if not variable or not all(path):
@@ -74,9 +75,10 @@ def split_key(key: str, value: Any, where: Where, preset: str | None = None) -> 
 
 
 def preset_from_file(file: YamlFile) -> Preset:
-    """The preset that *file* defines.
+    """Return the preset that *file* defines.
 
-    :raises PresetError: when it does not define exactly the variable named like the file, or not by a mapping.
+    Raises:
+        PresetError: the file does not define exactly one variable, named after the file, with a mapping.
     """
     expected = PREFIX + file.path.stem
     check_name(file.path.stem, file.where())
@@ -93,14 +95,14 @@ def preset_from_file(file: YamlFile) -> Preset:
 
 
 def check_name(name: str, where: Where) -> None:
-    """Refuse a preset's name that could not be part of a variable's name."""
+    """Refuse a name of a preset that cannot be part of a variable's name."""
     if not _NAME.fullmatch(name):
         rule = "begin with a lower-case letter and use lower-case letters, digits and underscores"
         raise PresetError(f"invalid preset name {name}: {rule}", where)
 
 
 def wrong_variable(variable: str, file_name: str) -> str:
-    """The message for a preset file that defines *variable*, not the one named like the file."""
+    """Return the message for a preset file that defines *variable* instead of the variable named after the file."""
     stem = file_name.rpartition(".")[0] or file_name
     if variable.startswith(PREFIX):
         other = variable.removeprefix(PREFIX)
@@ -115,7 +117,7 @@ def wrong_variable(variable: str, file_name: str) -> str:
 
 
 def parents(entry: Entry) -> Sequence[tuple[str, Where]]:
-    """The names that an ``extends`` entry lists."""
+    """Return the names in an ``extends`` entry."""
     value = [entry.value] if isinstance(entry.value, str) else entry.value
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise PresetError("extends must be the name of a preset or a list of names", entry.where)
@@ -123,7 +125,7 @@ def parents(entry: Entry) -> Sequence[tuple[str, Where]]:
 
 
 def names_in(value: Any, where: Where) -> tuple[str, ...]:
-    """The names in a ``perf_presets``: a list, or a text with commas or spaces between them."""
+    """Return the names in ``perf_presets``: a list, or a text with commas or spaces between the names."""
     if isinstance(value, str):
         return tuple(value.replace(",", " ").split())
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -132,17 +134,18 @@ def names_in(value: Any, where: Where) -> tuple[str, ...]:
 
 
 class Resolver:
-    """Turns names of presets into assignments, parents applied where ``extends`` stands."""
+    """Converts names of presets to assignments; parents are applied at the position of ``extends``."""
 
     def __init__(self, load: Callable[[str], Preset | None], known: Iterable[str]) -> None:
-        """*load* gives a preset by name, or None; *known* are the names to suggest for an unknown one."""
+        """Get presets by *load*, None for an unknown one; *known* are the names to suggest then."""
         self._load = load
         self._known = tuple(known)
 
     def resolve(self, names: Iterable[tuple[str, Where]]) -> tuple[Assignment, ...]:
-        """The assignments of all presets, in order.
+        """Return the assignments of all presets, in order.
 
-        :raises PresetError: for a loop, showing the chain, and for an unknown preset.
+        Raises:
+            PresetError: presets extend each other in a loop, or one is unknown.
         """
         result: list[Assignment] = []
         for name, where in names:

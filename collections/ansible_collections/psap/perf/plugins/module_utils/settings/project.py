@@ -1,4 +1,4 @@
-"""Where a project keeps its flows, commands, presets and sites; each file is read once and only when asked for."""
+"""The flows, commands, presets and sites of a project; each file is read once, on first use."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
 
 COLLECTION = Path("collections/ansible_collections/psap/perf")
 _OWN_COLLECTION = Path(__file__).resolve().parents[3]
-# The role every command depends on; it is no command itself.
+# The role that every command depends on; it is no command itself.
 _SPINE = ("command",)
 
 
 def find_project(start: Path) -> Path | None:
-    """The nearest folder at or above *start* that holds an ``ansible.cfg``; None where there is none."""
+    """Return the nearest folder at or above *start* with an ``ansible.cfg``; None if no folder has one."""
     start = start.absolute()
     return next((folder for folder in (start, *start.parents) if (folder / "ansible.cfg").is_file()), None)
 
@@ -34,14 +34,14 @@ class Project:
     """A project directory, read lazily."""
 
     def __init__(self, root: Path) -> None:
-        """Files are read below *root*; commands come from its own collection, or from the installed one."""
+        """Read files below *root*, and commands from its own collection or from the installed one."""
         self.root = root.absolute()
         own = self.root / COLLECTION
         self.collection = own if own.is_dir() else _OWN_COLLECTION
 
     @functools.cached_property
     def flows(self) -> tuple[str, ...]:
-        """The names of all flows: every ``playbooks/<flow>/settings.yml``."""
+        """Return the names of all flows: every ``playbooks/<flow>/settings.yml``."""
         found = (path.parent.name for path in (self.root / "playbooks").glob("*/settings.yml"))
         return tuple(sorted(name for name in found if name != "shared"))
 
@@ -62,57 +62,59 @@ class Project:
 
     @functools.cached_property
     def shared(self) -> FlowSpec | None:
-        """The settings that all flows share."""
+        """Return the settings that all flows share."""
         path = self.root / "playbooks" / "shared" / "settings.yml"
         return read_flow(path, self.root, self._arguments_like) if path.is_file() else None
 
     @functools.cached_property
     def sections(self) -> tuple[str, ...]:
-        """What a setting's name can begin with: the flows, and the first words of the shared settings."""
+        """Return the prefixes of settings: the flows, and the first words of the shared settings."""
         shared = () if self.shared is None else self.shared.settings
         return tuple(sorted({*self.flows, *(option.section for option in shared)}))
 
     @functools.cached_property
     def presets(self) -> dict[str, Path]:
-        """The files of the presets by their names."""
+        """Return the files of the presets by their names."""
         return {path.stem: path for path in sorted((self.root / "presets").glob("*.yml"))}
 
     @functools.cached_property
     def sites(self) -> dict[str, Path]:
-        """The folders of the sites by their names."""
+        """Return the folders of the sites by their names."""
         folders = (path for path in sorted((self.root / "inventories").glob("*")) if path.is_dir())
         return {path.name: path for path in folders}
 
     def flow(self, name: str) -> FlowSpec:
-        """The flow called *name*.
+        """Return the flow *name*.
 
-        :raises UsageError: when there is none, or its file is not well formed.
+        Raises:
+            UsageError: there is no such flow, or its file is not well formed.
         """
         if name not in self.flows:
             raise UsageError(f"there is no flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them")
         return self._flow(name)
 
     def command(self, role: str) -> CommandSpec:
-        """The command whose role is *role*.
+        """Return the command of the role *role*.
 
-        :raises UsageError: as :meth:`flow`.
+        Raises:
+            UsageError: as :meth:`flow`.
         """
         if role not in self._roles_with_arguments:
             raise UsageError(f"there is no command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
         return self._command(role)
 
     def settings_of(self, flow: str) -> tuple[Option, ...]:
-        """What can be set for *flow*: its own settings, then the shared ones."""
+        """Return the settings of *flow*: its own, then the shared ones."""
         return self.flow(flow).settings + (() if self.shared is None else self.shared.settings)
 
     @functools.cached_property
     def every_setting(self) -> tuple[Option, ...]:
-        """The settings of all flows, then the shared ones."""
+        """Return the settings of all flows, then the shared ones."""
         own = [option for flow in self.flows for option in self._flow(flow).settings]
         return (*own, *(() if self.shared is None else self.shared.settings))
 
     def setting(self, name: str) -> Option | None:
-        """The setting called *name*, of whichever flow or section."""
+        """Return the setting *name* of any flow or section."""
         specs = [self._flow(flow) for flow in self.flows if name.startswith(flow + "_")]
         if self.shared is not None:
             specs.append(self.shared)
@@ -123,35 +125,35 @@ class Project:
         return max((role for role in self._roles_with_arguments if name.startswith(role + "_")), key=len, default=None)
 
     def argument(self, name: str) -> Option | None:
-        """The argument called *name*, of whichever command."""
+        """Return the argument *name* of any command."""
         role = self.role_of(name)
         return None if role is None else self._command(role).argument(name)
 
     def option(self, name: str) -> Option | None:
-        """The setting or argument called *name*."""
+        """Return the setting or argument *name*."""
         return self.setting(name) or self.argument(name)
 
     def is_ours(self, name: str) -> bool:
-        """Whether *name* begins as one of our settings or arguments does."""
+        """Return whether *name* has the prefix of a setting or of an argument."""
         return self.role_of(name) is not None or any(name.startswith(section + "_") for section in self.sections)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """Every declared setting and argument; reads all files."""
+        """Return every declared setting and argument; reads all files."""
         settings = [option.name for option in self.every_setting]
         arguments = [option.name for role in self._roles_with_arguments for option in self._command(role).arguments]
         return tuple(sorted({*settings, *arguments}))
 
     @functools.cached_property
     def renamed(self) -> dict[str, str]:
-        """Former names, and TOPSAIL's dotted ones, to today's (``meta/renamed.yml``)."""
+        """Return current names by former names and by TOPSAIL's dotted names (``meta/renamed.yml``)."""
         path = self.collection / "meta" / "renamed.yml"
         tables = self.read(path).data if path.is_file() else {}
         return {str(old): str(new) for table in tables.values() for old, new in (table or {}).items()}
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def read(self, path: Path) -> YamlFile:
-        """A YAML file, read once."""
+        """Return a YAML file, which is read once."""
         return read_yaml_file(path, self.root)
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process

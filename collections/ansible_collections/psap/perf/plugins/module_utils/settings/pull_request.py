@@ -1,7 +1,7 @@
-"""What a pull request sets: presets and settings, from a file that a driver wrote, with the places of its directives.
+"""Presets and settings of a pull request, from a file of the driver, with the places of the directives.
 
-Whoever may comment is not whoever may run anything: only settings that are declared so are taken, as data and never as
-a template.
+More people may comment than may run tests. So a pull request can only set settings that are declared for it, as data
+and never as templates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
 SCHEMA = "psap.perf/pull-arguments/1"
-# the variable that names the file
+# the extra variable that names the file
 VARIABLE = "perf_pull_arguments"
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 
@@ -34,7 +34,7 @@ class PullArguments:
     settings: tuple[Entry, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """As the file has it."""
+        """Return the content of the file."""
         return {
             "schema": SCHEMA,
             "presets": [{"name": name, **_place(where)} for name, where in self.presets],
@@ -47,9 +47,10 @@ def _place(where: Where) -> dict[str, Any]:
 
 
 def read_pull_arguments(path: Path) -> PullArguments:
-    """The arguments in a file.
+    """Return the arguments in a file.
 
-    :raises UsageError: when it is none.
+    Raises:
+        UsageError: the file has no arguments of a pull request.
     """
     try:
         document = read_yaml(path)
@@ -68,9 +69,10 @@ def read_pull_arguments(path: Path) -> PullArguments:
 
 
 def pull_layer(project: Project, arguments: PullArguments) -> Layer:
-    """The layer of the settings.
+    """Return the layer of the settings.
 
-    :raises UsageError: naming all that may not be set, each with its place.
+    Raises:
+        UsageError: everything that a pull request cannot set, with its place.
     """
     findings = [str(finding) for finding in wrong_arguments(project, arguments)]
     if findings:
@@ -79,7 +81,7 @@ def pull_layer(project: Project, arguments: PullArguments) -> Layer:
 
 
 def wrong_arguments(project: Project, arguments: PullArguments) -> Iterator[Finding]:
-    """Everything that a pull request may not say, or that is no value of its setting."""
+    """Yield everything that a pull request cannot set, and values that are invalid."""
     for name, where in arguments.presets:
         if name not in project.presets:
             yield Finding(str(where), f"there is no preset {name}{did_you_mean(name, project.presets)}")
@@ -104,7 +106,7 @@ def _wrong_setting(project: Project, one: Entry) -> Iterator[Finding]:
 
 
 def _marks_in(value: Any) -> Iterator[str]:
-    """Marks of Jinja in any text of a value, its keys included."""
+    """Yield the marks of Jinja in the texts and keys of a value."""
     if isinstance(value, str):
         yield from (mark for mark in _TEMPLATE_MARKS if mark in value)
     elif isinstance(value, Mapping):
@@ -117,7 +119,7 @@ def _marks_in(value: Any) -> Iterator[str]:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether it is what JSON has too; YAML also knows dates and the like."""
+    """Return whether JSON can represent a value; YAML also has dates, for example."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_data(item) for key, item in value.items())
     if isinstance(value, list):

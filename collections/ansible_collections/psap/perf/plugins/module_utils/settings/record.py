@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 
 SCHEMA = "psap.perf/settings/1"
-# how hosts and clusters are reached; passwords are none of them, since no run records any
+# the connection to hosts and clusters, without passwords, which no run records
 _CONNECTION = frozenset(
     {
         *(f"ansible_{name}" for name in ("connection", "host", "port", "user", "pipelining", "python_interpreter")),
@@ -24,8 +24,8 @@ _CONNECTION = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A value in force; of a secret it is the reference."""
+class RecordedValue:
+    """A value in force; for a secret, its reference."""
 
     value: Any
     origin: str
@@ -33,7 +33,7 @@ class Recorded:
     compare: str | None = None
 
     def as_entry(self) -> dict[str, Any]:
-        """The entry in the document."""
+        """Return the entry in the document."""
         entry = {"value": self.value, "origin": self.origin}
         if self.compare is not None:
             entry["compare"] = self.compare
@@ -41,18 +41,18 @@ class Recorded:
 
 
 def connection(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """What extra vars say of how hosts and clusters are reached, without what holds a credential."""
+    """Return the extra vars for the connection to hosts and clusters, except those that contain a credential."""
     return {
         name: value for name, value in sorted(extra.items()) if name in _CONNECTION and hide(str(value)) == str(value)
     }
 
 
 def settings_document(
-    everyone: Mapping[str, Recorded],
-    hosts: Mapping[str, Mapping[str, Recorded]],
+    everyone: Mapping[str, RecordedValue],
+    hosts: Mapping[str, Mapping[str, RecordedValue]],
     connected: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document of what holds for all hosts, of what is different on some, and of :func:`connection`."""
+    """Return the document of the values of all hosts, those that differ on some hosts, and :func:`connection`."""
     different = {
         host: {
             name: one.as_entry()

@@ -1,4 +1,4 @@
-"""Conditions over several settings, in Jinja without a template around it."""
+"""Conditions over several settings, as Jinja expressions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def _compiled(expression: str) -> Any:
 
 @functools.cache
 def names_in_expression(expression: str) -> frozenset[str]:
-    """The variables that *expression* reads.
+    """Return the variables that *expression* reads.
 
-    :raises UsageError: when it is no Jinja expression.
+    Raises:
+        UsageError: *expression* is no Jinja expression.
     """
     try:
         _compiled(expression)
@@ -36,9 +37,10 @@ def names_in_expression(expression: str) -> frozenset[str]:
 
 
 def holds(expression: str, values: Mapping[str, Any]) -> bool:
-    """Whether *expression* is true for *values*.
+    """Return whether *expression* is true for *values*.
 
-    :raises UsageError: when it is no expression, or cannot be evaluated for these values.
+    Raises:
+        UsageError: *expression* is no Jinja expression, or cannot be evaluated for these values.
     """
     try:
         return bool(_compiled(expression)(**values))
@@ -51,9 +53,9 @@ def holds(expression: str, values: Mapping[str, Any]) -> bool:
 def broken_rules(
     rules: Iterable[Rule], options: Iterable[Option], values: Mapping[str, Any]
 ) -> Iterator[tuple[Rule, str]]:
-    """The rules that some cell breaks, each once, with the sentence to show.
+    """Yield the rules that a cell violates, each once, with the message to show.
 
-    A rule over a value that is still a template, or null, is left out: nobody knows it yet.
+    A rule over a null or a template, whose value is not known yet, is skipped.
     """
     declared = list(options)
     experiments = values.get("matrix_experiments") or ()

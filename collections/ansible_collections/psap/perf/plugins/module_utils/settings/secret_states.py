@@ -1,4 +1,4 @@
-"""The secrets of a flow: which its settings declare, and how each of them stands."""
+"""The secrets of a flow: those that its settings declare, and the state of each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ OK, WRONG, NOT_GIVEN, UNKNOWN, WHERE_USED = "ok", "wrong", "not given", "in a va
 
 @dataclass(frozen=True, slots=True)
 class SecretState:
-    """How a secret stands.
+    """The state of a secret.
 
-    :param name: of the setting; of a part of one, with dots.
-    :param reference: where it is kept; empty for none.
-    :param status: one of the words above.
-    :param problem: what is wrong with it.
+    Attributes:
+        name: the setting; with dots, a part of it.
+        reference: where the secret is stored; empty if none is set.
+        status: one of the constants above.
+        problem: what is wrong with the secret.
     """
 
     name: str
@@ -33,9 +34,12 @@ class SecretState:
 
 
 def secret_problem(option: Option, reference: str, value: Callable[[str], str]) -> str:
-    """What is wrong with the secret of a setting; empty for nothing.
+    """Return what is wrong with the secret of a setting; empty if it is valid.
 
-    :param value: gives what a reference stands for.
+    Args:
+        option: the setting.
+        reference: where the secret is stored.
+        value: returns the secret of a reference.
     """
     try:
         wrong = malformed(value(reference), option.secret_format)
@@ -47,7 +51,7 @@ def secret_problem(option: Option, reference: str, value: Callable[[str], str]) 
 def states(
     options: tuple[Option, ...], values: Mapping[str, Any], value: Callable[[str], str]
 ) -> Iterator[SecretState]:
-    """All secrets of the settings *options*, and those that other settings refer to."""
+    """Yield all secrets of the settings *options*, and the secrets to which other settings refer."""
     for option in options:
         given = values.get(option.name)
         if option.secret:
@@ -86,7 +90,7 @@ def _of_part(name: str, reference: str, option: Option, value: Callable[[str], s
 
 
 def _references_in(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    """The references below a dictionary or a list, under a key that is called a secret."""
+    """Yield the references in a dictionary or a list, which are values of keys named ``secret``."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key == "secret" and isinstance(item, str) and item.partition(":")[0] in KINDS:

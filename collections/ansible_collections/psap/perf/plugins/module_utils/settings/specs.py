@@ -1,6 +1,6 @@
-"""What is declared: the arguments of commands (``meta/argument_specs.yml``) and the settings of flows.
+"""The declarations: arguments of commands (``meta/argument_specs.yml``) and settings of flows.
 
-Both are read here without Ansible, so that the command line, the documentation and every check see the same options.
+They are read without Ansible, so that the command line, the documentation and every check use the same options.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import Wh
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
 COMPARE = ("key", "ignore")
 EVERY_LEAF = "*"
-"""As the dimension of a dictionary: each of its leaves may be a list of values."""
+"""The dimension of a dictionary of which each leaf may be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
      "no_log", "version_added", "argument", "pull_request", "secret_format")
 )  # fmt: skip
 _OF_SETTINGS = ("argument", "pull_request", "secret_format")
-# What a setting has from the argument that it is, unless it says otherwise itself
+# What a setting inherits from the argument that it binds, unless it declares its own
 _INHERITED = ("type", "default", "elements")
 
 
@@ -32,10 +32,13 @@ _INHERITED = ("type", "default", "elements")
 class Option:
     """One declared variable, or one key of a dictionary's ``options``.
 
-    ``dimension`` holds the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be
-    a list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none. ``section`` is the role, the flow, or
-    the shared section that declares it. ``arguments`` are the names of those that a setting is: they are bound to it.
-    ``pull_request`` says that a comment on a pull request may set it, ``secret_format`` what a secret must look like.
+    Attributes:
+        dimension: the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be a
+            list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none.
+        section: the role, the flow or the shared section that declares it.
+        arguments: the names of the arguments that a setting binds.
+        pull_request: whether a comment on a pull request may set it.
+        secret_format: the format of a secret.
     """
 
     name: str
@@ -57,7 +60,7 @@ class Option:
 
     @property
     def current(self) -> str:
-        """The Jinja expression of a setting's value where a command runs; a dimension has one value in a cell."""
+        """Return the Jinja expression of a setting's value in a command; a dimension has one value in a cell."""
         name = self.name
         if not self.dimension:
             return name
@@ -65,22 +68,23 @@ class Option:
 
     @property
     def help(self) -> str:
-        """The description as one text, without markup."""
+        """Return the description as one text, without markup."""
         return as_text(" ".join(self.description))
 
     @property
     def keys(self) -> str:
-        """The keys of the dictionary, or of each item of a list, with what they are; empty for none."""
+        """Return the keys of the dictionary, or of each item of a list, with their descriptions; empty if none."""
         return "; ".join(f"C({each.name}): {' '.join(each.description)}".rstrip(".") for each in self.options)
 
     @property
     def varies(self) -> bool:
-        """Whether the value itself is a dimension of the matrix."""
+        """Return whether the value itself is a dimension of the matrix."""
         return "" in self.dimension
 
     def references(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The references to secrets in the *value* of a secret, each with where it stands: itself, or those of a
-        dictionary. An empty text is none.
+        """Yield the references in the *value* of a secret, or in its dictionary, each with its name.
+
+        An empty text is no reference.
         """
         if self.type == "dict":
             items = value.items() if isinstance(value, Mapping) else ()
@@ -90,7 +94,7 @@ class Option:
 
     @property
     def short_name(self) -> str:
-        """The name without the role or flow it belongs to: ``scale_test_count`` → ``count``."""
+        """Return the name without its role or flow: ``scale_test_count`` → ``count``."""
         return self.name.removeprefix(self.section + "_")
 
 
@@ -106,7 +110,7 @@ class CommandSpec:
 
     @property
     def help(self) -> tuple[str, ...]:
-        """The description's paragraphs, without markup."""
+        """Return the description's paragraphs, without markup."""
         return tuple(map(as_text, self.description))
 
     @property
@@ -115,13 +119,13 @@ class CommandSpec:
         return tuple(option for option in self.arguments if option.section == self.role)
 
     def argument(self, name: str) -> Option | None:
-        """The argument with the full variable name *name*."""
+        """Return the argument with the variable name *name*."""
         return next((option for option in self.arguments if option.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition over several settings; ``test`` is a Jinja expression, ``message`` says what to do when it fails."""
+    """A condition over several settings; ``test`` is a Jinja expression, ``message`` tells the user what to change."""
 
     test: str
     message: str
@@ -140,7 +144,7 @@ class FlowSpec:
     path: Path
 
     def setting(self, name: str) -> Option | None:
-        """The setting called *name*."""
+        """Return the setting *name*."""
         return next((option for option in self.settings if option.name == name), None)
 
 
@@ -177,14 +181,19 @@ def _shared_arguments(role_directory: Path, root: Path) -> Iterator[Option]:
 
 
 Find = Callable[[str], tuple[Option, ...]]
-"""From a pattern, the name of an argument that may have stars, to the arguments that it means."""
+"""Returns the arguments that match a pattern: a name that may have stars."""
 
 
 def read_flow(path: Path, root: Path, find: Find = lambda _pattern: ()) -> FlowSpec:
-    """The settings of the flow that ``<flow>/settings.yml`` declares; ``shared`` is read the same way.
+    """Return the flow that ``<flow>/settings.yml`` declares, or the shared settings.
 
-    :param find: the arguments that a setting may say it is.
-    :raises UsageError: as :func:`read_command`.
+    Args:
+        path: the file.
+        root: the project, to which places are relative.
+        find: returns the arguments that a setting may bind.
+
+    Raises:
+        UsageError: as :func:`read_command`.
     """
     file = read_yaml_file(path, root)
     name = path.parent.name
@@ -202,7 +211,7 @@ def read_flow(path: Path, root: Path, find: Find = lambda _pattern: ()) -> FlowS
 
 
 def section_of(name: str, declared_by: str) -> str:
-    """The section a setting belongs to: its flow, or for shared ones the first word of its name."""
+    """Return the section of a setting: its flow, or the first word of a shared setting's name."""
     return name.partition("_")[0] if declared_by == "shared" else declared_by
 
 
@@ -264,7 +273,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
 
 
 def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> tuple[Option, ...]:
-    """The arguments that a setting is; they have one type, and one default unless the setting has its own."""
+    """Return the arguments that a setting binds: of one type, and one default unless the setting declares it."""
     patterns = body.get("argument", [])
     found: list[Option] = []
     for pattern in patterns if isinstance(patterns, list) else [patterns]:
@@ -274,7 +283,7 @@ def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> 
         found += meant
     for key in _INHERITED:
         for other in () if key in body else found[1:]:
-            # one that must be given has no default to differ
+            # a required argument has no default
             if getattr(other, key) != getattr(found[0], key) and not (key == "default" and other.required):
                 raise UsageError(
                     f"{where}: {name} is bound to {found[0].name} and {other.name}, whose {key} differs; declare {key}"
@@ -321,10 +330,10 @@ _MARKED = re.compile(r"\b[VCOPEIB]\(((?:[^()]|\([^()]*\))*)\)")
 
 
 def as_text(description: str) -> str:
-    """*description* for a terminal: what was marked, without the marks."""
+    """Return *description* for a terminal, without markup."""
     return _MARKED.sub(lambda match: match[1].partition("#")[0], description)
 
 
 def as_markdown(description: str) -> str:
-    """*description* for a page: what was marked, as code."""
+    """Return *description* for a page, with markup as code."""
     return _MARKED.sub(lambda match: f"`{match[1].partition('#')[0]}`", description)

@@ -59,8 +59,8 @@ Override = tuple[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
-    """A variable with the value it would have; a template is shown as it stands."""
+class EffectiveValue:
+    """A variable with the value that it would have; templates are not rendered."""
 
     name: str
     value: Any
@@ -70,7 +70,7 @@ class Effective:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that is said about one variable, lowest layer first."""
+    """The value of one variable and its value in each layer, lowest first."""
 
     name: str
     option: Option | None
@@ -80,7 +80,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A setting that two sides give different values; ``None`` also where a side does not know it."""
+    """A setting with different values on two sides; ``None`` also if a side does not have it."""
 
     name: str
     left: Any
@@ -89,7 +89,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PresetSummary:
-    """A preset for a list of them: its first comment, what it builds on, and what it sets itself."""
+    """A preset in a list: its first comment, the presets that it extends, and what it sets itself."""
 
     name: str
     comment: str
@@ -99,23 +99,25 @@ class PresetSummary:
 
 
 def load_preset(project: Project, name: str) -> Preset | None:
-    """The preset *name* of the project, None when there is no such file."""
+    """Return the preset *name* of the project; None if it does not exist."""
     path = project.presets.get(name)
     return None if path is None else preset_from_file(project.read(path))
 
 
 def resolve_presets(project: Project, names: Iterable[tuple[str, Where]]) -> tuple[Assignment, ...]:
-    """What presets of the project assign, in order, those they extend included.
+    """Return what presets of the project, and those that they extend, assign, in order.
 
-    :raises UsageError: for one that does not exist or is not well formed, and for a loop.
+    Raises:
+        UsageError: a preset does not exist or is not well formed, or presets extend each other in a loop.
     """
     return Resolver(lambda name: load_preset(project, name), project.presets).resolve(names)
 
 
 def list_presets(project: Project) -> tuple[PresetSummary, ...]:
-    """All presets of the project.
+    """Return all presets of the project.
 
-    :raises UsageError: for a preset file that is not well formed.
+    Raises:
+        UsageError: a preset file is not well formed.
     """
     return tuple(_summary(project.read(path)) for path in project.presets.values())
 
@@ -153,9 +155,10 @@ def all_layers(
 
 
 def pull_arguments_in(extra: Mapping[str, Any]) -> PullArguments:
-    """What the pull request sets whose file the extra variables name; nothing where they name none.
+    """Return the arguments of the pull request whose file the extra variables name; empty if they name no file.
 
-    :raises UsageError: when the file is none.
+    Raises:
+        UsageError: the file has no arguments of a pull request.
     """
     path = extra.get(VARIABLE)
     return read_pull_arguments(Path(str(path))) if path else PullArguments()
@@ -167,7 +170,7 @@ def effective(
     below: Iterable[Layer] = (),
     presets: Sequence[str] = (),
     overrides: Sequence[Override] = (),
-) -> dict[str, Effective]:
+) -> dict[str, EffectiveValue]:
     """Return the settings of *flow* (of all flows if None), and every other variable that is an argument of a command.
 
     Raises:
@@ -176,7 +179,7 @@ def effective(
     settled = settle(all_layers(project, flow, below, presets, overrides))
     found = {name: (one, project.option(name)) for name, one in settled.items()}
     return {
-        name: Effective(name, one.value, one.origin, option)
+        name: EffectiveValue(name, one.value, one.origin, option)
         for name, (one, option) in sorted(found.items())
         if option is not None
     }
@@ -192,11 +195,11 @@ def explain(project: Project, flow: str | None, layers: Sequence[Layer], name: s
     option = project.option(name)
     if option is not None and project.setting(name) is None:
         layers.insert(0, layer(DEFAULT, [Entry(name, option.default, default_where(option.where.label))]))
-    said = history(layers, name)
-    if option is None and not said:
+    values = history(layers, name)
+    if option is None and not values:
         raise UsageError(f"there is no setting or argument {name}{did_you_mean(name, project.names)}")
     settled = settle(layers, frozenset((name,)))
-    return Explanation(name, option, settled[name].value if name in settled else None, said)
+    return Explanation(name, option, settled[name].value if name in settled else None, values)
 
 
 def _agreeing(project: Project, flow: str | None, layers: Sequence[Layer]) -> list[Layer]:
@@ -214,7 +217,7 @@ def _agreeing(project: Project, flow: str | None, layers: Sequence[Layer]) -> li
 
 
 def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """The names whose values differ, sorted."""
+    """Return the names whose values differ, sorted."""
     names = sorted({*left, *right})
     return tuple(
         Difference(name, left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)
@@ -222,9 +225,10 @@ def diff(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Difference,
 
 
 def values_of_run(run_directory: Path) -> dict[str, Any]:
-    """The settings that a run recorded, by name.
+    """Return the settings that a run recorded, by name.
 
-    :raises PerfError: when the run has no readable ``settings.yml``.
+    Raises:
+        PerfError: the run has no readable ``settings.yml``.
     """
     path = run_directory / "settings.yml"
     entries = read_yaml(path).get("all") or {}
@@ -235,9 +239,10 @@ def values_of_run(run_directory: Path) -> dict[str, Any]:
 
 
 def connection_of_run(run_directory: Path) -> dict[str, Any]:
-    """How a run's command line said that its hosts and clusters are reached.
+    """Return the variables of a run's command line for the connection to its hosts and clusters.
 
-    :raises PerfError: when the run has no readable ``settings.yml``.
+    Raises:
+        PerfError: the run has no readable ``settings.yml``.
     """
     path = run_directory / "settings.yml"
     found = read_yaml(path).get("connection") or {}
@@ -247,9 +252,10 @@ def connection_of_run(run_directory: Path) -> dict[str, Any]:
 
 
 def find_run(runs: Path, run: str) -> Path:
-    """The directory of *run*: a path, or the name of one below *runs*.
+    """Return the directory of *run*: a path, or a name below *runs*.
 
-    :raises UsageError: when neither holds a ``settings.yml``.
+    Raises:
+        UsageError: neither has a ``settings.yml``.
     """
     for directory in (Path(run).expanduser().absolute(), runs / run):
         if (directory / "settings.yml").is_file():
@@ -258,8 +264,10 @@ def find_run(runs: Path, run: str) -> Path:
 
 
 def replayed(run_directory: Path, project: Project, host: str) -> tuple[list[Entry], dict[str, Any]]:
-    """What a run recorded for *host*, by today's names: settings, as entries placed in its ``settings.yml``, and the
-    arguments that had been given on its command line, which must stand there again to beat the same bindings.
+    """Return what a run recorded for *host*, by current names.
+
+    The first part are settings, with their places in ``settings.yml``. The second part are the arguments of the run's
+    command line, which must be extra variables again to override the same bindings.
     """
     file = read_yaml_file(run_directory / "settings.yml", project.root)
     entries: list[Entry] = []

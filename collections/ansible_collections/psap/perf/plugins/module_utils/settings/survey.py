@@ -1,4 +1,4 @@
-"""The survey that AWX asks before it starts a flow, from what the flow declares."""
+"""The survey that AWX shows before it starts a flow, from the flow's declarations."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.types import co
 
 PRESETS = "perf_presets"
 NOT_SET = "not set"
-"""The choice that answers nothing; AWX's page may choose the first one by itself, so this is the first."""
-# what AWX's own page writes for a text without limits
+"""The choice for no answer; it is the first one because AWX's page may preselect the first."""
+# the limits that AWX's own page writes for a text without limits
 _LONGEST_TEXT, _LONGEST_DOCUMENT = 1024, 16384
 
 
 def survey(
     project: Project, flow: str, shared: Iterable[str] = (), values: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return the survey of a flow, as AWX's API takes it at ``survey_spec``: presets, its settings, *shared* ones.
+    """Return the survey of a flow for AWX's ``survey_spec``: presets, its settings, and the *shared* settings.
 
-    No question is required: an answer is an extra variable, which beats presets. The description says what holds
+    No question is required: an answer is an extra variable, which overrides presets. The description states the value
     without an answer. Secrets are left out.
 
-    :param values: the template's own extra variables. A survey's default beats them in AWX, so they are the defaults.
-        A setting whose value is no possible answer, such as a template of Jinja, is not asked for.
-    :raises UsageError: there is no such flow, or no such shared setting, or one that is a secret, or a wrong value.
+    Args:
+        values: the template's own extra variables. In AWX a survey's default overrides them, so they become the
+            defaults. A setting whose value is no possible answer, such as a Jinja template, has no question.
+
+    Raises:
+        UsageError: an unknown flow or shared setting, a secret among the shared settings, or an invalid value.
     """
     spec = project.flow(flow)
     others = [_shared(project, name) for name in shared]
@@ -48,10 +51,10 @@ def survey(
 
 
 def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
-    """The names among a job's extra variables that nobody answered: AWX gives an empty text for them, of which
-    ansible-core from 2.19 on makes a null.
+    """Yield the names of a job's extra variables without an answer: AWX passes an empty text, which ansible-core 2.19
+    and later convert to null.
 
-    Outside a job of AWX there is none: an empty text is a value there.
+    Outside a job of AWX an empty text is a value.
     """
     if JOB not in extra:
         return
@@ -62,10 +65,13 @@ def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
 
 
 def misread_texts(extra: Mapping[str, Any], project: Project, read: Callable[[str], Path | None]) -> dict[str, str]:
-    """The answers that are texts and were taken for something else, as they were written: ansible-core from 2.19 on
-    reads AWX's ``!unsafe '2.10'`` as a number.
+    """Return text answers that were read as other types, as they were typed: ansible-core 2.19 and later read AWX's
+    ``!unsafe '2.10'`` as a number.
 
-    :param read: the file that the variable of a name was read from.
+    Args:
+        extra: the job's extra variables.
+        project: what declares their types.
+        read: returns the file from which a variable was read.
     """
     if JOB not in extra:
         return {}
@@ -82,7 +88,7 @@ def misread_texts(extra: Mapping[str, Any], project: Project, read: Callable[[st
 
 
 class _Written(yaml.SafeLoader):
-    """Reads what is marked as unsafe as the text that it is."""
+    """Reads a value marked as unsafe as text."""
 
 
 _Written.add_constructor("!unsafe", lambda _loader, node: node.value)
@@ -105,7 +111,7 @@ def _shared(project: Project, name: str) -> Option:
 
 def _presets_question(project: Project, flow: str, values: Mapping[str, Any]) -> dict[str, Any]:
     names = presets_of(project, flow)
-    # others set nothing of this flow
+    # other presets are for other flows
     chosen = [name for name in names_in(values.get(PRESETS, []), COMMAND_LINE) if name in names]
     text = "Named sets of settings, applied in the order in which they are chosen; a later one wins."
     if not names:
@@ -126,9 +132,10 @@ def _question_with(option: Option, values: Mapping[str, Any]) -> dict[str, Any] 
 
 
 def _checked(option: Option, value: Any) -> Any:
-    """Return the template's value of a setting, a text as what it means.
+    """Return the template's value of a setting, converted to the declared type.
 
-    :raises UsageError: it is no value of the setting.
+    Raises:
+        UsageError: the value is invalid for the setting.
     """
     try:
         meant = convert_text(option, value) if isinstance(value, str) else value

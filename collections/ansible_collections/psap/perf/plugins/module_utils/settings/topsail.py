@@ -1,7 +1,7 @@
 # Copyright: the psap.perf developers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 
-"""The commands of TOPSAIL and what they are today: ``meta/topsail.yml`` of the collection."""
+"""TOPSAIL's commands and their replacements: ``meta/topsail.yml`` of the collection."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _FILE = Path(__file__).resolve().parents[3] / "meta" / "topsail.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class FormerCommand:
     """A command of TOPSAIL.
 
     Attributes:
-        role: what it became, or will: there is such a role as soon as it is done. None where it became no role.
-        instead: what to type instead, with code between backticks; empty where it became a role, or nothing.
-        never: why there is none; empty where there is, or will be.
+        role: the role that replaces it, which may not exist yet; None if no role does.
+        instead: what to type instead, with code between backticks; empty if a role replaces it or nothing does.
+        never: why nothing replaces it; empty otherwise.
         options: what to type instead of its options, by their names.
     """
 
@@ -39,7 +39,7 @@ class Former:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A concept of TOPSAIL, what it is today, and the page below docs that describes it."""
+    """A concept of TOPSAIL, its replacement, and the page below docs that describes that."""
 
     was: str
     today: str
@@ -47,59 +47,63 @@ class Concept:
 
 
 @functools.cache
-def former_commands() -> Mapping[tuple[str, str], Former]:
-    """Every command by its group and name.
+def former_commands() -> Mapping[tuple[str, str], FormerCommand]:
+    """Return every command by its group and name.
 
-    :raises PerfError: when the file cannot be read.
+    Raises:
+        PerfError: the file cannot be read.
     """
     table: dict[str, dict[str, dict[str, Any] | None]] = read_yaml(_FILE)["commands"]
     known = (_former(group, name, entry or {}) for group, names in table.items() for name, entry in names.items())
     return MappingProxyType({(former.group, former.command): former for former in known})
 
 
-def _former(group: str, name: str, entry: Mapping[str, Any]) -> Former:
+def _former(group: str, name: str, entry: Mapping[str, Any]) -> FormerCommand:
     role = entry.get("role", None if {"instead", "never"} & set(entry) else f"{group}_{name}")
-    return Former(group, name, role, entry.get("instead", ""), entry.get("never", ""), entry.get("options", {}))
+    return FormerCommand(group, name, role, entry.get("instead", ""), entry.get("never", ""), entry.get("options", {}))
 
 
 @functools.cache
 def concepts() -> tuple[Concept, ...]:
-    """Every concept, in the order of the file.
+    """Return every concept, in the order of the file.
 
-    :raises PerfError: when it cannot be read.
+    Raises:
+        PerfError: the file cannot be read.
     """
     return tuple(Concept(entry["was"], entry["is"], entry["page"]) for entry in read_yaml(_FILE)["concepts"])
 
 
 def answer(words: Sequence[str], roles: Collection[str]) -> str | None:
-    """What to type instead of a command line of TOPSAIL, as lines; None where it was none either.
+    """Return what to type instead of a command line of TOPSAIL, as lines; None if TOPSAIL has no such command either.
 
-    *words* are those after ``perfdrv toolbox``, such as ``("configure", "apply", "--preset", "x")``; *roles* are there.
+    Args:
+        words: the words after ``perfdrv toolbox``, such as ``("configure", "apply", "--preset", "x")``.
+        roles: the existing roles.
     """
     group, *names = [word.replace("-", "_") for word in words if not word.startswith("-")] or [""]
     of_group = {former.command: former for former in former_commands().values() if former.group == group}
     if names and names[0] in of_group:
-        return _told(of_group[names[0]], names[1:], words, roles)
+        return _replacement(of_group[names[0]], names[1:], words, roles)
     if not of_group or any(role.startswith(f"{group}_") for role in roles):
         return None
     if len(of_group) == 1:
         (former,) = of_group.values()
-        return _told(former, names, words, roles)
+        return _replacement(former, names, words, roles)
     lines = [f"  {former.command}: {_sentence(former, roles)}" for former in of_group.values()]
     return "\n".join([f"{group} is a group of commands of TOPSAIL. Today they are:", *lines])
 
 
-def _told(former: Former, names: Sequence[str], words: Sequence[str], roles: Collection[str]) -> str:
+def _replacement(former: FormerCommand, names: Sequence[str], words: Sequence[str], roles: Collection[str]) -> str:
     sentence = _sentence(former, roles)
     if len(names) > 1:
-        # what was run by way of it
+        # the command that it ran
         sentence = sentence.replace("GROUP COMMAND", " ".join(names[:2]).replace("_", "-"))
     given = {word.lstrip("-").partition("=")[0].replace("-", "_") for word in words if word.startswith("-")}
     options = [f"  --{name}: {_plain(today)}" for name, today in former.options.items() if name in given]
     return "\n".join([f"{former.group} {former.command} of TOPSAIL: {sentence}", *options])
 
 
-def _sentence(former: Former, roles: Collection[str]) -> str:
+def _sentence(former: FormerCommand, roles: Collection[str]) -> str:
     if former.role is None:
         return f"not available, {_plain(former.never)}." if former.never else f"today {_plain(former.instead)}."
     if former.role not in roles:

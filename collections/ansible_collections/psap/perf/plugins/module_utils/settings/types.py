@@ -1,4 +1,4 @@
-"""Values and their declared types: what a text of the command line becomes, and what is wrong with a value."""
+"""Values and their declared types: conversion of texts of the command line, and validation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _NULLS = frozenset(("null", "~", "none", ""))
 
 
 def convert_text(option: Option, text: str) -> Any:
-    """What *text*, as given by ``-e name=text``, means for *option*.
+    """Return the value of *text*, as in ``-e name=text``, for *option*.
 
-    A template is left alone. A dimension also takes a list in YAML's short form, ``[1, 2]``.
+    A template is not converted. A dimension also accepts a list in YAML's flow style, ``[1, 2]``.
 
-    :raises ValueError: when it is no value of the declared type.
+    Raises:
+        ValueError: *text* is no value of the declared type.
     """
     if is_template(text):
         return text
@@ -33,11 +34,12 @@ def convert_text(option: Option, text: str) -> Any:
 
 
 def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
-    """What *text*, as given by ``-e dictionary.leaf=text``, means for the leaf at *path* of *option*.
+    """Return the value of *text*, as in ``-e dictionary.leaf=text``, for the leaf at *path* of *option*.
 
-    Without a declaration of the leaf it is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
+    If the leaf is not declared, the text is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
 
-    :raises ValueError: when it is no value of the leaf's declared type.
+    Raises:
+        ValueError: *text* is no value of the leaf's declared type.
     """
     if is_template(text):
         return text
@@ -55,7 +57,7 @@ def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
 
 
 def problems(option: Option, value: Any) -> Iterator[tuple[str, str]]:
-    """What is wrong with *value*: pairs of the dotted leaf (empty for the value itself) and a sentence's end."""
+    """Yield what is wrong with *value*: a dotted leaf, empty for the value itself, and the end of a sentence."""
     if option.varies and isinstance(value, list):
         if not value:
             yield "", "is an empty list of values; give at least one"
@@ -119,12 +121,12 @@ def _choice_text(option: Option, value: Any) -> str:
 
 
 def described(kind: str) -> str:
-    """A declared type in words."""
+    """Return a declared type in words."""
     return _ARTICLES.get(kind, f"a {kind}")
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it: short, and with its type where the type is the point."""
+    """Return a value for a message: short, and with its type unless it is text."""
     if isinstance(value, str):
         return f"the text {str(value)[:60]!r}"
     text = str(value)
@@ -169,7 +171,7 @@ def _convert(option: Option, text: str) -> Any:
 
 
 def _convert_item(option: Option, item: Any) -> Any:
-    """An item of a list of values: YAML has made a number of ``2.10`` where a text was meant, so that is refused."""
+    """Return an item of a list of values; a number is refused as text, since YAML reads ``2.10`` as a number."""
     if option.type == "float" and _is_int(item):
         return float(item)
     return _convert(option, item) if isinstance(item, str) else item

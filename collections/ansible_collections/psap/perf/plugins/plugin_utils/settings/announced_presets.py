@@ -1,4 +1,4 @@
-"""The presets that a site and the extra vars ask for, read as Ansible reads files."""
+"""The presets that a site, the extra vars and a pull request choose, read by Ansible's loader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, read_yaml_file
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding
 from ansible_collections.psap.perf.plugins.module_utils.settings.fitting import unfit_preset
-from ansible_collections.psap.perf.plugins.module_utils.settings.layers import PRESET, Layer, Settled
+from ansible_collections.psap.perf.plugins.module_utils.settings.layers import PRESET, Layer, SettledValue
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import (
     PREFIX,
     Assignment,
@@ -27,10 +27,10 @@ NAMES = "perf_presets"
 
 
 class AnnouncedPresets:
-    """Reads every preset once and resolves them once per combination."""
+    """Reads every preset once and resolves each combination once."""
 
     def __init__(self, project: Project, loader: Any) -> None:
-        """*loader* is Ansible's data loader."""
+        """Read presets with Ansible's data *loader*."""
         self.applied: tuple[str, ...] = ()
         self._given: tuple[tuple[str, Where], ...] = ()
         self._project = project
@@ -39,12 +39,12 @@ class AnnouncedPresets:
         self._resolved: dict[tuple[str, ...], Layer] = {}
 
     def layer(
-        self, extra: Mapping[str, Any], site: Mapping[str, Settled], pull: Sequence[tuple[str, Where]] = ()
+        self, extra: Mapping[str, Any], site: Mapping[str, SettledValue], pull: Sequence[tuple[str, Where]] = ()
     ) -> Layer:
-        """The layer of all presets: first those of the *site*'s ``perf_presets``, then those of the *extra* vars, then
-        those of a *pull* request.
+        """Return the layer of all presets: of the *site*'s ``perf_presets``, the *extra* vars and a *pull* request.
 
-        :raises PresetError: for everything that is wrong with one of them.
+        Raises:
+            PresetError: a preset is unknown or not well formed, or presets extend each other in a loop.
         """
         self._given = (*self._named_by(extra), *pull)
         named = (*self._named_by_site(site), *self._given)
@@ -68,13 +68,13 @@ class AnnouncedPresets:
     def _resolve(self, named: Iterable[tuple[str, Where]], extra: Mapping[str, Any]) -> tuple[Assignment, ...]:
         return Resolver(lambda name: self._preset(name, extra), self._project.presets).resolve(named)
 
-    def _named_by_site(self, site: Mapping[str, Settled]) -> Iterator[tuple[str, Where]]:
+    def _named_by_site(self, site: Mapping[str, SettledValue]) -> Iterator[tuple[str, Where]]:
         if NAMES in site:
             place = site[NAMES].wheres[-1]
             yield from ((name, place) for name in names_in(site[NAMES].value, place))
 
     def _named_by(self, extra: Mapping[str, Any]) -> Iterator[tuple[str, Where]]:
-        """Files and names keep the order of the command line."""
+        """Yield the presets of the extra vars, in the order of the command line."""
         for variable, value in extra.items():
             place = where(value, self._project.root) or COMMAND_LINE
             if variable.startswith(PREFIX):
@@ -111,7 +111,7 @@ class AnnouncedPresets:
         return self._tagged(name, variables[PREFIX + name])
 
     def _tagged(self, name: str, body: Mapping[str, Any]) -> Preset:
-        """The preset with the very values that Ansible tagged with their place."""
+        """Return the preset with the values that Ansible tagged with their places."""
         root = self._project.root
         entries = [Entry(str(key), value, where(key, root) or COMMAND_LINE) for key, value in body.items()]
         return Preset(name, tuple(entries), where(body, root) or COMMAND_LINE)

@@ -1,4 +1,4 @@
-"""The check at a run's start: what every layer says about every host, against what is declared."""
+"""The check at a run's start: the values of every host against the declarations."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
     MISSING,
     PRESET,
     Layer,
-    Settled,
+    SettledValue,
     settle,
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.record import Recorded
+from ansible_collections.psap.perf.plugins.module_utils.settings.record import RecordedValue
 from ansible_collections.psap.perf.plugins.module_utils.settings.secret_states import secret_problem
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import where
@@ -62,7 +62,7 @@ _PLAY = "a play or include"
 
 @dataclass(frozen=True, slots=True)
 class HostSettings:
-    """One host's variables as they stand (``raw``), rendered on access (``rendered``), and the layers below plays."""
+    """One host's variables, raw and rendered on access, and the layers below plays."""
 
     host: str
     raw: Mapping[str, Any]
@@ -71,7 +71,7 @@ class HostSettings:
 
 
 class SettingsGate:
-    """Checks the settings of a flow, or what is given to a single command."""
+    """Checks the settings of a flow, or the arguments of a single command."""
 
     def __init__(
         self,
@@ -82,10 +82,17 @@ class SettingsGate:
         *,
         incomplete: bool = False,
     ) -> None:
-        """*secret* resolves a reference, or raises UsageError when there is no such secret; *incomplete* says that
-        values may lack their credentials, as those of a run that is only cleaned up.
+        """Prepare the check of a flow or a command.
 
-        :raises UsageError: when there is no such flow or command.
+        Args:
+            project: what declares the settings.
+            flow: the flow; None for a command.
+            command: the role of a single command; None for a flow.
+            secret: returns the secret of a reference, or raises UsageError if it is missing.
+            incomplete: whether values may be without their credentials, as in a run that is only cleaned up.
+
+        Raises:
+            UsageError: there is no such flow or command.
         """
         self._project = project
         self._flow = None if flow is None else project.flow(flow)
@@ -97,7 +104,7 @@ class SettingsGate:
         self._secret = secret
         self._incomplete = incomplete
 
-    def check(self, hosts: list[HostSettings], more: Iterable[Finding] = ()) -> dict[str, dict[str, Recorded]]:
+    def check(self, hosts: list[HostSettings], more: Iterable[Finding] = ()) -> dict[str, dict[str, RecordedValue]]:
         """Return each host's settings.
 
         Args:
@@ -108,7 +115,7 @@ class SettingsGate:
             UsageError: everything that is wrong, each thing once.
         """
         findings: dict[str, None] = dict.fromkeys(map(str, more))
-        recorded: dict[str, dict[str, Recorded]] = {}
+        recorded: dict[str, dict[str, RecordedValue]] = {}
         for one in hosts:
             values = recorded[one.host] = {}
             for finding in self._check_host(one, values):
@@ -117,7 +124,7 @@ class SettingsGate:
             raise UsageError("\n".join(findings))
         return recorded
 
-    def _check_host(self, host: HostSettings, recorded: dict[str, Recorded]) -> Iterator[Finding]:
+    def _check_host(self, host: HostSettings, recorded: dict[str, RecordedValue]) -> Iterator[Finding]:
         settled = settle(host.layers)
         yield from self._unknown_names(host, settled)
         yield from presets_over_bindings(self._project, host.layers)
@@ -139,18 +146,18 @@ class SettingsGate:
             )
 
     def _check_value(
-        self, host: HostSettings, option: Option, origin: str, recorded: dict[str, Recorded]
+        self, host: HostSettings, option: Option, origin: str, recorded: dict[str, RecordedValue]
     ) -> Iterator[Finding]:
         try:
             value = plain(host.rendered[option.name])
         except AnsibleError as error:
             if option.required and MISSING in str(error):
-                # the setting that the argument is has only its default, which is that of flows
+                # the setting has only its default, which applies to flows
                 yield missing_value(option, str(COMMAND_LINE))
                 return
             yield Finding(origin, f"{option.name} cannot be rendered: {error}")
             return
-        recorded[option.name] = Recorded(value, origin, option.secret, option.compare)
+        recorded[option.name] = RecordedValue(value, origin, option.secret, option.compare)
         if value is None and option.required:
             yield missing_value(option, origin)
             return
@@ -163,8 +170,8 @@ class SettingsGate:
                 if problem := secret_problem(option, reference, self._secret):
                     yield Finding(origin, f"{name}: {problem}")
 
-    def _checked(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Option]:
-        """The options to check: the flow's or command's own, and every argument that someone but a binding sets."""
+    def _checked(self, host: HostSettings, settled: Mapping[str, SettledValue]) -> Iterator[Option]:
+        """Yield the options to check: the flow's or command's own, and every argument that more than a binding sets."""
         for name in host.raw:
             if name in self._wanted:
                 yield self._wanted[name]
@@ -173,7 +180,7 @@ class SettingsGate:
                 if option is not None:
                     yield option
 
-    def _unknown_names(self, host: HostSettings, settled: Mapping[str, Settled]) -> Iterator[Finding]:
+    def _unknown_names(self, host: HostSettings, settled: Mapping[str, SettledValue]) -> Iterator[Finding]:
         strict = {
             one.variable: (".".join((one.variable, *one.path)), str(one.where))
             for source in host.layers
@@ -192,8 +199,8 @@ class SettingsGate:
                 yield finding
 
 
-def _origin(raw: Any, settled: Settled | None, project: Project) -> str:
-    """Where the value in force comes from: the layers say it, unless something above them set another value."""
+def _origin(raw: Any, settled: SettledValue | None, project: Project) -> str:
+    """Return where the value in force comes from: its layer, or a play or include above the layers."""
     if settled is not None and (settled.value is raw or plain(settled.value) == plain(raw)):
         return settled.origin
     place = where(raw, project.root)

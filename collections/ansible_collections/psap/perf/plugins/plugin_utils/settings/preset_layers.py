@@ -1,4 +1,4 @@
-"""The layers as Ansible has them: what the vars plugin gives, and what the action ``settings`` checks and records."""
+"""The layers inside Ansible, which the vars plugin returns and the action ``settings`` checks and records."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.announced_prese
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.extra_vars import REPLAYED_RUN, extra_layer, recorded
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layers import LANE_OF, InventoryLayers
 
-# Shows the action that the plugin is at work; its value is the list of the presets that were applied.
+# Shows the action that the plugin is enabled; its value is the list of the applied presets.
 MARKER = "perf_presets_applied"
 # The shared setting with the presets that the site's clusters ask for.
 PROFILES = "clusters_profiles"
 
 
 class PresetLayers:
-    """The layers of every host, put together from Ansible's inventory, its vars files and its extra vars."""
+    """The layers of every host from Ansible's inventory, its vars files and its extra vars."""
 
     def __init__(self, project: Project, loader: Any, extra: Mapping[str, Any]) -> None:
         """Read files with Ansible's data *loader*; *extra* are the extra vars, prepared."""
@@ -56,7 +56,7 @@ class PresetLayers:
         self._announced = AnnouncedPresets(project, loader)
 
     def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
-        """The defaults, and the bindings, that neither group_vars nor the inventory's group ``all`` override."""
+        """Return the defaults and bindings that neither group_vars nor the inventory's group ``all`` override."""
         self._inventory.all_group = group
         if not self._is_beside_playbook(path):
             if path not in self._inventory.folders:
@@ -70,19 +70,20 @@ class PresetLayers:
         return {one.variable: one.value for one in declared if one.variable not in overridden}
 
     def for_host(self, host: Any, path: str) -> dict[str, Any]:
-        """What presets and a replay give to *host*, and the dictionaries of which some layer sets only a leaf.
+        """Return the values of presets and a replay for *host*, and dictionaries of which a layer sets only a leaf.
 
-        A lane also gets the variables of the host that it belongs to.
+        A lane also gets the variables of its host.
 
-        :raises PresetError: for everything that is wrong with a preset, with its file and line.
+        Raises:
+            PresetError: a preset cannot be applied; with its file and line.
         """
         self._inventory.hosts[host.name] = host
         return self._given(host.name) if self._is_beside_playbook(path) else {}
 
     def layers(self, host: str) -> list[Layer]:
-        """All layers of *host*, low to high; the host must have been asked for before.
+        """Return all layers of *host*, low to high; :meth:`for_host` must have been called for it.
 
-        What plays and includes set is above these and unknown here.
+        Variables of plays and includes are above these layers and unknown here.
         """
         lower = [*self._declared, *self._inventory.of(self._inventory.hosts[host])]
         pull = self._pull(str(self.extra.get(VARIABLE) or ""))
@@ -101,7 +102,8 @@ class PresetLayers:
     def check_files(self) -> None:
         """Read every vars file and YAML inventory of this run once more, strictly.
 
-        :raises UsageError: for a key that stands twice, of which Ansible would take the last one, with file and line.
+        Raises:
+            UsageError: a key is duplicate, of which Ansible would use the last; with file and line.
         """
         files = [file for files in self._inventory.vars_files() for file in files]
         inventories = (Path(folder).glob("*.y*ml") for folder in self._inventory.folders)
@@ -129,7 +131,7 @@ class PresetLayers:
 
     @functools.cached_property
     def _declared(self) -> tuple[Layer, Layer]:
-        """The defaults of settings, and the arguments that settings are."""
+        """Return the layers of defaults and of bindings."""
         return declared_layers(self.project, tag=self._declared_at)
 
     def _declared_at(self, value: Any, at: Where) -> Any:
