@@ -83,7 +83,7 @@ def _commands_in(line: str) -> Iterator[tuple[str, ...]]:
 def to_ask(words: tuple[str, ...]) -> tuple[str, ...]:
     """The command as it is asked here: as documented where it only answers, else for its help."""
     values = {"RUN": RUN.name, "FLOW": "scale_test", "SITE": "lab", "NAME": "scale_test_count", "LEFT": "lab",
-              "RIGHT": "smoke", "GROUP": "nfd", "HISTORY": "."}  # fmt: skip
+              "RIGHT": "scale_test_smoke", "GROUP": "nfd", "HISTORY": "."}  # fmt: skip
     given = tuple(values.get(word, word) for word in words)
     path = _path(given)
     acts = any(path[: len(one)] == one for one in ACT) and not ANSWERS & set(given)

@@ -24,7 +24,7 @@ from datetime import datetime
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PRESETS = ("dgx", "lab", "cleanup")
+PRESETS = ("fine_tuning_dgx", "lab", "rhoai_cleanup")
 ROUNDS = 3
 # the cluster's controller of namespaces looks again after five seconds or more where something was left
 NAMESPACES = (

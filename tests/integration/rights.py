@@ -123,7 +123,7 @@ def run(
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """Run a flow as the user; what it said, and its run.json."""
     settings = {f"{flow}_namespace": cluster.namespace, "perf_kubeconfig": str(cluster.kubeconfig), **more}
-    words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "smoke", "-e", json.dumps(settings)]
+    words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "scale_test_smoke", "-e", json.dumps(settings)]
     played = lab.run(runs, "perfdrv", *words)
     (path,) = runs.glob("*/run.json")
     document: dict[str, Any] = json.loads(path.read_text())

@@ -67,7 +67,9 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     store = server.bucket("awx")
     store_variables = {"export_to": "s3://awx/runs", "export_endpoint": server.endpoint, "export_region": ""}
     credentials = {**bearer, "AWS_ACCESS_KEY_ID": IDENTITY, "AWS_SECRET_ACCESS_KEY": SECRET}
-    answers = answered(perf_presets=["smoke"], scale_test_count="3", scale_test_pods=1, scale_test_gang="false")
+    answers = answered(
+        perf_presets=["scale_test_smoke"], scale_test_count="3", scale_test_pods=1, scale_test_gang="false"
+    )
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
     passed: dict[str, Any] = {}
@@ -92,7 +94,7 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     settings = yaml.safe_load((server.root / "awx/runs" / result["run"] / "settings.yml").read_text())["all"]
     count = settings["scale_test_count"]
     assert (count["value"], count["origin"]) == (3, "command line")
-    assert settings["scale_test_duration"]["origin"].startswith("presets/smoke.yml:")
+    assert settings["scale_test_duration"]["origin"].startswith("presets/scale_test_smoke.yml:")
     # without an answer nothing is set
     assert settings["scale_test_workload_kind"]["origin"].startswith("default")
     assert settings["scale_test_queue"]["origin"].startswith("default")
@@ -121,7 +123,7 @@ def test_cleanup_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab,
 
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
-    answers = answered(perf_presets=["smoke"], scale_test_count="120", scale_test_rate=2)
+    answers = answered(perf_presets=["scale_test_smoke"], scale_test_count="120", scale_test_rate=2)
 
     test = runner.run(FLOW, inventory, answers, tags="test", credentials=bearer, workflow=7, cancel=submits)
     assert (test.code, test.artifacts) == (-9, {})

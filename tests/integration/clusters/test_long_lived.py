@@ -16,7 +16,7 @@ from tests.integration.conftest import Lab
 
 NAMESPACE = "tests-long-lived"
 WORDS = (
-    *("run", "scale_test", "-i", "lab", "-p", "metal", "-s", f"scale_test_namespace={NAMESPACE}"),
+    *("run", "scale_test", "-i", "lab", "-p", "clusters_metal", "-s", f"scale_test_namespace={NAMESPACE}"),
     *("-s", "scale_test_count=2", "-s", "scale_test_gpus=0", "-s", "scale_test_preload_image=false"),
     *("-s", "scale_test_duration=1s", "-s", "report_enabled=false"),
 )
@@ -55,20 +55,20 @@ def test_leftovers_of_a_run_are_removed_before_the_next_prepares(openshift_lab: 
 
 
 def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
-    profiles = "clusters_profiles={node-0000: smoke}"
+    profiles = "clusters_profiles={node-0000: scale_test_smoke}"
     ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "preset smoke, selected by node-0000 of node node-0000" in ended.stdout
+    assert "preset scale_test_smoke, by node-0000 of node node-0000" in ended.stdout
     (run,) = tmp_path.iterdir()
-    assert document(run / "run.json")["presets"] == ["smoke", "metal"]
+    assert document(run / "run.json")["presets"] == ["scale_test_smoke", "clusters_metal"]
 
 
 @pytest.mark.deep
 def test_ansible_playbook_refuses_a_run_without_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
-    given = json.dumps({"clusters_profiles": {"node-0000": "metal"}})
+    given = json.dumps({"clusters_profiles": {"node-0000": "clusters_metal"}})
     words = ("playbooks/skeleton.yml", "-i", "inventories/lab", "-e", given)
     ended = openshift_lab.run(tmp_path, "ansible-playbook", *words)
 
     assert ended.returncode != 0
-    assert "add -p metal" in ended.stdout
+    assert "add -p clusters_metal" in ended.stdout

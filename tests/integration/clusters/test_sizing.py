@@ -14,7 +14,7 @@ from tests.integration.conftest import Lab
 
 WORDS = (
     *("run", "scale_test", "-i", "lab", "-s", "scale_test_namespace=tests-sizing", "-s", "scale_test_count=[1, 2]"),
-    *("-p", "no_gpu", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
+    *("-p", "clusters_no_gpu", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
     # of the 8 CPUs of such a machine 2 are the system's, so that no two of these are on one
     *("-s", "scale_test_cpu=4", "-s", "report_enabled=false"),
 )

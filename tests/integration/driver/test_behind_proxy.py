@@ -55,7 +55,7 @@ def _proxy(shared_lab: Lab) -> Iterator[ConnectProxy]:
 
 def test_run_reaches_a_cluster_behind_a_proxy(shared_lab: Lab, proxy: ConnectProxy, tmp_path: Path) -> None:
     cluster = f"perf_kubeconfig={kubeconfig_behind(shared_lab, proxy.url, tmp_path / 'kubeconfig')}"
-    flow = ("run", "scale_test", "-i", "lab", "-p", "smoke", "-s", "scale_test_submitters=2", "-e", cluster)
+    flow = ("run", "scale_test", "-i", "lab", "-p", "scale_test_smoke", "-s", "scale_test_submitters=2", "-e", cluster)
     run = shared_lab.run(tmp_path / "runs", "perfdrv", *flow)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "0 lost" in run.stdout

@@ -15,7 +15,7 @@ from tests.integration.conftest import Lab
 from tests.polling import PATIENCE_S
 
 COMMAND = ("toolbox", "cluster", "preload-image", "--name", "left", "--image", "registry.k8s.io/pause:3.10")
-FLOW = ("run", "scale_test", "-p", "smoke", "-s", "scale_test_clean_after=false")
+FLOW = ("run", "scale_test", "-p", "scale_test_smoke", "-s", "scale_test_clean_after=false")
 
 
 @pytest.fixture(name="namespace")

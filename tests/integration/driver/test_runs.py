@@ -137,7 +137,7 @@ def test_unreachable_cluster_exits_with_3(tmp_path: Path) -> None:
     kubeconfig.write_text(json.dumps(document), encoding="utf-8")
     repository = Path(__file__).resolve().parents[3]
     driver = Driver(tmp_path, repository, {"KUBECONFIG": str(kubeconfig)})
-    ended = driver("run", "scale_test", "-p", "smoke", "-i", "local")
+    ended = driver("run", "scale_test", "-p", "scale_test_smoke", "-i", "local")
     assert ended.code == 3, ended.out + ended.err
     assert "127.0.0.1:9" in ended.out
     assert driver.document()["status"] == "failed"

@@ -37,7 +37,7 @@ def configurations(played: Played) -> list[dict[str, Any]]:
 
 def test_each_list_combination_is_a_cell_and_experiment_a_matrix(flow: Flow) -> None:
     experiments = [{"fine_tuning_hyper_parameters.r": [4, 8]}, {"fine_tuning_gpu": 2, "fine_tuning_memory": 20}]
-    played = flow.play(presets=("lora", "lab"), matrix_experiments=experiments)
+    played = flow.play(presets=("fine_tuning_lora", "lab"), matrix_experiments=experiments)
     assert played.code == 0, played.said
     cells = played.documents("cell.json")
     assert [cell["status"] for cell in cells] == ["ok"] * 3
@@ -45,7 +45,7 @@ def test_each_list_combination_is_a_cell_and_experiment_a_matrix(flow: Flow) -> 
     assert [one["target_modules"] for one in configurations(played)] == [["q_proj", "k_proj"]] * 3
     assert [one["gpus_per_pod"] for one in played.documents("fine_tuning.json")] == [1, 1, 2]
     recorded = yaml.safe_load((played.directory / "settings.yml").read_text())
-    assert "presets/lora.yml:5" in recorded["all"]["fine_tuning_hyper_parameters"]["origin"]
+    assert "presets/fine_tuning_lora.yml:5" in recorded["all"]["fine_tuning_hyper_parameters"]["origin"]
 
 
 @pytest.mark.deep
@@ -65,7 +65,7 @@ def test_driver_trains_cells_concurrently(flow: Flow) -> None:
 def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
     models = [{"name": "org/first@hf", "replicas": 2}, {"name": "org/second@hf"}]
     played = flow.play(
-        presets=("multi_model", "lab"), fine_tuning_multi_model=models, fine_tuning_patch=annotated(LONG)
+        presets=("fine_tuning_multi_model", "lab"), fine_tuning_multi_model=models, fine_tuning_patch=annotated(LONG)
     )
     assert played.code == 0, played.said
     told = played.documents("fine_tuning.json")
@@ -83,7 +83,7 @@ def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
 
 def test_model_failing_alone_is_not_trained_with_others(flow: Flow) -> None:
     failing = annotated({"lab.psap.perf/exit-code": "3"})
-    played = flow.play(presets=("multi_model", "lab"), fine_tuning_patch=failing)
+    played = flow.play(presets=("fine_tuning_multi_model", "lab"), fine_tuning_patch=failing)
     assert played.code == 2
     assert played.document["exit_code"] == 1
     (told,) = played.documents("fine_tuning.json")

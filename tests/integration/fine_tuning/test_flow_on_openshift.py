@@ -75,7 +75,7 @@ def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
 
 @pytest.mark.deep
 def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, found: dict[Name, Document]) -> None:
-    played = flow.play("--check", presets=("dgx", "lab"))
+    played = flow.play("--check", presets=("fine_tuning_dgx", "lab"))
     assert played.code == 0, played.said
     assert played.document["check"] is True
     assert left_over(found, flow.lab) == {}
@@ -84,7 +84,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, fou
 @pytest.mark.deep
 def test_gpus_are_prepared_if_only_an_experiment_uses_them(flow: Flow) -> None:
     played = flow.play(
-        "--check", "--tags", "prepare", presets=("light", "lab"), rhoai_prepare=False,
+        "--check", "--tags", "prepare", presets=("fine_tuning_light", "lab"), rhoai_prepare=False,
         matrix_experiments=[{"fine_tuning_gpu": 1}],
     )  # fmt: skip
     assert played.code == 0, played.said
@@ -92,13 +92,13 @@ def test_gpus_are_prepared_if_only_an_experiment_uses_them(flow: Flow) -> None:
 
 
 def test_lab_is_unchanged_after_prepare_train_and_cleanup(flow: Flow, found: dict[Name, Document]) -> None:
-    presets = ("gating_smoke", "lab")
+    presets = ("fine_tuning_gating_smoke", "lab")
     first = flow.play("--tags", "prepare", presets=presets)
     assert first.code == 0, first.said
     assert first.changed > 0
     second = flow.play("--tags", "prepare", presets=presets)
     assert (second.code, second.changed) == (0, 0), second.said
-    whole = flow.play("--skip-tags", "prepare", presets=(*presets, "cleanup"))
+    whole = flow.play("--skip-tags", "prepare", presets=(*presets, "rhoai_cleanup"))
     assert whole.code == 0, whole.said
     (told,) = whole.documents("fine_tuning.json")
     assert (told["outcome"], told["gpu_product"]) == ("completed", "Tesla-T4")
@@ -117,7 +117,7 @@ def test_lab_is_unchanged_after_prepare_train_and_cleanup(flow: Flow, found: dic
 @pytest.mark.usefixtures("steps")
 def test_operator_that_never_installs_fails_the_run_by_name(flow: Flow, found: dict[Name, Document]) -> None:
     perflab("step", "--name", flow.lab.name, "olm.csv=never")
-    presets = ("dgx", "lab", "cleanup")
+    presets = ("fine_tuning_dgx", "lab", "rhoai_cleanup")
     played = flow.play(presets=presets, rhoai_timeout="20s")
     assert played.code == 2
     document = played.document
@@ -134,7 +134,7 @@ def test_operator_that_never_installs_fails_the_run_by_name(flow: Flow, found: d
 @pytest.mark.deep
 def test_many_jobs_pass_a_queue_created_for_them(flow: Flow, found: dict[Name, Document]) -> None:
     played = flow.play(
-        presets=("many_model", "lab", "cleanup"),
+        presets=("fine_tuning_many_model", "lab", "rhoai_cleanup"),
         rhoai_prepare=False,
         fine_tuning_gpu=0,
         fine_tuning_many_model_count=6,

@@ -77,7 +77,7 @@ class Job:
         self, *words: str, artifacts: Path | None = None, variables: Mapping[str, str] = MappingProxyType({})
     ) -> subprocess.Popen[str]:
         """Begin `perfdrv ci …` with the job's own arguments; an empty variable is none."""
-        command = (*words, "scale_test", "-p", "smoke", "--site", "lab", "-e", json.dumps(self.settings))
+        command = (*words, "scale_test", "-p", "scale_test_smoke", "--site", "lab", "-e", json.dumps(self.settings))
         known = self.environment(artifacts or self.artifacts)
         return subprocess.Popen(
             [str(PROGRAMS / "perfdrv"), "ci", *command],

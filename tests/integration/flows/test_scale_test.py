@@ -39,13 +39,17 @@ def _objects(lab: Lab) -> set[str]:
 
 def test_smoke_preset_accounts_for_every_workload_and_cleans_up(shared_lab: Lab, tmp_path: Path) -> None:
     before = _objects(shared_lab)
-    played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml")
+    played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml")
     assert played.returncode == 0, played.stdout + played.stderr
     run = _run(tmp_path)
     said = f"run     {run}\nreport  make it with: perfanalysis report {run}\n"
     assert said in played.stdout
     document = _document(run / "run.json")
-    assert (document["status"], document["lab"]["name"], document["presets"]) == ("ok", shared_lab.name, ["smoke"])
+    assert (document["status"], document["lab"]["name"], document["presets"]) == (
+        "ok",
+        shared_lab.name,
+        ["scale_test_smoke"],
+    )
     assert "pods" in document["lab"]["simulated"]
     (accounting,) = (_document(path) for path in run.rglob("accounting.json"))
     assert accounting["submitted"] == accounting["completed"] == accounting["asked"] > 0
@@ -54,12 +58,12 @@ def test_smoke_preset_accounts_for_every_workload_and_cleans_up(shared_lab: Lab,
     assert cell["status"] == "ok"
     assert _objects(shared_lab) == before
     settings = yaml.safe_load((run / "settings.yml").read_text())
-    assert settings["all"]["scale_test_count"]["origin"].startswith("presets/smoke.yml:")
+    assert settings["all"]["scale_test_count"]["origin"].startswith("presets/scale_test_smoke.yml:")
 
 
 def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     before = _objects(shared_lab)
-    played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "--check", "--diff")
+    played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml", "--check", "--diff")
     assert played.returncode == 0, played.stdout + played.stderr
     assert _objects(shared_lab) == before
     assert _document(_run(tmp_path) / "run.json")["check"] is True
@@ -68,7 +72,7 @@ def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(shared_lab: Lab
 @pytest.mark.deep
 def test_matrix_of_kinds_and_counts_has_a_cell_each(shared_lab: Lab, tmp_path: Path) -> None:
     matrix = {"scale_test_workload_kind": ["Job", "PyTorchJob"], "scale_test_count": [2, 3]}
-    played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "-e", json.dumps(matrix))
+    played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml", "-e", json.dumps(matrix))
     assert played.returncode == 0, played.stdout + played.stderr
     cells = {path.parent.name: _document(path) for path in _run(tmp_path).rglob("cell.json")}
     assert sorted(name.partition("__")[2] for name in cells) == ["cell__0", "cell__1", "cell__2", "cell__3"]
@@ -79,7 +83,7 @@ def test_matrix_of_kinds_and_counts_has_a_cell_each(shared_lab: Lab, tmp_path: P
 def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: Path) -> None:
     # there is no such queue, so nothing of the cells can be submitted; both are tried
     queue, counts = "scale_test_queue=nowhere", '{"scale_test_count": [1, 2]}'
-    words = ["-e", "@presets/smoke.yml", "-e", queue, "-e", counts]
+    words = ["-e", "@presets/scale_test_smoke.yml", "-e", queue, "-e", counts]
     played = _play(shared_lab, tmp_path, *words, "--tags", "test")
     assert played.returncode == 2
     cells = [_document(path) for path in sorted(_run(tmp_path).rglob("cell.json"))]
@@ -91,7 +95,7 @@ def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: 
 
 @pytest.mark.parametrize("word", ["perf_kubeconfig=/nonexistent/kubeconfig"])
 def test_unreachable_cluster_is_refused_before_any_change(shared_lab: Lab, tmp_path: Path, word: str) -> None:
-    played = _play(shared_lab, tmp_path, "-e", "@presets/smoke.yml", "-e", word)
+    played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml", "-e", word)
     assert played.returncode == 2
     document = _document(_run(tmp_path) / "run.json")
     assert document["exit_code"] == 3

@@ -52,7 +52,7 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
         "llm_d_data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
     }
     lab = RunLab(ALONE, kubeconfig)
-    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-p", "opt_125m", "-e", json.dumps(settings))
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-p", "llm_d_opt_125m", "-e", json.dumps(settings))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = runs.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]

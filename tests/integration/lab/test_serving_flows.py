@@ -51,7 +51,7 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         "kserve_query_count": 0,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
@@ -99,7 +99,7 @@ def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, t
         "kserve_query_count": 1,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    words = ("-p", "cpt_single_model_gating_light", "-e", json.dumps(settings))
+    words = ("-p", "kserve_cpt_single_model_gating_light", "-e", json.dumps(settings))
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
@@ -132,7 +132,7 @@ def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve
         "kserve_sleep_factor": 3,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     assert ran.returncode == 1, ran.stdout + ran.stderr
     said = ran.stdout + ran.stderr
     # on a slow machine another one may be the last
@@ -173,7 +173,7 @@ def together(lab: Lab, **settings: Any) -> dict[str, Any]:
 
 def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    words = ("-p", "raw", "-p", "e2e_multi", "-e", json.dumps(together(labs.get(NAME))))
+    words = ("-p", "kserve_raw", "-p", "kserve_e2e_multi", "-e", json.dumps(together(labs.get(NAME))))
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
@@ -210,7 +210,7 @@ def test_models_are_loaded_repeatedly_despite_kill_9(labs: Labs, kserve: Cluster
         kserve_sleep_interval=4,
     )
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     wait_for("both have finished a round", lambda: len(rounds_of(tmp_path)) == 2)
     running.kill()
     running.communicate()
@@ -263,7 +263,7 @@ def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve:
     served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
     before = answered(served)
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "raw", "-e", json.dumps(settings))
+    running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     wait_for("it is under load", lambda: answered(served) > before + 10)
     kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
     said, _ = running.communicate()

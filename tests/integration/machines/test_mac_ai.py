@@ -52,7 +52,7 @@ def measuring(machine: Machine, programs: str) -> list[str]:
         "power_path": f"{machine.folder}/stand-in/powermetrics",
     }
     given = [f"mac_ai_{name}={value}" for name, value in settings.items()]
-    preset = ["run", "mac_ai", "-p", "linux_llama_cpp", "-i", str(machine.folder / "hosts.yml")]
+    preset = ["run", "mac_ai", "-p", "mac_ai_linux_llama_cpp", "-i", str(machine.folder / "hosts.yml")]
     return [*preset, *(word for each in given for word in ("-s", each))]
 
 

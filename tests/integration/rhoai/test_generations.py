@@ -135,7 +135,7 @@ def test_fine_tuning_prepares_generation_3_with_its_kueue(openshift_lab: Lab, tm
     """The fixture removes the definitions, which generation 2 cannot be installed over."""
     before = at_rest(lambda: objects_of(openshift_lab.kubeconfig))
     flow = Flow(openshift_lab, tmp_path / "flow")
-    played = flow.play(presets=("gating_smoke", "lab", "cleanup"), rhoai_channel="stable-3.x")
+    played = flow.play(presets=("fine_tuning_gating_smoke", "lab", "rhoai_cleanup"), rhoai_channel="stable-3.x")
     assert played.code == 0, played.said
     (told,) = played.documents("fine_tuning.json")
     assert told["outcome"] == "completed"

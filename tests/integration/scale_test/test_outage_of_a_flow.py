@@ -19,7 +19,7 @@ from .test_faults_control_plane import revive
 @pytest.mark.deep
 def test_api_server_restart_during_preparation_fails_no_run(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
-    words = [str(PROGRAMS / "perfdrv"), "run", "scale_test", "-i", "lab", "-p", "smoke"]
+    words = [str(PROGRAMS / "perfdrv"), "run", "scale_test", "-i", "lab", "-p", "scale_test_smoke"]
     with running_lab(f"outage-{os.getpid()}") as lab:
         process = subprocess.Popen(
             words,

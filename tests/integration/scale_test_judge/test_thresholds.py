@@ -15,7 +15,14 @@ from tests.integration.conftest import PROGRAMS, Lab
 
 def _play(lab: Lab, runs: Path, thresholds: dict[str, Any], *words: str) -> Path:
     """The directory of a small run that was judged by *thresholds*."""
-    command = ("ansible-playbook", "playbooks/scale_test.yml", "-i", "inventories/lab", "-e", "@presets/smoke.yml")
+    command = (
+        "ansible-playbook",
+        "playbooks/scale_test.yml",
+        "-i",
+        "inventories/lab",
+        "-e",
+        "@presets/scale_test_smoke.yml",
+    )
     extra = ("-e", json.dumps({"scale_test_thresholds": thresholds, "scale_test_preload_image": False}))
     lab.run(runs, *command, *extra, *words)
     (directory,) = runs.iterdir()

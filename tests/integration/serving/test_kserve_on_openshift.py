@@ -67,7 +67,7 @@ def _cluster(modelmesh_lab: Lab) -> Cluster:
 def test_prerequisites_are_installed_and_removed_again(modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
     before = packages(cluster)
     more = {**MACHINES, "kserve_image": IMAGES, "kserve_preload_image": True}
-    ran = run(modelmesh_lab, tmp_path, "raw", "cleanup", **more)
+    ran = run(modelmesh_lab, tmp_path, "kserve_raw", "rhoai_cleanup", **more)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (directory,) = tmp_path.iterdir()
     prepared = [path.name.partition("__")[2] for path in directory.glob("*__prepare_*/**/[0-9]*__*")]
@@ -106,7 +106,7 @@ def test_model_that_needs_missing_knative_is_given_up(modelmesh_lab: Lab, tmp_pa
 
 @pytest.mark.deep
 def test_image_is_that_of_the_template_which_must_exist(modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
-    lacking = run(modelmesh_lab, tmp_path / "lacking", "raw", **BARE, kserve_image_template=TEMPLATE)
+    lacking = run(modelmesh_lab, tmp_path / "lacking", "kserve_raw", **BARE, kserve_image_template=TEMPLATE)
     assert lacking.returncode != 0
     assert f"no Template {TEMPLATE} in {APPLICATIONS} has a container kserve-container" in lacking.stdout
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": APPLICATIONS}})
@@ -119,7 +119,7 @@ def test_image_is_that_of_the_template_which_must_exist(modelmesh_lab: Lab, clus
     }
     cluster.apply(template)
     try:
-        ran = run(modelmesh_lab, tmp_path / "there", "raw", **BARE, kserve_image_template=TEMPLATE)
+        ran = run(modelmesh_lab, tmp_path / "there", "kserve_raw", **BARE, kserve_image_template=TEMPLATE)
     finally:
         delete_matching(
             cluster, Query("v1", "Namespace", name=APPLICATIONS), check_mode=False, timeout_s=60, check=lambda: None

@@ -30,7 +30,9 @@ SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/d
 
 def run(lab: Lab, runs: Path, **settings: Any) -> subprocess.CompletedProcess[str]:
     """Run the flow, which takes back what it installed."""
-    return lab.run(runs, "perfdrv", "run", "lightspeed", "--site", "lab", "-p", "cleanup", "-e", json.dumps(settings))
+    return lab.run(
+        runs, "perfdrv", "run", "lightspeed", "--site", "lab", "-p", "rhoai_cleanup", "-e", json.dumps(settings)
+    )
 
 
 def applied(command: Path, name: str) -> dict[str, Any]:

@@ -26,7 +26,9 @@ SETTINGS_ONLY = """\
 """
 
 
-@pytest.mark.parametrize(("flow", "preset"), [("scale_test", "lab"), ("scale_test", "matrix"), ("fine_tuning", "dgx")])
+@pytest.mark.parametrize(
+    ("flow", "preset"), [("scale_test", "lab"), ("scale_test", "scale_test_matrix"), ("fine_tuning", "fine_tuning_dgx")]
+)
 def test_ansible_and_the_driver_agree_on_every_setting(project: Any, flow: str, preset: str) -> None:
     for name in ("group_vars", "presets", "inventories", "roles"):
         subprocess.run(["rm", "-r", str(project.root / name)], check=True)

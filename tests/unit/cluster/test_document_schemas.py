@@ -98,7 +98,7 @@ def test_run_json_follows_its_schema_at_each_step(
     check_file(path)
     cluster = {"uid": None, "version": "v1.36.3", "server": "https://127.0.0.1:6443"}
     found = {"cluster": cluster, "lab": Lab("default", simulated=("nodes", "pods")).document()}
-    directory.update_run(tmp_path, {"presets": ["smoke"], **found})
+    directory.update_run(tmp_path, {"presets": ["scale_test_smoke"], **found})
     check_file(path)
     # the first attempt was killed
     directory.begin_attempt(tmp_path, {**FACTS, "parent": "another", "git": git_state(PROJECT)})

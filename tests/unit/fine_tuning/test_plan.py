@@ -38,15 +38,15 @@ def plan(**changes: Any) -> Plan:
 
 # how many cells the presets make that make several
 CELLS = {
-    "dgx_single_full": 72,
-    "dgx_single_model_multi_dataset": 4,
-    "dgx_single_model_multi_gpu": 5,
-    "gating_dgx40gb_full": 3,
-    "gating_dgx40gb_lora": 3,
-    "ilab_aws": 2,
-    "ilab_scale": 3,
-    "secondary_nic": 4,
-    "secondary_nic_rdma": 4,
+    "fine_tuning_dgx_single_full": 72,
+    "fine_tuning_dgx_single_model_multi_dataset": 4,
+    "fine_tuning_dgx_single_model_multi_gpu": 5,
+    "fine_tuning_gating_dgx40gb_full": 3,
+    "fine_tuning_gating_dgx40gb_lora": 3,
+    "fine_tuning_ilab_aws": 2,
+    "fine_tuning_ilab_scale": 3,
+    "fine_tuning_secondary_nic": 4,
+    "fine_tuning_secondary_nic_rdma": 4,
 }
 
 
@@ -62,7 +62,7 @@ def test_every_preset_can_be_trained(preset: str) -> None:
 
 
 def test_preset_combines_with_a_method() -> None:
-    settings = effective(DECLARED, "fine_tuning", LAB, ["qlora"])
+    settings = effective(DECLARED, "fine_tuning", "lab", ["fine_tuning_qlora"])
     assert settings["fine_tuning_hyper_parameters"].value == {
         "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
         "raw_lists": {"target_modules": ["q_proj", "k_proj"], "auto_gptq": ["triton_v2"]},

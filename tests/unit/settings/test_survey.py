@@ -72,8 +72,8 @@ def test_types_of_questions() -> None:
 
 TEMPLATE = {
     "clusters_lock": "wait", "scale_test_gang": True, "scale_test_pods": 2, "scale_test_rate": "1.5",
-    "scale_test_count": [4, 8], "scale_test_tenants": [], "scale_test_queue": "team-a", "perf_presets": ["smoke"],
-    "export_to": "s3://bucket/runs",
+    "scale_test_count": [4, 8], "scale_test_tenants": [], "scale_test_queue": "team-a",
+    "perf_presets": ["scale_test_smoke"], "export_to": "s3://bucket/runs",
 }  # fmt: skip
 
 
@@ -120,6 +120,16 @@ def test_value_invalid_as_an_answer_is_not_asked_for() -> None:
 def test_invalid_template_value_is_refused(name: str, value: object, why: str) -> None:
     with pytest.raises(UsageError, match=f"the template's extra variable {name} .*{why}"):
         questions("scale_test", **{name: value})
+
+
+def test_presets_of_the_flow_and_general_ones_are_choices() -> None:
+    scale, tuning = presets_of(PROJECT, "scale_test"), presets_of(PROJECT, "fine_tuning")
+
+    assert {"scale_test_smoke", "lab", "clusters_metal"} <= set(scale)
+    assert {"fine_tuning_light", "lab", "clusters_metal"} <= set(tuning)
+    assert "fine_tuning_light" not in scale
+    # sets nothing itself, and extends what does
+    assert "fine_tuning_dgx_single_full" in tuning
 
 
 @pytest.mark.parametrize("name", ["rhoai_pull_secret", "clusters_lok", "scale_test_count"])

@@ -43,15 +43,15 @@ def values(found: JobArguments) -> dict[str, object]:
 def test_last_comment_with_the_test_follows_the_description(api: GitHubApi, repository: Project) -> None:
     api.body = "/var scale_test_count: 10\n/var scale_test_gpus: 2\n/skip plots"
     api.comments = [
-        ("ada", "MEMBER", f"{TEST} smoke\n/var scale_test_count: 20"),
-        ("ada", "MEMBER", f"/lgtm\n{TEST} lab poisson\n/var scale_test_count: 30\n/only test"),
-        ("ada", "MEMBER", "/test scale-test-light smoke\n/var scale_test_count: 40"),
+        ("ada", "MEMBER", f"{TEST} scale_test_smoke\n/var scale_test_count: 20"),
+        ("ada", "MEMBER", f"/lgtm\n{TEST} lab scale_test_poisson\n/var scale_test_count: 30\n/only test"),
+        ("ada", "MEMBER", "/test scale-test-light scale_test_smoke\n/var scale_test_count: 40"),
         ("ada", "MEMBER", "thank you"),
     ]
     found = arguments(api, repository)
     assert found.problems == []
     assert values(found) == {"scale_test_gpus": 2, "scale_test_count": 30}
-    assert [name for name, _where in found.pull.presets] == ["lab", "poisson"]
+    assert [name for name, _where in found.pull.presets] == ["lab", "scale_test_poisson"]
     assert str(found.pull.settings[-1].where) == f"{api.comment_url(1)}:3"
     assert (found.choice.skip, found.choice.only) == (("plots",), ("test",))
 
@@ -113,8 +113,8 @@ def test_only_authorized_users_may_pass_arguments(
         ("/var fine_tuning_hyper_parameters.r: 2026-01-01", "quote it if it is text"),
         ("/var scale_test_count: 1\n/var scale_test_count: 2", "scale_test_count stands twice"),
         ("/vra scale_test_count: 1", "did you mean /var?"),
-        (f"{TEST} smokey", "there is no preset smokey; did you mean smoke?"),
-        (f"{TEST} ../x", "is not the name of a preset"),
+        (f"{TEST} scale_test_smokey", "there is no preset scale_test_smokey; did you mean scale_test_smoke?"),
+        (f"{TEST} ../x", "is no name of a preset"),
         ("/skip tests", "there is no step 'tests'; did you mean test?"),
         ("/only", "has no step"),
         ("/cluster ../../etc", "there is no site '../../etc'"),
@@ -191,7 +191,7 @@ def test_url_without_a_pull_request_is_refused(url: str) -> None:
 def test_command_shows_and_explains_the_arguments(
     api: GitHubApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    api.comments = [("ada", "MEMBER", f"{TEST} smoke\n/var scale_test_count: [30, 60]")]
+    api.comments = [("ada", "MEMBER", f"{TEST} scale_test_smoke\n/var scale_test_count: [30, 60]")]
     written = tmp_path / "arguments.yml"
     assert main([*COMMAND, "-s", f"github_url={api.url}", "--write", str(written)]) == 0
     assert f"{api.comment_url(0)}:2" in capsys.readouterr().out
@@ -200,7 +200,7 @@ def test_command_shows_and_explains_the_arguments(
     assert main(["--project", str(ROOT), "settings", "explain", "scale_test_count", "-e", extra, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["value"] == [30, 60]
-    assert [layer["layer"] for layer in document["layers"]][-2:] == ["preset smoke", "pull request"]
+    assert [layer["layer"] for layer in document["layers"]][-2:] == ["preset scale_test_smoke", "pull request"]
     assert document["layers"][-1]["origin"] == f"{api.comment_url(0)}:2"
 
 
