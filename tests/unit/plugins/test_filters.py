@@ -57,6 +57,15 @@ def test_example_has_no_namespace() -> None:
     )
 
 
+def test_operator_plan_names_the_group_to_create() -> None:
+    chosen = {"channel": "stable", "csv": "nfd.v4", "newest": "nfd.v4", "version": "4"}
+    where = {"package": "nfd", "namespace": "openshift-nfd", "all_namespaces": False}
+    planned = {"channel": "stable", "csv": "nfd.v4", "operator_group": "nfd-operator-group"}
+    assert evaluated("operator_plan", chosen, **where) == planned
+    theirs = {"metadata": {"name": "theirs"}, "spec": {"targetNamespaces": ["openshift-nfd"]}}
+    assert evaluated("operator_plan", chosen, **where, operator_groups=[theirs])["operator_group"] == ""
+
+
 def package() -> dict[str, Any]:
     modes = [{"type": "OwnNamespace", "supported": True}, {"type": "AllNamespaces", "supported": False}]
     channel = {
