@@ -1,1 +1,1 @@
-"""Analysis of psap.perf runs: run directories → typed tables → measures → KPIs, plots and one HTML file."""
+"""Analysis of psap.perf runs: from run directories to typed tables, measures, KPIs, plots and one HTML file."""

@@ -1,6 +1,6 @@
-"""Entry point: errors become one sentence on stderr and the exit code that all programs of psap.perf share.
+"""Entry point: print errors as one sentence on stderr, and exit with the exit codes of psap.perf's programs.
 
-All that takes time to import is imported within `main`, where a Ctrl-C is no traceback.
+Slow imports are inside `main`, so that Ctrl-C during them prints no traceback.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run perfanalysis and leave with its exit code."""
+    """Run perfanalysis and exit with its exit code."""
     try:
         from perfanalysis.files.credentials import hide
         from perfanalysis.output import safe_streams
 
         with safe_streams(hide):
             code = run(sys.argv[1:] if arguments is None else arguments)
-    except KeyboardInterrupt:  # before click could hear of it, or after
+    except KeyboardInterrupt:  # before click could handle it, or after
         code = _interrupted()
     sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; returns its exit code. With --debug, at any place, tracebacks are printed."""
+    """Run one command and return its exit code. With --debug anywhere in *arguments*, print tracebacks."""
     import click
 
     from perfanalysis.cli import cli
@@ -48,7 +48,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _interrupted()
-    except Exception as error:  # the last resort: anything else would be a traceback for the user
+    except Exception as error:  # the last resort: users do not see tracebacks
         return _explain(error, debug=debug)
     return 0
 
@@ -71,7 +71,7 @@ def _explain(error: Exception, *, debug: bool) -> int:
     if isinstance(error, AnalysisError | OutputError):
         click.echo(f"Error: {error}", err=True)
         return error.exit_code
-    if isinstance(error, OSError):  # a full disk, a folder that is not ours: nothing that perfanalysis could mend
+    if isinstance(error, OSError):  # such as a full disk or missing permissions: nothing that perfanalysis can fix
         click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
         return UsageError.exit_code
     hint = "" if debug else "; run again with --debug"

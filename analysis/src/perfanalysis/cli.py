@@ -1,4 +1,4 @@
-"""The command line of perfanalysis: where each command lives. Only the one that runs is imported."""
+"""The command line of perfanalysis: a table of commands. Only the command that runs is imported."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ PROGRAM = "perfanalysis"
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """A command's place, `module:attribute` below this package, and the sentence that the list of commands has."""
+    """A command's location, `module:attribute` below this package, and its sentence in the list of commands."""
 
     target: str
     help: str
 
 
 class LazyGroup(click.Group):
-    """A group over a table of names, each a command's place, a command or a group of its own."""
+    """A group that maps names to locations of commands, to commands or to groups."""
 
     def __init__(self, name: str, table: Mapping[str, Lazy | click.Command], about: str) -> None:
         super().__init__(name, help=about, no_args_is_help=True)
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Names of the commands, by the alphabet."""
+        """Return the names of the commands in alphabetical order."""
         return sorted(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
         module, _, attribute = entry.target.partition(":")
         command = getattr(importlib.import_module(f"perfanalysis.{module}"), attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"{entry.target} is no command")
+            raise TypeError(f"{entry.target} is not a command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -52,36 +52,40 @@ class LazyGroup(click.Group):
 IMPORT = LazyGroup(
     "import",
     {
-        "kube-burner": Lazy("imports.kube_burner:import_kube_burner", "A local folder of kube-burner, as a run."),
-        "lts": Lazy("imports.lts:import_lts", "LTS payloads of MatrixBenchmarking, into a history."),
+        "kube-burner": Lazy(
+            "imports.kube_burner:import_kube_burner", "Create a run from a local folder of kube-burner."
+        ),
+        "lts": Lazy("imports.lts:import_lts", "Add LTS payloads of MatrixBenchmarking to a history."),
         "matrixbenchmarking": Lazy(
             "imports.matrixbenchmarking.commands:import_matrixbenchmarking",
-            "A result tree of MatrixBenchmarking, as a run.",
+            "Create a run from a result tree of MatrixBenchmarking.",
         ),
-        "openmetrics": Lazy("imports.openmetrics:import_openmetrics", "OpenMetrics text, into a history."),
-        "orion": Lazy("imports.orion.commands:import_orion", "Runs of orion's JSON, into a history."),
+        "openmetrics": Lazy("imports.openmetrics:import_openmetrics", "Add OpenMetrics text to a history."),
+        "orion": Lazy("imports.orion.commands:import_orion", "Add runs from orion's JSON to a history."),
         "prometheus": Lazy(
-            "imports.prometheus:import_prometheus", "Range queries in JSON, or OpenMetrics dumps, as a run."
+            "imports.prometheus:import_prometheus", "Create a run from JSON queries or OpenMetrics dumps."
         ),
         "scale-test-tool": Lazy(
             "imports.scale_test_tool.commands:import_scale_test_tool",
-            "A directory of Run:ai's scale-test-tool, as a run.",
+            "Create a run from a directory of the scale-test-tool.",
         ),
     },
-    "Take in what other tools wrote: as run directories, or into a history.",
+    "Import results of other tools, as run directories or into a history.",
 )
 HISTORY = LazyGroup(
     "history",
     {
         "add": Lazy("results.history.commands:add_command", "Add the KPIs of runs."),
-        "export": Lazy("results.history.commands:export_command", "Write a scrubbed copy, to give away."),
-        "list": Lazy("results.history.commands:list_command", "List its runs, oldest first."),
-        "merge": Lazy("results.history.commands:merge_command", "Take in the runs of other histories."),
+        "export": Lazy("results.history.commands:export_command", "Write a scrubbed copy for others."),
+        "list": Lazy("results.history.commands:list_command", "List the runs, oldest first."),
+        "merge": Lazy("results.history.commands:merge_command", "Add the runs of other histories."),
         "pull": Lazy("results.opensearch.commands:pull_command", "Pull runs from OpenSearch."),
-        "push": Lazy("results.opensearch.commands:push_command", "Push its runs to OpenSearch, scrubbed."),
-        "show": Lazy("verdicts.regression.commands:show_command", "Print a run, or write the trends of all as a page."),
+        "push": Lazy("results.opensearch.commands:push_command", "Push runs to OpenSearch, scrubbed."),
+        "show": Lazy(
+            "verdicts.regression.commands:show_command", "Print a run, or write a page with the trends of all runs."
+        ),
     },
-    "Keep the results of many runs: a folder of one JSON document a run, which is only ever added to.",
+    "Keep the results of many runs in a folder: one JSON document per run, never changed.",
 )
 
 
@@ -97,22 +101,24 @@ def completion(shell: str) -> None:
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"click knows no completion for {shell}")
+        raise click.UsageError(f"click has no completion for {shell}")
     click.echo(kind(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source())
 
 
 COMMANDS: Mapping[str, Lazy | click.Command] = {
     "completion": completion,
-    "compare": Lazy("verdicts.comparison.commands:compare_command", "Compare runs, or the cells of one."),
+    "compare": Lazy("verdicts.comparison.commands:compare_command", "Compare runs, or the cells of one run."),
     "history": HISTORY,
     "import": IMPORT,
-    "judge": Lazy("verdicts.thresholds.commands:judge_command", "Judge a run by thresholds."),
+    "judge": Lazy("verdicts.thresholds.commands:judge_command", "Judge a run against thresholds."),
     "kpi": Lazy("results.commands:kpi_command", "Write the KPIs of a run and print them."),
-    "measures": Lazy("verdicts.thresholds.commands:measures_command", "List what thresholds can be set on."),
-    "parse": Lazy("workloads.parsing:parse_command", "Parse the recordings of a run to tables."),
-    "payload": Lazy("results.commands:payload_command", "Write the results of a run as one document and print it."),
+    "measures": Lazy("verdicts.thresholds.commands:measures_command", "List the measures that thresholds can limit."),
+    "parse": Lazy("workloads.parsing:parse_command", "Parse the recordings of a run into tables."),
+    "payload": Lazy("results.commands:payload_command", "Write the results of a run as one document, and print it."),
     "plotter": Lazy("imports.scale_test_tool.commands:plotter", "Plot a directory of the scale-test-tool."),
-    "regress": Lazy("verdicts.regression.commands:regress_command", "Judge a run by the runs of a history."),
+    "regress": Lazy(
+        "verdicts.regression.commands:regress_command", "Judge a run against the earlier runs of a history."
+    ),
     "report": Lazy("reports.commands:report_command", "Write the report of a run."),
     "schema": Lazy("results.commands:schema_command", "Print the JSON Schema of a document."),
     "tables": Lazy("results.commands:tables_command", "Write the tables of a run as Parquet files."),
@@ -124,8 +130,8 @@ COMMANDS: Mapping[str, Lazy | click.Command] = {
 cli = LazyGroup(
     PROGRAM,
     COMMANDS,
-    "Analyse run directories of psap.perf: tables, KPIs, plots and a report that opens from disk.",
+    "Analyse run directories of psap.perf: tables, KPIs, plots and a report to open from disk.",
 )
 cli.context_settings["help_option_names"] = ["-h", "--help"]
-# read by perfanalysis.__main__, before click
+# perfanalysis.__main__ reads it before click does
 cli.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."))

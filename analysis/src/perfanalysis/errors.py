@@ -1,4 +1,4 @@
-"""Errors a user can act on; each class carries the exit code that all programs of psap.perf share."""
+"""Errors that a user can fix; each class has the exit code that all programs of psap.perf share."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 
 class AnalysisError(Exception):
-    """Something could not be analysed. The message says what, where and what to do."""
+    """The analysis failed. The message states what failed, where, and what to do."""
 
     exit_code = 1
 
 
 class UsageError(AnalysisError):
-    """A wrong argument: not a run directory, no place to write."""
+    """An invalid argument, such as a path that is not a run directory."""
 
     exit_code = 2
 
@@ -25,13 +25,13 @@ class ThresholdError(AnalysisError):
 
 
 class DataQualityError(AnalysisError):
-    """Workloads were lost or cannot be accounted for; the report was written all the same."""
+    """Workloads were lost or are not accounted for; the report was written nevertheless."""
 
     exit_code = 5
 
 
 class HistoryError(AnalysisError):
-    """Too few values, or too few runs, to judge by."""
+    """Too few values or runs to judge."""
 
     exit_code = 6
 

@@ -1,8 +1,8 @@
-"""What programs print: text of others commands neither a terminal, nor a CI system, nor a Markdown page.
+"""Safe output: text from files and servers controls neither a terminal, nor a CI system, nor a Markdown page.
 
-Names, statuses and messages come from files and servers that anybody may have written. They reach a reader at three
-edges: streams (`safe_streams`, which wraps stdout and stderr of a program), drawings of rich (`Drawn`), and Markdown
-(`one_line`, within what escapes markup). All of them spell control characters out by one function, `printable`.
+Anyone may have written the names, statuses and messages. They reach a reader in three ways: streams (`safe_streams`,
+which wraps stdout and stderr of a program), drawings of rich (`Drawn`), and Markdown (`one_line`, inside functions that
+escape markup). All of them escape control characters with one function, `printable`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 _ESCAPED = re.compile(
-    # control characters but for tab and line feed; ESC begins commands of a terminal, so does U+009B
+    # control characters except tab and line feed; ESC begins commands of a terminal, so does U+009B
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    # what is not seen, or turns the direction of what follows
+    # invisible characters, and those that change the direction of the text after them
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-    # halves of characters, which no UTF-8 can hold
+    # surrogates, which UTF-8 cannot encode
     "\ud800-\udfff]"
 )
 _CI_COMMAND = re.compile(
@@ -32,16 +32,16 @@ _CI_COMMAND = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""A text that is only text: control characters become `\u001b`, and so does one of each command of a CI system.
+    r"""Return a text without effects: control characters become `\u001b`, and so does one character of each CI command.
 
-    JSON keeps its meaning. Lines stay lines: `one_line` is for texts that must not begin one.
+    JSON keeps its meaning. Line ends stay: use `one_line` for texts that must not start a line.
     """
     shown = _ESCAPED.sub(lambda found: _spelled(found[0]), text.replace("\r\n", "\n"))
     return _CI_COMMAND.sub(lambda found: found[0][:-1] + _spelled(found[0][-1]), shown)
 
 
 def one_line(text: object) -> str:
-    """A text as a part of a line: `printable`, with blanks in place of line ends."""
+    """Return a text as a part of a line: `printable`, with blanks in place of line ends."""
     return printable(" ".join(str(text).splitlines()))
 
 
@@ -51,7 +51,7 @@ def _spelled(letter: str) -> str:
 
 
 class Drawn:
-    """What rich draws, without the control characters of the texts in it; its own stay."""
+    """Output of rich without the control characters of the texts in it; rich's own control characters stay."""
 
     def __init__(self, renderable: Any) -> None:
         self._renderable = renderable
@@ -62,7 +62,7 @@ class Drawn:
 
 
 class OutputError(OSError):
-    """The output cannot be written, as on a full disk."""
+    """The output cannot be written, for example on a full disk."""
 
     exit_code = 1
 
@@ -71,7 +71,7 @@ class OutputError(OSError):
 
 
 class _SafeStream:
-    """A stream that writes texts as `printable` has them, redacted; a reader that has left is no error."""
+    """A stream that writes texts redacted and `printable`; a closed reader is not an error."""
 
     def __init__(self, stream: TextIO, redact: Callable[[str], str], *, lossy: bool) -> None:
         self.drawn = stream
@@ -80,13 +80,13 @@ class _SafeStream:
         self._lost: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write a text. Raises OutputError where the stream is none of messages and cannot be written."""
+        """Write a text. Raises OutputError if the stream cannot be written, unless it is stderr."""
         with self._survived():
             self.drawn.write(printable(self._redact(text)))
         return len(text)
 
     def flush(self) -> None:
-        """Flush. Raises OutputError as `write`."""
+        """Flush. Raises OutputError as `write` does."""
         with self._survived():
             self.drawn.flush()
 
@@ -95,11 +95,11 @@ class _SafeStream:
         try:
             yield
         except OSError as error:
-            # what is buffered would be tried again when Python ends
+            # Python would write the buffered text again at its end
             discard(self.drawn)
             if error.errno != errno.EPIPE and not self._lossy:
                 self._lost = error
-        # again and again: click tries streams out and forgets what that raises
+        # each time: click tests streams and ignores what that raises
         if self._lost is not None:
             raise OutputError(self._lost.errno, self._lost.strerror) from self._lost
 
@@ -110,10 +110,10 @@ class _SafeStream:
 
 @contextlib.contextmanager
 def safe_streams(redact: Callable[[str], str]) -> Iterator[None]:
-    """Make stdout and stderr of this process safe in this block, also where the user closed them.
+    """Make stdout and stderr of this process safe in this block, even if the user closed them.
 
     Args:
-        redact: hides the credentials in a text.
+        redact: Hides the credentials in a text.
     """
     _open_closed_descriptors()
     out, error = sys.stdout, sys.stderr
@@ -127,17 +127,17 @@ def safe_streams(redact: Callable[[str], str]) -> Iterator[None]:
 
 
 def _open_closed_descriptors() -> None:
-    """See to it that 0, 1 and 2 are open: else the next file that is opened would be the stdout of child processes."""
+    """Ensure that 0, 1 and 2 are open: otherwise the next opened file would become the stdout of child processes."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # the lowest that is free, so this one
+            # it gets the lowest free number: this one
             os.open(os.devnull, os.O_RDWR)
 
 
 def discard(stream: TextIO) -> None:
-    """Give up a stream: what it still holds and what follows goes nowhere."""
+    """Discard a stream: buffered and further output goes nowhere."""
     with contextlib.suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
@@ -145,12 +145,12 @@ def discard(stream: TextIO) -> None:
 
 
 def drawing_stream() -> TextIO:
-    """The stdout for rich: a terminal itself, on which it may draw what is `Drawn`; else the safe stream."""
+    """Return the stdout for rich: a terminal itself, for `Drawn` output; else the safe stream."""
     return cast(TextIO, getattr(sys.stdout, "drawn", sys.stdout)) if sys.stdout.isatty() else sys.stdout
 
 
 def is_working_directory_gone() -> bool:
-    """Whether the working directory was deleted."""
+    """Return whether the working directory was deleted."""
     try:
         Path.cwd()
     except OSError:

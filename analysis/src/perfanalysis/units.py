@@ -1,7 +1,7 @@
-"""The units that a KPI may have: base units of Prometheus, else a unit of UCUM with the reason why.
+"""The units that a KPI may have: base units of Prometheus, else a unit of UCUM with the reason.
 
 Prometheus: https://prometheus.io/docs/practices/naming/#base-units. UCUM, the Unified Code for Units of Measure:
-https://ucum.org/ucum; what is counted is an annotation there, `{pod}`, of the unit 1.
+https://ucum.org/ucum; counts are annotations there, `{pod}`, of the unit 1.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from perfanalysis.errors import did_you_mean
 
 BASE = "base unit of Prometheus"
-COUNTED = "a count, named after the counted thing"
+COUNTED = "a count, named after the counted things"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """An accepted unit: how declarations and documents write it, its code in UCUM, and why it is accepted."""
+    """An accepted unit: its name in declarations and documents, its code in UCUM, and why it is accepted."""
 
     name: str
     ucum: str
@@ -26,7 +26,7 @@ class Unit:
 
     @property
     def metric(self) -> str:
-        """As the ending of the name of an OpenMetrics family: `workloads/s` gives `workloads_per_second`."""
+        """Return the end of the name of an OpenMetrics family: `workloads/s` gives `workloads_per_second`."""
         spelled = re.sub(r"/s$", " per second", self.name)
         return re.sub(r"[^a-z0-9]+", "_", spelled.lower()).strip("_")
 
@@ -46,7 +46,7 @@ TABLE: tuple[Unit, ...] = (
     Unit("GiB", "GiBy", "memory of a GPU, in the unit of vendors and requests"),
     Unit("Gbit/s", "Gbit/s", "rate of a link, in the unit of vendors and iperf"),
     Unit("GPU-seconds", "{GPU}.s", "a resource over time, as seconds of CPU are counted"),
-    Unit("GPU-hours", "{GPU}.h", "what GPUs are paid by"),
+    Unit("GPU-hours", "{GPU}.h", "the unit in which GPUs are billed"),
     Unit("CPU-seconds", "{CPU}.s", "a resource over time"),
     Unit("nats", "{nat}", "a cross entropy by the natural logarithm, as trainers report a loss"),
     Unit("times", "{times}", "a multiple of another value; it may be above 1"),
@@ -77,7 +77,7 @@ _SCALED: Mapping[str, str] = {
     **dict.fromkeys(("%", "percent", "share"), "ratio"),
     **dict.fromkeys(("kB", "KB", "MB", "GB", "KiB", "MiB", "TiB", "B"), "bytes"),
 }
-"""What is no base unit, and the one that its values belong in."""
+"""Units that are not base units, and the base unit for their values."""
 _ANNOTATION = re.compile(r"\{[A-Za-z][A-Za-z0-9 _-]*\}")
 
 
@@ -102,9 +102,9 @@ def read_duration(text: str) -> float:
 
 
 def unit_of(text: str) -> Unit:
-    """The unit by its name or its code in UCUM; a rate is `<unit>/s`, what a team counts itself `{widget}`.
+    """Return the unit by its name or its UCUM code; a rate is `<unit>/s`, a custom count is `{widget}`.
 
-    Raises ValueError that says which unit belongs there.
+    Raises ValueError with the expected unit.
     """
     if text in _KNOWN:
         return _KNOWN[text]

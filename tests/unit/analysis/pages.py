@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def figures_in(page: Path) -> list[str]:
-    """The names of a page's figures, in their order."""
+    """The names of a page's figures, in order."""
     return re.findall(r'class="charts" id="[^"]*" data-name="([^"]+)"', page.read_text())
 
 

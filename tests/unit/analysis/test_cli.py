@@ -130,7 +130,7 @@ def test_folder_of_runs_is_refused(small_run: Path, capsys: pytest.CaptureFixtur
     before = sorted(small_run.parent.rglob("*"))
     assert run([*command, str(small_run.parent)]) == 2
     error = capsys.readouterr().err
-    assert f"Error: {small_run.parent} is no run directory: it holds neither run.json nor a recording" in error
+    assert f"Error: {small_run.parent} is not a run directory: it contains neither run.json nor a recording" in error
     assert error.count("\n") == 1
     assert sorted(small_run.parent.rglob("*")) == before
 

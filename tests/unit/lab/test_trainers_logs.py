@@ -111,7 +111,7 @@ def test_ray_benchmarks_report_the_network_bandwidth(tmp_path: Path) -> None:
     assert slow.wanted()["lab.psap.perf/exit-code"] == "1"
     analysis = analysed(tmp_path / "b", slow, render_log(slow.ended(), "main", {}), mode="ray-benchmark")
     assert numbers(analysis, "network_overhead_time") == pytest.approx([slow.benchmark().run_s], rel=0.03)
-    assert any("the benchmark says FAILED" in finding.text for finding in analysis.findings)
+    assert any("the benchmark printed FAILED" in finding.text for finding in analysis.findings)
 
 
 @pytest.mark.parametrize("trainer", ["fms", "ilab", "ray"])

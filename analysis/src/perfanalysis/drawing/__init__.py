@@ -1,1 +1,1 @@
-"""Charts as data, what draws them, blocks of a page, Markdown, the shell of a page. Knows no runs."""
+"""Charts as data, their renderers, blocks and shell of a page, Markdown. Independent of runs."""

@@ -1,4 +1,4 @@
-"""The contents of a report as data: sections of figures, tables and notes. Every kind of workload gives these."""
+"""The contents of a report as data: sections of figures, tables and notes, which every kind of workload returns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from perfanalysis.units import COUNTED, TABLE
 
 MOST_WITHOUT_SEARCH = 8
 MOST_PLACES = 3
-"""Places of one finding that are named."""
+"""The number of places listed for one finding."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a shown table. Numbers stand right; `unit` goes behind the heading. A badge is a verdict's word.
+    """A column of a table. Numbers are right-aligned; `unit` follows the heading. A badge is the word of a verdict.
 
-    A span shows each cell's part of the whole column's length.
+    A span shows each cell's part of the length of the whole column.
     """
 
     name: str
@@ -31,11 +31,15 @@ class Field:
 
 @dataclass(frozen=True)
 class Cell:
-    """A shown value. `detail` is small print below it, an interval for example; a missing value has `reason`.
+    """A cell of a table.
 
-    `sort` is the number that rows are ordered by; without one the text is. `link` is the path of a file or folder in
-    the run directory. `span` is where a bar begins and how long it is, in percent; its colour is `detail`, a status.
-    `verdict` is the word about the value, where there is one.
+    Attributes:
+        detail: Small print below the value, such as an interval.
+        reason: Why the value is missing.
+        sort: The number that orders rows; by default, the text does.
+        link: Path of a file or folder in the run directory.
+        span: Start and length of a bar, in percent; its colour is `detail`, a status.
+        verdict: The verdict on the value, if any.
     """
 
     text: str
@@ -56,29 +60,29 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     sort: bool = False
-    """Whether a reader can order the rows by any column, few as they may be."""
+    """Return whether a reader can order the rows by any column, even if there are few."""
 
     @property
     def name(self) -> str:
-        """What `report.yml` calls it: its title in lower case, words joined by `_`."""
+        """Return its name in `report.yml`: the title in lower case, words joined by `_`."""
         return identifier(self.title)
 
     @property
     def search(self) -> bool:
-        """Whether a reader can search its rows: where they are more than are seen at once."""
+        """Return whether a reader can search the rows: if they do not all fit on a screen."""
         return len(self.rows) > MOST_WITHOUT_SEARCH
 
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence in place of what could not be shown, or below what is."""
+    """A sentence that explains missing content, or comments on the content above it."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A headline: what it is called, its value, and the sentence that says what it is."""
+    """A headline: name, value, and a sentence of explanation."""
 
     label: str
     value: Cell
@@ -95,7 +99,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Link:
-    """A file or folder of the run: `path` in the run directory; `detail` is its size, for example."""
+    """A file or folder of the run: `path` in the run directory; `detail`, such as its size."""
 
     path: str
     text: str = ""
@@ -104,14 +108,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Remarks:
-    """What the reader must know about the data; `links` has what findings name as paths in the run directory."""
+    """Findings about the data; `links` has the places that are paths in the run directory."""
 
     findings: tuple[Finding, ...]
     links: frozenset[str]
     name: str = "findings"
 
     def told(self) -> tuple[tuple[Finding, tuple[str, ...]], ...]:
-        """The findings, those of the same words once, with their places or the first of many; notes come last."""
+        """Return findings with equal texts once, with their places or the first of many; notes come last."""
         places: dict[tuple[str, str], list[Finding]] = {}
         for one in self.findings:
             places.setdefault((one.severity, one.text), []).append(one)
@@ -126,7 +130,7 @@ def _first_few(places: list[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Log:
-    """The end of a log, and where the whole of it is."""
+    """The end of a log, and the path of the complete log."""
 
     link: Link
     lines: tuple[str, ...]
@@ -134,7 +138,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that failed: what, its task's file and line, its message, the end of its logs, what was captured."""
+    """A failure: its name, its task's file and line, its message, the end of its logs, and captured files."""
 
     title: str
     word: str
@@ -161,7 +165,7 @@ class Section:
 
 
 def identifier(title: str) -> str:
-    """A title as a name: lower case, without apostrophes, words joined by `_`."""
+    """Return a title as a name: lower case, without apostrophes, words joined by `_`."""
     return re.sub(r"[^a-z0-9]+", "_", re.sub("['\u2019]", "", title.lower())).strip("_")
 
 
@@ -169,7 +173,7 @@ DASH = "\u2013"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number for readers: whole numbers (int) exactly, others with so many significant digits; no exponent."""
+    """Format a number: integers exactly, other numbers with a number of significant digits; never with an exponent."""
     if isinstance(value, int):
         return f"{value:,}".replace(",", "\u202f")
     rounded = float(f"{value:.{digits}g}")
@@ -180,11 +184,11 @@ def number(value: float, digits: int = 3) -> str:
 
 
 WHOLE = frozenset(unit.name for unit in TABLE if unit.reason == COUNTED)
-"""Units of what is counted: a whole number of them is shown exactly, 40 pods and not 40.0."""
+"""Units of counts: a whole number of them is shown exactly, 40 pods and not 40.0."""
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit; seconds below one are shown as milliseconds, ratios as percent."""
+    """Format a number with its unit; seconds below one as milliseconds, ratios as percent."""
     if unit == "seconds":
         return duration(value)
     if unit == "ratio":
@@ -199,13 +203,13 @@ def quantity(value: float, unit: str) -> str:
 
 
 def data_size(size: float) -> str:
-    """Bytes for readers: B, kB, MB or GB."""
+    """Format bytes as B, kB, MB or GB."""
     factor, unit = next((pair for pair in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if abs(size) >= pair[0]), (1.0, "B"))
     return f"{number(size / factor)}\u202f{unit}"
 
 
 def duration(seconds: float) -> str:
-    """A duration for readers: µs, ms, s or min."""
+    """Format a duration as µs, ms, s or min."""
     magnitude = abs(seconds)
     if magnitude >= 600:
         return f"{number(seconds / 60)}\u202fmin"

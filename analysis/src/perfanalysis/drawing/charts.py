@@ -1,11 +1,11 @@
-"""A chart as data, and the colours of its layers. A plot is a function that returns a Figure; both drawings follow.
+"""A chart as data, and the colours of its layers. A plot is a function that returns a Figure, for both renderers.
 
-The colours of layers, by their places, on the light and the dark background.
+The colours of layers, by index, on the light and the dark background.
 
-Any two of the first SOLID differ by a CIE76 distance of at least 20, for readers who see all colours and for those
-without one kind of cones: protanopia, deuteranopia and tritanopia, as simulated by Machado, Oliveira and Fernandes
-(2009) at full severity. Every colour has a contrast of at least 3 : 1 to its background, as WCAG 2.2 asks of graphics.
-Lines in further colours are dashed, so that nobody needs the colour alone.
+Any two of the first SOLID differ by a CIE76 distance of at least 20, for readers with full colour vision and for
+readers with protanopia, deuteranopia or tritanopia, as simulated by Machado, Oliveira and Fernandes (2009) at full
+severity. Every colour has a contrast of at least 3 : 1 to its background, as WCAG 2.2 requires for graphics. Lines in
+further colours are dashed, so that no reader depends on colour alone.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ FEWEST_BARS, MOST_BARS = 8, 40
 SHADES = (
     "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725",
 )  # fmt: skip
-"""Viridis, from low to high: its lightness rises evenly, so that order is seen without telling hues apart."""
+"""Viridis, from low to high: its lightness rises evenly, so that the order is visible without distinguishing hues."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis; `unit` is shown behind the label. `categories` name the places 0, 1, 2 … from top to bottom."""
+    """An axis; `unit` follows the label. `categories` name the positions 0, 1, 2 … from top to bottom."""
 
     label: str
     unit: str = ""
@@ -52,19 +52,19 @@ class Axis:
     high: float | None = None
     categories: tuple[str, ...] = ()
     whole: bool = False
-    """Counts: no ticks between whole numbers."""
+    """For counts: no ticks between whole numbers."""
     labelled: bool = True
-    """False where the chart to the left carries the same axis; drawn all the same where charts are stacked."""
+    """False if the chart to the left has the same axis; stacked charts show it nevertheless."""
 
     @property
     def text(self) -> str:
-        """Label and unit as one text."""
+        """Return label and unit as one text."""
         return f"{self.label} ({self.unit})" if self.label and self.unit else self.label or self.unit
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What shades mean: from `low`, the darkest, to `high`."""
+    """The meaning of shades: from `low`, the darkest, to `high`."""
 
     label: str
     unit: str
@@ -73,13 +73,13 @@ class Meaning:
 
     @property
     def text(self) -> str:
-        """Label and unit as one text."""
+        """Return label and unit as one text."""
         return f"{self.label} ({self.unit})"
 
 
 @dataclass(frozen=True)
 class Shades:
-    """Values[row, column] of a heat layer, NaN where there is none."""
+    """Values[row, column] of a heat layer; NaN if missing."""
 
     values: NDArray[np.float64]
     meaning: Meaning
@@ -89,12 +89,11 @@ class Shades:
 class Layer:
     """One series of a chart.
 
-    points, line, steps: y over x. area: between `low` and y over x, as steps; band: the same, by straight lines. bars:
+    points, line, steps: y over x. area: between `low` and y over x, as steps; band: the same with straight lines. bars:
     height y at x, `width` wide. sidebars: length x at y, `width` high. ranges: from `low` to `high` on the x axis at
-    place y, with a dot at x; a range that is not known is NaN. heat: `shades` between the edges x and the edges y, both
-    evenly spaced. moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height.
-    stretches: from x to `high` on the x axis at place y, `width` high, each with one of `names`. `colour` is a place in
-    the palette.
+    position y, with a dot at x; NaN if unknown. heat: `shades` between the edges x and the edges y, both evenly spaced.
+    moments: vertical lines at x. spans: shaded from x to `high` on the x axis, over the whole height. stretches: from x
+    to `high` on the x axis at position y, `width` high, each with one of `names`. `colour` is an index of the palette.
     """
 
     kind: LayerKind
@@ -107,13 +106,13 @@ class Layer:
     width: float = 1.0
     dashed: bool = False
     dots: bool = False
-    """A line whose values are few and each of its own: marked."""
+    """Whether points of the line are marked: it has few values, each meaningful by itself."""
     shades: Shades | None = None
     names: tuple[str, ...] = ()
 
     @property
     def dash(self) -> Literal["solid", "dash", "dashdot"]:
-        """How its line is drawn: as it says, else by its colour where colours alone are too many to tell apart."""
+        """Return the style of its line: as declared, else dashed if there are too many colours to distinguish."""
         further = self.kind in ("line", "steps") and self.colour % len(LIGHT) >= SOLID
         return "dash" if self.dashed else "dashdot" if further else "solid"
 
@@ -132,17 +131,17 @@ class Chart:
 
     @property
     def meaning(self) -> Meaning | None:
-        """What the shades mean, in a chart that has them."""
+        """The meaning of the shades, if the chart has any."""
         return next((layer.shades.meaning for layer in self.layers if layer.shades is not None), None)
 
 
 NOT_REAL = ("simulated:", "emulated:")
-"""How marks begin that list what was not real."""
+"""The beginning of marks that list simulated parts."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Rows of charts that belong together: one PNG file and one card of the report."""
+    """Rows of related charts: one PNG file and one card of the report."""
 
     name: str
     title: str
@@ -152,8 +151,7 @@ class Figure:
 
     @property
     def short_marks(self) -> tuple[str, ...]:
-        """The marks as they stand on the figure itself: that not all is real in one word, of which a page's head has
-        the whole."""
+        """Return the marks on the figure itself: one word for simulated parts, which the page's head lists."""
         not_real = [mark for mark in self.marks if mark.startswith(NOT_REAL)]
         return (
             *(mark.partition(":")[0] for mark in not_real[:1]),
@@ -162,28 +160,28 @@ class Figure:
 
 
 def in_rows(charts: Sequence[Chart], count: int = 2) -> tuple[tuple[Chart, ...], ...]:
-    """Charts beside each other, so many in a row."""
+    """Charts side by side, at most so many in a row."""
     return tuple(tuple(charts[first : first + count]) for first in range(0, len(charts), count))
 
 
 def moments(times: NDArray[np.float64], label: str, colour: int) -> Layer:
-    """Vertical lines at times."""
+    """Return vertical lines at times."""
     return Layer("moments", label, times, np.zeros(len(times)), colour)
 
 
 def span(begin: float, end: float, label: str, colour: int) -> Layer:
-    """One shaded part of the x axis."""
+    """Return one shaded part of the x axis."""
     return Layer("spans", label, np.array([begin]), np.zeros(1), colour, high=np.array([end]))
 
 
 def heat(x_edges: NDArray[np.float64], shades: Shades) -> Layer:
-    """Shades of which the rows are the categories of the y axis, from top to bottom."""
+    """Return shades whose rows are the categories of the y axis, from top to bottom."""
     y_edges = np.arange(len(shades.values) + 1, dtype=float) - 0.5
     return Layer("heat", shades.meaning.label, x_edges, y_edges, shades=shades)
 
 
 def seconds_scale(*values: NDArray[np.float64]) -> tuple[float, str]:
-    """Factor and unit for durations given in seconds: milliseconds when none exceeds one second."""
+    """Return factor and unit for durations in seconds: milliseconds if none exceeds one second."""
     largest = max((float(np.nanmax(np.abs(part))) for part in values if np.isfinite(part).any()), default=0.0)
     if largest >= 1.0 or largest == 0.0:
         return 1.0, "s"
@@ -191,7 +189,7 @@ def seconds_scale(*values: NDArray[np.float64]) -> tuple[float, str]:
 
 
 def histogram(values: NDArray[np.float64], label: str, colour: int) -> Layer:
-    """The distribution of finite values as bars beside a time series that shares the y axis."""
+    """Return the distribution of finite values as bars next to a time series that shares the y axis."""
     finite = values[np.isfinite(values)]
     parts = int(np.clip(2 * np.sqrt(len(finite)), FEWEST_BARS, MOST_BARS))
     counts, edges = np.histogram(finite, bins=parts) if len(finite) else (np.zeros(1), np.array([0.0, 1.0]))
@@ -200,7 +198,7 @@ def histogram(values: NDArray[np.float64], label: str, colour: int) -> Layer:
 
 
 def cumulative(values: NDArray[np.float64], label: str, colour: int) -> Layer:
-    """The share of finite values up to each value, in percent, thinned to MOST_LINE_POINTS real values."""
+    """Return the share of finite values up to each value, in percent, reduced to MOST_LINE_POINTS actual values."""
     ordered = np.sort(values[np.isfinite(values)])
     places = np.unique(np.linspace(0, max(len(ordered) - 1, 0), MOST_LINE_POINTS).astype(int))
     if not len(ordered):

@@ -1,8 +1,8 @@
-"""What follows from the data of a chart's layers: the ends of its axes, curves that hide others, fewer points.
+"""Computations on the data of a chart's layers: ranges of axes, curves that hide others, reduction of points.
 
-Points are thinned such that nobody who looks at them misses an extreme. Every kept point is a real one. Of points the
-lowest and highest of each column of the chart are kept, and of the rest one for each square of a raster; of a line the
-first, lowest, highest and last of each stretch of it.
+Reduction keeps extremes visible, and every kept point is an original one. Of points, it keeps the lowest and highest of
+each column of the chart and one point for each cell of a raster; of a line, the first, lowest, highest and last of each
+section.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ ROOM = 0.05
 
 
 def ends_of(chart: Chart) -> tuple[Ends, Ends]:
-    """The ends of the x and of the y axis, in their units; of an axis with categories from the last to the first."""
+    """Return the ranges of the x and the y axis, in their units; of an axis with categories, from the last to the
+    first.
+    """
     across = [part for layer in chart.layers for part in (layer.x, layer.high) if part is not None]
     lows = [layer.low for layer in chart.layers if layer.kind == "band" and layer.low is not None]
     return _ends(chart.x, across), _ends(chart.y, [*(layer.y for layer in chart.layers), *lows])
 
 
 def _ends(axis: Axis, parts: Sequence[NDArray[np.float64]]) -> Ends:
-    """As declared, else with a little room above the data's own ends."""
+    """Return the range as declared, else the range of the data with a margin."""
     if axis.categories:
         return len(axis.categories) - 0.5, -0.5
     logarithmic = axis.scale == "log"
@@ -43,13 +45,13 @@ def _ends(axis: Axis, parts: Sequence[NDArray[np.float64]]) -> Ends:
 
 SHARES = np.linspace(0.0, 1.0, 101)
 NEAR = 0.004
-"""The part of the axis that is the width of a line, about."""
+"""About the width of a line, as a part of the axis."""
 
 
 def labels_with_overlaps(labels: Sequence[str], samples: Sequence[NDArray[np.float64]]) -> tuple[str, ...]:
-    """The labels of cumulative distributions in the order of drawing; one that hides an earlier one says which.
+    """Return the labels of cumulative distributions in drawing order; a curve that hides an earlier one names it.
 
-    Two coincide when all their percentiles are nearer to each other than a line is wide.
+    Two curves coincide if all their percentiles differ by less than the width of a line.
     """
     ordered = [np.quantile(values, SHARES) if len(values) else None for values in samples]
     known = [curve for curve in ordered if curve is not None]
@@ -69,20 +71,20 @@ def _are_near(first: NDArray[np.float64] | None, second: NDArray[np.float64] | N
 
 
 def _short(label: str) -> str:
-    """A label without what stands in brackets at its end."""
+    """Return a label without the text in brackets at its end."""
     return label.rpartition(" (")[0] or label
 
 
 MOST_POINTS = 4_000
-"""Points of a layer in a page."""
+"""The number of points of a layer in a page."""
 COLUMNS, ROWS = 500, 250
-"""The raster to begin with; its squares grow until there are few enough."""
+"""The initial raster; its cells grow until few enough points are left."""
 
 
 def thinned_points(
     x: NDArray[np.float64], y: NDArray[np.float64], most: int = MOST_POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """At most so many of the points, in their order; all where they are as few."""
+    """Return at most so many of the points, in order; all if there are no more."""
     if len(x) <= most:
         return x, y
     across, down = _parts(x), _parts(y)
@@ -98,11 +100,11 @@ def thinned_points(
 
 
 def thinned_line(values: tuple[NDArray[np.float64], ...], most: int = MOST_POINTS) -> NDArray[np.int64]:
-    """Which places of a line to keep; `values` are what is drawn at each place: its height, and its lower edge."""
+    """Return the positions of a line to keep; `values` are the values at each position, such as height and low."""
     count = len(values[0])
     if count <= most:
         return np.arange(count)
-    # the first and last of a stretch, and two extremes of each of the values
+    # the first and last of a section, and two extremes of each of the values
     stretches = np.arange(count) * max(most // (2 + 2 * len(values)), 1) // count
     starts = np.flatnonzero(np.diff(stretches, prepend=-1))
     ends = np.append(starts[1:] - 1, count - 1)
@@ -112,14 +114,14 @@ def thinned_line(values: tuple[NDArray[np.float64], ...], most: int = MOST_POINT
 
 
 def _parts(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each value as a part of the whole range, from 0 to just below 1."""
+    """Return each value as a part of the whole range, from 0 to just below 1."""
     low, high = values.min(), values.max()
     parts: NDArray[np.float64] = (values - low) / ((high - low) or 1.0) * (1 - 1e-9)
     return parts
 
 
 def _extremes(groups: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The places of the lowest and the highest value of each group; unknown values are none."""
+    """Return the positions of the lowest and the highest value of each group, without unknown values."""
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.lexsort((values[known], groups[known]))]
     if not len(order):

@@ -1,4 +1,4 @@
-"""Figures as PNG and SVG files, drawn by matplotlib, for slides and documents. Every point is on them."""
+"""Figures as PNG and SVG files, rendered with matplotlib, for slides and documents. They contain every point."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Format = Literal["png", "svg"]
 WIDTH, DOTS_PER_INCH = 1440, 100
 SCALE = 1.35
-"""Pixels for a CSS pixel of a chart's declared height."""
+"""Pixels per CSS pixel of a chart's declared height."""
 ROW_PIXELS, LEGEND_PIXELS, HEAD_PIXELS = 70, 22, 60
-"""Of a row for its titles and x axis, of a line of its legend, of the figure for its title."""
+"""Heights for the titles and x axis of a row, for a line of its legend, and for the title of the figure."""
 INK, MUTED, GRID, MARK_INK, NO_DATA = "#1b2430", "#5d6b7a", "#e4e8ee", "#9a5b00", "#edf0f4"
 DASHES = {"solid": "-", "dash": "--", "dashdot": "-."}
 MANY_POINTS = 3_000
-"""From here on points are an image in an SVG file too."""
+"""From this number on, points are an image in an SVG file too."""
 LONGEST_NAME, MOST_COLUMNS, LETTERS = 60, 6, 170
-"""Letters of a legend's entry, entries of a line, and letters that a line over the whole width has room for."""
+"""Characters of a legend entry, entries of a line, and characters that fit on a line of full width."""
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -61,14 +61,14 @@ _CLIP_NAME = re.compile(rb'(<clipPath id="|clip-path="url\(#)(\w+)')
 
 
 def image(figure: Figure, form: Format) -> bytes:
-    """The content of a PNG or SVG file, WIDTH pixels wide; the same figure gives the same bytes."""
+    """Return the content of a PNG or SVG file, WIDTH pixels wide; equal figures have equal bytes."""
     import matplotlib
     from matplotlib.figure import Figure as Picture
 
     heights = [_row_pixels(row) for row in figure.rows]
     content = io.BytesIO()
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # a name in letters that the font has not is drawn with boxes in their place
+        # boxes replace letters that the font does not have
         warnings.filterwarnings("ignore", "Glyph .* missing")
         size = (WIDTH / DOTS_PER_INCH, (HEAD_PIXELS + sum(heights)) / DOTS_PER_INCH)
         picture = Picture(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
@@ -82,8 +82,9 @@ def image(figure: Figure, form: Format) -> bytes:
 
 
 def _with_numbered_clips(svg: bytes) -> bytes:
-    """Clip paths named by their order: matplotlib names them by a hash of their bounds, and the last digits of those
-    depend on where the solver of the layout finds its variables in memory."""
+    """Name clip paths by their order: matplotlib names them by a hash of their bounds, whose last digits depend on the
+    memory layout of its solver.
+    """
     numbers = {name: b"clip%d" % number for number, name in enumerate(_CLIP.findall(svg))}
     return _CLIP_NAME.sub(lambda match: match[1] + numbers[match[2]], svg)
 
@@ -133,7 +134,7 @@ def _chart(part: SubFigure, axes: Axes, chart: Chart, beside: int) -> None:
 
 
 def _legend_lines(chart: Chart, beside: int) -> int:
-    """Lines of the legend of a chart that shares its row with others; a single layer needs none."""
+    """Return the lines of the legend of a chart that shares its row with others; a single layer needs no legend."""
     names = [_short(layer.label) for layer in chart.layers if layer.kind != "heat"]
     if len(names) < 2:
         return 0
@@ -142,7 +143,7 @@ def _legend_lines(chart: Chart, beside: int) -> int:
 
 
 def _short(label: str) -> str:
-    # matplotlib leaves out what begins with _
+    # matplotlib leaves out labels that begin with _
     return textwrap.shorten(label, LONGEST_NAME, placeholder="\u2026").replace("_", "\u200a_", label.startswith("_"))
 
 

@@ -1,4 +1,4 @@
-"""Durations over a time or a number: a row of points, with their distribution beside them on the same axis."""
+"""Durations over a time or a number: a row of points, with their distribution on the same axis."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from perfanalysis.drawing.charts import Axis, Chart, Layer, histogram, seconds_s
 
 WORKLOADS = Axis("workloads", low=0.0, whole=True)
 MOST_BARS = 60
-"""Up to here each point has a bar of its own that says how exact it is; of more, one at the end of the axis does."""
+"""Up to this number, each point has a bar that shows its accuracy; of more, one bar at the end of the axis does."""
 SMALLEST_BAR = 0.005
-"""Of the height: what is smaller is not seen."""
+"""Part of the height below which a bar is not visible."""
 BAR_COLOUR = 8
 
 
@@ -29,10 +29,11 @@ def row_of(
     resolution: float = 0.0,
     counted: Axis = WORKLOADS,
 ) -> tuple[Chart, ...]:
-    """Values in seconds over x, and beside them their distribution on the same axis.
+    """Return values in seconds over x, and on the right their distribution on the same axis.
 
-    A `resolution` in seconds is drawn where it can be seen: each value is known no better than that. `counted` is the
-    axis of how many there are of each.
+    Args:
+        resolution: The accuracy of each value in seconds, drawn if large enough to be visible.
+        counted: The axis of the numbers of values.
     """
     factor, unit = seconds_scale(values)
     known = np.isfinite(values) & np.isfinite(x)
@@ -51,17 +52,17 @@ def row_of(
 
 
 def exactness(x: NDArray[np.float64], values: NDArray[np.float64], resolution: float, unit: str) -> Layer:
-    """Upright bars as long as the values are uncertain: through each, or one of the same length behind the last."""
+    """Return vertical bars as long as the values are uncertain: one for each, or one after the last."""
     if len(x) > MOST_BARS:
         x = np.array([x.max() + 0.02 * ((x.max() - x.min()) or 1.0)])
         values = np.array([resolution])
     places = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
     ends = np.column_stack([values - resolution, values + resolution, np.full(len(x), np.nan)]).ravel()
-    return Layer("line", f"\u00b1{resolution:g}\u202f{unit}: how exact a value is", places, ends, BAR_COLOUR)
+    return Layer("line", f"\u00b1{resolution:g}\u202f{unit}: accuracy of a value", places, ends, BAR_COLOUR)
 
 
 def limits(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Ends of an axis that shows all finite values, and zero."""
+    """Return the range of an axis that shows all finite values, and zero."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     room = 0.04 * (high - low) or 0.5

@@ -1,4 +1,4 @@
-"""The shell of a page: an HTML file that needs nothing else, made from templates that ship with the package."""
+"""The shell of a page: a self-contained HTML file, rendered from templates of the package."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from perfanalysis.drawing.plotly import TEMPLATE, faded, fewer, library, plotly_
 from perfanalysis.files.documents import write_bytes
 
 FEWEST_TO_SORT = 3
-"""Rows from which on a reader can order a table."""
+"""Number of rows from which a reader can order a table."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, the recording it belongs to (empty: the run), and its files' name and endings: without any, no file."""
+    """A figure, its recording (empty: the run), and the name and suffixes of its files; no file without suffixes."""
 
     recording: str
     figure: Figure
@@ -37,7 +37,7 @@ class Drawn:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of its files."""
+        """Return the names of its files."""
         return tuple(f"{self.name}.{form}" for form in self.formats)
 
 
@@ -52,9 +52,9 @@ def write_images(drawn: Iterable[Drawn], target: Path) -> tuple[Path, ...]:
 
 
 def page_environment(drawn: Iterable[Drawn], base: str = "") -> Environment:
-    """What the templates of pages need: blocks told apart, and charts collected as they are shown.
+    """The data for templates of pages: blocks by type, and charts collected as they are shown.
 
-    `base` leads from the page's folder to the directory that links of cells are in.
+    `base` leads from the page's folder to the directory that links of cells refer to.
     """
     environment = Environment(
         loader=PackageLoader("perfanalysis.drawing", "templates"),
@@ -76,7 +76,7 @@ def page_environment(drawn: Iterable[Drawn], base: str = "") -> Environment:
 
 
 def href(base: str, path: str) -> str:
-    """A link to a file or folder of the run, relative to the report's folder, so that both can be moved."""
+    """Return a link to a file or folder of the run, relative to the report's folder, so that both can be moved."""
     return quote(f"{base}/{path}" if base else path)
 
 
@@ -88,7 +88,7 @@ class _Charts:
         self._drawn = {id(item.figure): item for item in drawn}
 
     def register(self, figure: Figure, anchor: str) -> tuple[str, Drawn]:
-        """Take a figure in; returns the identifier its element must have, and its files."""
+        """Add a figure and return the identifier of its element, and its files."""
         wanted = f"chart-{anchor}{figure.name}"
         taken = sum(name == wanted or name.startswith(f"{wanted}--") for name in self._data)
         identifier = f"{wanted}--{taken + 1}" if taken else wanted
@@ -101,15 +101,15 @@ class _Charts:
         return bool(self._data)
 
     def text(self) -> Markup:
-        """All figures taken in so far, as JSON that cannot end the script element it stands in."""
+        """Return all added figures as JSON that cannot end the script element that contains it."""
         return _json(self._data)
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    """A chart as the page's script takes it: Plotly's figure, and what stands around it."""
+    """Return a chart as the page's script expects it: Plotly's figure and its surroundings."""
     many = fewer(chart)
     count = f"{many:,}".replace(",", "\u202f")
-    note = f"Of {count} points those are drawn that can be told apart, the extremes among them." if many else ""
+    note = f"Of {count} points, only those that differ visibly are drawn; extremes are always drawn." if many else ""
     label = f"{chart.title}: {chart.y.text} over {chart.x.text}"
     return {"title": chart.title, "label": label, "share": chart.share, "note": note, **plotly_figure(chart)}
 
@@ -120,9 +120,9 @@ def _json(value: object) -> Markup:
 
 
 def page_assets() -> dict[str, Markup]:
-    """Style and scripts, which stand in the page itself; that of charts begins with the colours of layers."""
+    """Return style and scripts for embedding in the page; the script for charts begins with the colours of layers."""
     folder = files("perfanalysis.drawing") / "templates"
-    # Markup is safe here: all are files of this package, none of their text comes from a run.
+    # Markup is safe here: all files are part of this package, and none of their text comes from a run.
     css, page, charts = (
         Markup((folder / file).read_text(encoding="utf-8"))  # noqa: S704
         for file in ("style.css", "page.js", "charts.js")
@@ -135,5 +135,5 @@ def page_assets() -> dict[str, Markup]:
 
 @cache
 def _library() -> str:
-    """plotly.js, gzipped, as base64: the same bytes each time."""
+    """Return plotly.js, gzipped, as base64, with the same bytes each time."""
     return base64.b64encode(gzip.compress(library(), mtime=0)).decode()

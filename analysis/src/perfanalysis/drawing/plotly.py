@@ -1,8 +1,8 @@
 """Charts as Plotly's figures: dictionaries that plotly.js draws in a page.
 
-Numbers are base64 of typed arrays, as Plotly takes them since 6 (plotly.js since 2.35); of layers of very many points
-only those are in it that a reader can tell apart. Colours are those of the light page; the page's script replaces each
-by the dark one of the same place.
+Numbers are base64 of typed arrays, which Plotly accepts since 6 (plotly.js since 2.35); layers with very many points
+are reduced to those that a reader can distinguish. Colours are for the light page; the page's script replaces each by
+the dark colour with the same index.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Trace = dict[str, Any]
 NUMBER = ",.4~r"
 """Four significant digits, in d3's notation."""
 LONGEST_NAME = 44
-"""Letters of a line in a legend: what a phone has room for."""
+"""Characters of a line in a legend that fit on a phone."""
 NAME_PIXELS = 15
 FRAME_PIXELS = 60
-"""Of a chart's height, for what is above and below the inside."""
+"""Of a chart's height, for the parts above and below the plot area."""
 FEW_WHOLE = 8
-"""Up to here each whole number has a tick."""
+"""Up to this number, each whole number has a tick."""
 BETWEEN_STRETCHES = 0.0015
-"""Of the axis, left free where one follows another, and the length of the shortest."""
+"""Part of the axis left free between two stretches, and the length of the shortest."""
 MOST_UNIFIED = 12
-"""Lines whose values at the pointer's place are shown together."""
+"""Lines whose values at the pointer's position are shown together."""
 LINES = ("line", "steps", "area", "band")
 UPRIGHT = ("moments", "spans")
-"""Layers over the whole height: they have a y axis of their own, from 0 to 1."""
+"""Layers over the whole height: they have a separate y axis, from 0 to 1."""
 
 TEMPLATE: dict[str, Any] = {
     "layout": {
@@ -69,25 +69,25 @@ TEMPLATE: dict[str, Any] = {
         },
     }
 }
-"""What all charts share, for both colours of the page."""
+"""Return the settings that all charts share, for both colours of the page."""
 
 
 @cache
 def library() -> bytes:
-    """The text of plotly.js, from the installed package, which is not imported."""
+    """Return the text of plotly.js from the installed package, without importing it."""
     found = importlib.util.find_spec("plotly")
     assert found is not None and found.submodule_search_locations  # noqa: S101 - a dependency of this package
     return (Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js").read_bytes()
 
 
 def plotly_figure(chart: Chart) -> dict[str, Any]:
-    """The chart as `data` and `layout`."""
+    """Return the chart as `data` and `layout`."""
     traces = [trace for layer in chart.layers for trace in TRACES[layer.kind](layer, chart)]
     return {"data": traces, "layout": _layout(chart)}
 
 
 def fewer(chart: Chart) -> int:
-    """How many points the largest layer has of which not all are in the figure; 0 where all are."""
+    """Return the number of points of the largest layer that was reduced; 0 if none was."""
     counts = [len(layer.x) for layer in chart.layers if layer.kind == "points"]
     return max((count for count in counts if count > MOST_POINTS), default=0)
 
@@ -112,7 +112,7 @@ def _layout(chart: Chart) -> dict[str, Any]:
 
 
 def _hover_mode(chart: Chart) -> str:
-    """Values of lines at one place together, else what is below the pointer."""
+    """Show values of lines at one position together, else the values below the pointer."""
     kinds = [layer.kind for layer in chart.layers if layer.kind not in UPRIGHT]
     together = kinds and all(kind in LINES for kind in kinds) and len(kinds) <= MOST_UNIFIED
     return "x unified" if together else "closest"
@@ -131,13 +131,13 @@ def _axis(axis: Axis, ends: Ends) -> dict[str, Any]:
 
 
 def _thin_names(axis: dict[str, Any], most: int) -> None:
-    """So many names as there is room for."""
+    """Return as many names as fit."""
     every = -(-len(axis["tickvals"]) // max(most, 1))
     axis |= {name: axis[name][::every] for name in ("tickvals", "ticktext")}
 
 
 def _numbers(values: NDArray[np.float64]) -> dict[str, Any]:
-    """Single precision: far finer than a screen's pixels. What is too large for it becomes infinite, which is a gap."""
+    """Single precision: finer than the pixels of a screen. Larger numbers become infinite, which is a gap."""
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(values, dtype="<f4")
     packed: dict[str, Any] = {"dtype": "f4", "bdata": base64.b64encode(array.tobytes()).decode()}
@@ -145,7 +145,7 @@ def _numbers(values: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    """A text that Plotly, which knows some of HTML, shows as it is."""
+    """Return a text that Plotly, which interprets some HTML, shows unchanged."""
     return html.escape(text, quote=False)
 
 
@@ -163,12 +163,12 @@ def _colour(layer: Layer) -> str:
 
 
 def faded(colour: str) -> str:
-    """A colour that lets through what lies below."""
+    """Return a transparent colour."""
     return f"rgba({', '.join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))}, 0.28)"
 
 
 def _y_at_x(chart: Chart) -> str:
-    """What is shown of a single point."""
+    """Return the hover text of a single point."""
     return f"%{{y}}{_unit(chart.y)} at %{{x}}{_unit(chart.x)}"
 
 
@@ -195,7 +195,7 @@ def _line(layer: Layer, chart: Chart) -> list[Trace]:
 
 
 def _filled(layer: Layer, chart: Chart) -> list[Trace]:
-    """Two traces: the lower edge, and the upper with what is between them."""
+    """Return two traces: the lower edge, and the upper edge with the area between them."""
     low = np.zeros(len(layer.x)) if layer.low is None else layer.low
     known = np.isfinite(layer.x) & np.isfinite(layer.y) & np.isfinite(low)
     x, y, low = layer.x[known], layer.y[known], low[known]
@@ -208,7 +208,7 @@ def _filled(layer: Layer, chart: Chart) -> list[Trace]:
 
 
 def _bar(layer: Layer, lengths: NDArray[np.float64]) -> Trace:
-    """Bars to the right, which is how all but one kind of layer stand."""
+    """Return bars to the right: the orientation of all kinds of layers except one."""
     return {
         "type": "bar",
         "name": _name(layer),
@@ -229,7 +229,7 @@ def _sidebars(layer: Layer, chart: Chart) -> list[Trace]:
 
 
 def _x_of_row(layer: Layer, chart: Chart) -> Trace:
-    """What is shown of a value to the right: the name of the category that it is in, else its place."""
+    """Return the hover text of a value to the right: the name of its category, else its position."""
     value = f"%{{x}}{_unit(chart.x) or f' {_text(chart.x.label)}'}"
     if not chart.y.categories:
         return {"hovertemplate": f"{value} at %{{y}}{_unit(chart.y)}"}

@@ -1,4 +1,4 @@
-"""Words that every output shares: values of settings, numbers of things, texts and tables as Markdown."""
+"""Words that all outputs share: values of settings, counts, texts and tables as Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfanalysis.output import one_line
 
 
 def value_text(value: Any) -> str:
-    """A value on one line: `r=4, lora.alpha=16` for a mapping, `[1, 2]` for a list, a text as it is, else as JSON."""
+    """Format a value on one line: `r=4, lora.alpha=16` for mappings, `[1, 2]` for lists, text as it is, else JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping) and value:
@@ -27,7 +27,7 @@ def _is_several(value: Any) -> bool:
 
 
 def _leaves(values: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
-    """What a mapping holds, by dotted names."""
+    """Return the contents of a mapping, by dotted names."""
     for name, value in values.items():
         if _is_several(value):
             yield from ((f"{name}.{inner}", text) for inner, text in _leaves(value))
@@ -36,32 +36,34 @@ def _leaves(values: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """`1 run`, `2 runs`; `several` where the plural is no s."""
+    """Return `1 run`, `2 runs`; `several` is an irregular plural."""
     return f"{number} {one if number == 1 else several or f'{one}s'}"
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most so many letters, an ellipsis in place of what is cut."""
+    """Return at most so many letters of a text, with an ellipsis if it is cut."""
     return text if len(text) <= most else f"{text[:most]}\u2026"
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """`a, b and 7 more`: the first few, and how many more there are."""
+    """Return `a, b and 7 more`: the first few, and the number of others."""
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-# between two letters a `_` is one: names of settings and KPIs read as they are written; so is the `#` of an address
+# between two letters, a `_` needs no escape: names of settings and KPIs stay as they are; so does the `#` of an address
 SPECIAL = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)#|#(?![a-z])|(?<!\w)_+|_+(?!\w)")
 
 
 def plain(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
+    """Return a text that Markdown shows unchanged, on one line."""
     return SPECIAL.sub(lambda found: "".join(f"\\{letter}" for letter in found[0]), one_line(text))
 
 
 def cell_text(cell: Cell, link: Callable[[str, str], str] | None = None) -> str:
-    """A cell as Markdown: small print in brackets, a dash and the reason for a missing value. *link* makes links."""
+    """Return a cell as Markdown: small print in brackets, a dash and the reason for a missing value. *link* makes
+    links.
+    """
     if not cell.text:
         return f"{DASH} ({plain(cell.reason)})" if cell.reason else plain(cell.detail)
     text = link(cell.link, cell.text) if link is not None and cell.link else plain(cell.text)
@@ -69,7 +71,7 @@ def cell_text(cell: Cell, link: Callable[[str, str], str] | None = None) -> str:
 
 
 def markdown_table(table: Table, level: str = "##", written: Callable[[Cell], str] = cell_text) -> list[str]:
-    """A table with its title and its note, as lines."""
+    """Return a table with its title and its note, as lines."""
     lines = [f"{level} {plain(table.title)}", "", *table_lines(table.fields, table.rows, written)]
     return [*lines, "", plain(table.note)] if table.note else lines
 
@@ -77,9 +79,9 @@ def markdown_table(table: Table, level: str = "##", written: Callable[[Cell], st
 def table_lines(
     fields: tuple[Field, ...], rows: Iterable[tuple[Cell, ...]], written: Callable[[Cell], str]
 ) -> Iterator[str]:
-    """The lines of a table; *written* is a cell as Markdown.
+    """Return the lines of a table; *written* converts a cell to Markdown.
 
-    Columns that only draw bars are left out: their numbers stand in the others.
+    Columns that only draw bars are left out: other columns have their numbers.
     """
     kept = [place for place, field in enumerate(fields) if field.kind != "span"]
     yield _line(_heading(fields[place]) for place in kept)

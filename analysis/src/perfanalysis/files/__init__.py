@@ -1,1 +1,1 @@
-"""Files as they are read and kept: documents, discovery of a run directory, JSON lines, tables, the cache."""
+"""Files of runs: documents, discovery of a run directory, JSON lines, tables, the cache."""

@@ -1,4 +1,4 @@
-"""What a run left, read within bounds: whatever stands there, reading it neither waits nor fills the memory."""
+"""Read files of a run within bounds: reading never blocks on a pipe and never exhausts the memory."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import BinaryIO
 
 BLOCK_BYTES = 1 << 20
 LONGEST_LINE = 4 << 20
-"""Bytes of a line; the rows of a run have some hundreds."""
+"""Bytes of a line; lines of a run have some hundreds."""
 LARGEST_DOCUMENT = 64 << 20
-"""Bytes of a document that is read at once."""
+"""Bytes of a document that is read in one piece."""
 LARGEST_LIST = 2 << 30
-"""Bytes of a list of objects, or of samples; those of all pods of a large cluster are some hundred millions."""
+"""Bytes of a list of objects or samples; the list of all pods of a large cluster has some hundred million."""
 
 
 def opened(path: Path) -> BinaryIO:
-    """A file, opened for reading. Raises OSError for all that is none: a pipe would be waited for."""
+    """Open a file for reading. Raises OSError if it is not a regular file: reading a pipe would block."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("it is no file")
+        raise OSError("it is not a file")
     return os.fdopen(descriptor, "rb")
 
 
 def content(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
-    """All bytes of a file. Raises OSError when it is none, or has more than so many."""
+    """Return all bytes of a file. Raises OSError if it is not a regular file or is larger than *most*."""
     with opened(path) as stream:
         read = stream.read(most + 1)
     if len(read) > most:
-        raise OSError(f"it has more than {most >> 20} MiB")
+        raise OSError(f"it is larger than {most >> 20} MiB")
     return read
 
 
 class Blocks:
-    """The first bytes of a file in blocks that end with a line, the last of which may lack its line end.
+    """Reads the first bytes of a file in blocks of complete lines; the last line may have no line end.
 
     Lines that are too long are left out and counted.
     """
@@ -47,7 +47,7 @@ class Blocks:
         self._size = size
 
     def __iter__(self) -> Iterator[bytes]:
-        """Read them; the count is that of the last time."""
+        """Yield the blocks; the count belongs to the last iteration."""
         self.too_long = 0
         rest, skipping, left = b"", False, self._size
         with opened(self._path) as stream:

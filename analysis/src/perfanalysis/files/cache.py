@@ -1,13 +1,12 @@
-"""Parsed tables as Parquet files, beside a document that says of what contents they were made; never a pickle.
+"""Parsed tables as Parquet files, with a document that identifies the contents they were made from; never a pickle.
 
-The tables that a report writes for its readers are the cache. `<kind>.parsed.json` in their folder names every input
-file with the hash of its contents, the parser with its version and declared columns, the hash of each table's file, and
-what the parser found. They are used when all of it is as it was: touching a file changes nothing; one byte changed, a
-file more, less or renamed, or another parser makes the tables anew, and so does any damage to them or the document.
+The tables that a report writes for its readers are the cache. `<kind>.parsed.json` in their folder has every input file
+with the hash of its contents, the parser with its version and declared columns, the hash of each table's file, and the
+parser's findings. The tables are used if all of it is unchanged: touching a file changes nothing. A changed byte, an
+added, removed or renamed file, another parser, and damage to the tables or the document cause a new parse.
 
-Temporary folders: for their owner only, gone at the end, and after a kill -9 removed by the next one.
-
-A folder's name carries the process that made it, so that nobody takes one that is in use.
+Temporary folders are for their owner only and are removed at the end; after a kill -9, the next process removes them.
+The name of a folder contains its process, so that a folder in use is never removed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PREFIX = "perfanalysis-"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for tables that nobody keeps; those of killed processes are removed first."""
+    """Create a folder for temporary tables; remove those of killed processes first."""
     remove_leftovers(PREFIX)
     with owned_folder(PREFIX) as path:
         yield path
@@ -45,7 +44,7 @@ def scratch_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def owned_folder(prefix: str) -> Iterator[Path]:
-    """Make a temporary folder (0700) and remove it when the block ends."""
+    """Create a temporary folder (0700) and remove it when the block ends."""
     pid = os.getpid()
     path = Path(tempfile.mkdtemp(prefix=f"{prefix}{pid}-{start_ticks(pid)}-"))
     try:
@@ -55,7 +54,7 @@ def owned_folder(prefix: str) -> Iterator[Path]:
 
 
 def remove_leftovers(prefix: str, folder: Path | None = None) -> list[Path]:
-    """Remove this user's folders of that prefix whose maker is dead, and return them."""
+    """Remove this user's folders with that prefix whose process has ended, and return them."""
     named = re.compile(rf"{re.escape(prefix)}(\d+)-(\d+)-\w+")
     removed = []
     for path in sorted((folder or Path(tempfile.gettempdir())).glob(f"{prefix}*")):
@@ -74,9 +73,9 @@ def _is_mine(path: Path) -> bool:
 
 
 def start_ticks(pid: int) -> int:
-    """When a process began, in clock ticks since boot; 0 when there is no such process.
+    """Return when a process began, in clock ticks since boot; 0 if it does not exist.
 
-    Together with the pid this names a process for good.
+    Together with the pid, this identifies a process permanently.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -91,7 +90,9 @@ MISSING, UNREADABLE = "missing", "unreadable"
 
 @dataclass(frozen=True)
 class Input:
-    """A declared file: the hash of its contents (or MISSING, UNREADABLE), its size, and what tells a rewritten one."""
+    """A declared file: the hash of its contents (or MISSING, UNREADABLE), its size, and properties that reveal a
+    rewrite.
+    """
 
     hash: str
     size: int
@@ -100,7 +101,7 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """What is kept of a recording. `reason` says why tables must be made anew; empty when they need not."""
+    """The stored tables of a recording. `reason` states why they must be parsed again; empty if they are valid."""
 
     reason: str
     inputs: Mapping[str, Input]
@@ -109,24 +110,26 @@ class State:
 
 
 def content_hash(content: bytes) -> str:
-    """The hash by which contents are known."""
+    """Return the hash that identifies contents."""
     return hashlib.blake2b(content, digest_size=20).hexdigest()
 
 
 def tables_folder(output: Path, place: Place) -> Path:
-    """Where the tables of a recording are kept below a report's folder."""
+    """Return where the tables of a recording are stored below a report's folder."""
     return output / "tables" / place.name
 
 
 def load_tables(
     workload: TableSource[TablesType], source: RecordingFiles, folder: Path
 ) -> tuple[TablesType, tuple[Finding, ...]]:
-    """The recording's tables: from `folder` when made from the same contents, else parsed and written there."""
+    """Return the recording's tables: from `folder` if they were made from the same contents, else parsed and written
+    there.
+    """
     return Cache(workload, source.place, folder).load()
 
 
 class Cache(Generic[TablesType]):
-    """The kept tables of one recording."""
+    """The stored tables of one recording."""
 
     def __init__(self, workload: TableSource[TablesType], place: Place, folder: Path) -> None:
         self.workload = workload
@@ -136,18 +139,18 @@ class Cache(Generic[TablesType]):
         self.specs = specs_of(workload.tables)
 
     def load(self) -> tuple[TablesType, tuple[Finding, ...]]:
-        """The tables, from the folder or made anew."""
+        """Return the tables, stored or parsed again."""
         state = self.state()
         if state.tables is not None:
             try:
                 return self.workload.tables(**self._frames(state.tables)), state.findings
-            except Exception:  # whatever is wrong with kept tables, the recorded data is there
+            except Exception:  # if stored tables are damaged in any way, the recorded data is still there
                 state = State("damaged", state.inputs, self._damaged(self.folder))
         tables, findings = self.renew(state)
         return as_frames(tables), findings
 
     def state(self) -> State:
-        """What is kept, with the bytes of its files; only hashes are compared, so this is quick."""
+        """Return the stored state with the bytes of its files; it only compares hashes, so this is quick."""
         inputs = inputs_of(self.workload, self.place.directory)
         if not self.path.exists():
             return State("not parsed yet", inputs)
@@ -170,7 +173,7 @@ class Cache(Generic[TablesType]):
         return State("", inputs, findings, tables)
 
     def renew(self, state: State) -> tuple[TablesType, tuple[Finding, ...]]:
-        """Parse, and keep the tables unless an input changed meanwhile; they may be Arrow's still."""
+        """Parse, and store the tables unless an input changed meanwhile; they may still be Arrow's."""
         source = RecordingFiles(self.place, self.workload.files)
         tables = self.workload.parse(source)
         _release_memory()
@@ -178,7 +181,7 @@ class Cache(Generic[TablesType]):
         return tables, state.findings + source.findings
 
     def _keep(self, tables: TablesType, inputs: Mapping[str, Input], findings: tuple[Finding, ...]) -> None:
-        # no document stands beside tables that are not its own, not even for a moment
+        # the document never describes tables of another parse, not even temporarily
         self.path.unlink(missing_ok=True)
         hashes = {}
         for name, spec in self.specs.items():
@@ -198,13 +201,13 @@ class Cache(Generic[TablesType]):
         write_json(self.path, document)
 
     def _parser(self) -> dict[str, Any]:
-        """What makes the tables what they are beside the inputs."""
+        """Return what determines the tables in addition to the inputs."""
         workload = self.workload
         columns = {name: spec.fingerprint() for name, spec in self.specs.items()}
         return {"name": workload.name, "version": workload.version, "code": workload.code, "columns": columns}
 
     def _document(self) -> Document | None:
-        """The document as it was written; None when it is another or damaged."""
+        """Return the document as it was written; None if it is of another recording or damaged."""
         try:
             loaded = load_json(self.path.read_bytes())
         except (OSError, ValueError):
@@ -214,7 +217,7 @@ class Cache(Generic[TablesType]):
         return loaded if loaded.pop("hash", None) == own_hash(loaded) else None
 
     def _changed(self, kept: Document, inputs: Mapping[str, Input]) -> str:
-        """Which file, or what else, is not as it was; empty when all is."""
+        """Return which file or property changed; empty if none did."""
         if kept.get("parser") != self._parser():
             return "the parser changed"
         before, now = mapping(kept.get("inputs")), {name: one.hash for name, one in inputs.items()}
@@ -227,11 +230,11 @@ class Cache(Generic[TablesType]):
 
     def _damaged(self, path: Path) -> tuple[Finding, ...]:
         where = "/".join(("tables", *path.relative_to(self.folder.parent).parts))
-        return (Finding("note", where, "damaged; it was made anew"),)
+        return (Finding("note", where, "damaged and parsed again"),)
 
 
 def as_frames(tables: TablesType) -> TablesType:
-    """The same tables, Arrow's turned into pandas'."""
+    """Return the same tables, Arrow's converted to pandas'."""
     given = cast(Any, tables)
     made = {
         name: spec.conform(getattr(tables, name).to_pandas())
@@ -242,7 +245,7 @@ def as_frames(tables: TablesType) -> TablesType:
 
 
 def inputs_of(workload: TableSource[Any], directory: Path) -> dict[str, Input]:
-    """Every declared file with its contents' hash: plain names even if missing, patterns as they match."""
+    """Return every declared file with the hash of its contents: plain names even if missing, patterns as they match."""
     return {name: _input(directory / name) for name in named_files(workload.files, directory)}
 
 
@@ -268,17 +271,17 @@ def _read(path: Path) -> bytes | None:
 
 
 def own_hash(document: Document) -> str:
-    """The hash of a document's contents."""
+    """Return the hash of a document's contents."""
     return content_hash(json.dumps(document, sort_keys=True).encode())
 
 
 def _below(finding: Finding, place: Place) -> Finding:
-    """A finding with a path below the recording, so that it holds wherever the recording is found from."""
+    """Return a finding with a path below the recording, which is valid wherever the recording is."""
     return replace(finding, where=finding.where.removeprefix(f"{place.relative}/"))
 
 
 def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
-    """What the parser found, as findings of the run; None when the document says nothing of the kind."""
+    """Return the parser's findings as findings of the run; None if the document has none in the expected form."""
     try:
         found = msgspec.convert(kept.get("findings"), tuple[Finding, ...])
     except msgspec.ValidationError:
@@ -287,7 +290,7 @@ def _findings(kept: Document, place: Place) -> tuple[Finding, ...] | None:
 
 
 def _release_memory() -> None:
-    """Give back what reading needed: Arrow keeps it, and it would add to whatever the analysis needs."""
+    """Free the memory of reading: Arrow keeps it otherwise, in addition to the memory of the analysis."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

@@ -1,4 +1,4 @@
-"""Find out what a run directory holds: documents, commands, cells and recordings, wherever they are nested."""
+"""Discover the contents of a run directory: documents, commands, cells and recordings, at any depth."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from perfanalysis.files.documents import Document, listing, mapping, parse_time,
 from perfanalysis.files.findings import Finding
 
 OF_A_RUN = ("run.json", "status.json", "cell.json")
-"""A run, a command or a cell has one of these itself."""
+"""A run, a command or a cell has one of these directly."""
 LONGEST_FAILURE = 1 << 16
-"""Bytes of a failure's message that are read."""
+"""Bytes read of the message of a failure."""
 NUMBERED = re.compile(r"\d{3,}__")
-"""How the folders in a run, a lane or a cell begin; they tell a run whose run.json was lost."""
+"""Prefixes of folders in a run, a lane or a cell; they identify a run whose run.json is missing."""
 SKIPPED = {"report", "src"}
 MONITORING = ("prometheus_queries.yml",)
-"""What makes a directory one with the answers of a Prometheus; these stand beside a recording, they are none."""
+"""Marks a directory with responses of Prometheus, which belong to a recording and are not one themselves."""
 LOCK = "run.lock"
-"""Locked by the process of the run while it lives."""
+"""The process of the run holds its lock while it lives."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One executed command; times are seconds since the epoch, None when not known (still running, killed)."""
+    """One executed command; times are seconds since the epoch, None if unknown (still running, killed)."""
 
     directory: str
     role: str
@@ -58,20 +58,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Place:
-    """A directory with recorded data: `marker` is the file that made it one."""
+    """A directory with recorded data: `marker` is the file that identifies it."""
 
     directory: Path
     relative: str
     marker: str
     cell: Cell | None
     part: str = ""
-    """Which of its workloads are looked at, as a phrase for every plot; empty for all."""
+    """The selected workloads as a phrase for every plot; empty for all."""
     own_name: str = ""
-    """Its name where another place of the run would have the same; empty where none would."""
+    """The distinguishing name if another place of the run has the same name; else empty."""
 
     @property
     def name(self) -> str:
-        """A name for folders and labels: the path below the run, without `artifacts`."""
+        """Return a name for folders and labels: the path below the run, without `artifacts`."""
         if self.own_name:
             return self.own_name
         parts = [part for part in self.relative.split("/") if part not in ("artifacts", ".")]
@@ -91,12 +91,12 @@ class Span:
 
 
 LAB_WORDS = ("simulated", "emulated", "real")
-"""What parts of a lab can be, the furthest from real first."""
+"""The possible states of parts of a lab, the least real first."""
 
 
 @dataclass(frozen=True)
 class Lab:
-    """What of a lab was simulated, emulated and real, by name; nothing of any other cluster."""
+    """The simulated, emulated and real parts of a lab, by name; empty for any other cluster."""
 
     simulated: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
@@ -104,22 +104,24 @@ class Lab:
 
     @property
     def line(self) -> str:
-        """As pages and labels show it: `simulated: nodes, pods; emulated: volumes; real: control plane`."""
+        """Return the parts as pages and labels show them: `simulated: nodes, pods; emulated: volumes; real: control
+        plane`.
+        """
         return "; ".join(f"{word}: {', '.join(names)}" for word, names in self.document().items() if names)
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """The line, where there is something to say."""
+        """Return the line if it is not empty."""
         return tuple(filter(None, (self.line,)))
 
     def document(self) -> dict[str, list[str]]:
-        """The value `lab` of documents."""
+        """Return the value `lab` of documents."""
         return {word: list(getattr(self, word)) for word in LAB_WORDS}
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run directory as found. `document` is run.json, empty when missing; `status` is what is true of it now."""
+    """The contents of a run directory. `document` is run.json, empty if missing; `status` is the current status."""
 
     directory: Path
     document: Document
@@ -129,45 +131,45 @@ class Run:
     cells: tuple[Cell, ...]
     places: tuple[Place, ...]
     monitoring: tuple[Place, ...]
-    """Directories with what was asked of a Prometheus."""
+    """Directories with the responses of Prometheus."""
     timeline: tuple[Span, ...]
     findings: tuple[Finding, ...]
 
     @property
     def id(self) -> str:
-        """The run's id, the directory's name when run.json is missing."""
+        """Return the run's id; the directory's name if run.json is missing."""
         return str(self.document.get("id") or self.directory.name)
 
     @property
     def lab(self) -> Lab:
-        """What run.json says of the lab."""
+        """Return the lab that run.json states."""
         return lab_of(self.document)
 
 
 def lab_of(document: Mapping[str, Any]) -> Lab:
-    """What run.json, recording.json or a document of a history says of the lab."""
+    """Return the lab that run.json, recording.json or a document of a history states."""
     parts = mapping(document.get("lab"))
     return Lab(**{word: tuple(str(item) for item in listing(parts.get(word))) for word in LAB_WORDS})
 
 
 def lab_of_line(line: str) -> Lab:
-    """The lab of a label that `Lab.line` wrote."""
+    """Return the lab of a label that `Lab.line` wrote."""
     parts = dict(part.partition(": ")[::2] for part in line.split("; "))
     return Lab(**{word: tuple(name for name in parts.get(word, "").split(", ") if name) for word in LAB_WORDS})
 
 
 def labs_together(labs: Iterable[Lab]) -> Lab:
-    """What any of them names, each once."""
+    """Return the union of the parts of several labs."""
     every = tuple(labs)
     named = {word: dict.fromkeys(name for one in every for name in getattr(one, word)) for word in LAB_WORDS}
     return Lab(**{word: tuple(names) for word, names in named.items()})
 
 
 def discover(directory: Path, markers: Iterable[str]) -> Run:
-    """Read the documents of a run and locate every recording (a directory that holds one of `markers`).
+    """Read the documents of a run and locate every recording (a directory that contains one of `markers`).
 
-    Missing or damaged files become findings. Raises UsageError as `check_run_directory` does, and when there is
-    neither run.json nor any recording.
+    Missing or damaged files become findings. Raises UsageError as `check_run_directory` does, and if there is neither
+    run.json nor any recording.
     """
     directory = directory.resolve()
     markers = tuple(markers)
@@ -183,7 +185,7 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
     places = with_unique_names(_places(directory, folders, cells, markers))
     monitoring = with_unique_names(_places(directory, folders, cells, MONITORING))
     if document is None and not places and not monitoring:
-        raise UsageError(f"{directory} holds neither run.json nor a recording; give a run directory")
+        raise UsageError(f"{directory} contains neither run.json nor a recording; pass a run directory")
     status = _status(directory / LOCK, document or {})
     if status == "interrupted":
         commands = tuple(_stopped(command) for command in commands)
@@ -195,7 +197,7 @@ def discover(directory: Path, markers: Iterable[str]) -> Run:
 
 
 def check_run_directory(directory: Path, markers: Iterable[str]) -> None:
-    """Refuse what is no run and no part of one by what stands in it, so that nobody's other files are searched.
+    """Reject a directory that is neither a run nor a part of one, so that unrelated files are not searched.
 
     A part is a command, a cell, a lane, or a recording's own directory. Raises UsageError.
     """
@@ -203,12 +205,12 @@ def check_run_directory(directory: Path, markers: Iterable[str]) -> None:
         found = {entry.name for entry in directory.iterdir()}
     except OSError as error:
         reason = "is not a directory" if not directory.is_dir() else f"cannot be read ({error})"
-        raise UsageError(f"{directory} {reason}; give a run directory (it holds run.json)") from error
+        raise UsageError(f"{directory} {reason}; pass a run directory (it contains run.json)") from error
     markers = (*markers, *MONITORING)
     recorded = found.intersection(markers) or any((directory / "artifacts" / marker).is_file() for marker in markers)
     if not (recorded or found.intersection(OF_A_RUN) or any(NUMBERED.match(name) for name in found)):
-        text = "it holds neither run.json nor a recording, nor a command of a run"
-        raise UsageError(f"{directory} is no run directory: {text}; give the directory of one run")
+        text = "it contains neither run.json nor a recording nor a command of a run"
+        raise UsageError(f"{directory} is not a run directory: {text}; pass the directory of one run")
 
 
 def _folders(directory: Path) -> Iterator[tuple[Path, set[str]]]:
@@ -225,7 +227,7 @@ def _number_first(name: str) -> tuple[int, str]:
 
 
 def _status(path: Path, document: Document) -> str:
-    """The run's status; one that says `running` but holds no lock was killed, so it is `interrupted`."""
+    """Return the run's status; `interrupted` if run.json states `running` but no process holds the lock."""
     status = str(document.get("status") or "unknown")
     if status != "running" or document.get("ended"):
         return status
@@ -255,7 +257,7 @@ def _commands(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tu
 
 
 def _said(path: Path) -> str:
-    """What a failure says, its beginning where somebody made it long; nothing where it cannot be read."""
+    """Return the message of a failure, or the beginning of a long one; empty if it cannot be read."""
     try:
         with opened(path) as stream:
             return stream.read(LONGEST_FAILURE).decode("utf-8", "replace")
@@ -278,7 +280,7 @@ def _command(where: str, document: Document, failure: str | None) -> Command:
 
 
 def _stopped(command: Command) -> Command:
-    """A command that a killed process left behind as running."""
+    """A command that a killed process left with the status running."""
     return replace(command, status="interrupted") if command.status == "running" else command
 
 
@@ -318,7 +320,7 @@ def _places(
 
 
 def with_unique_names(places: Iterable[Place]) -> tuple[Place, ...]:
-    """The places, those of one name (two kinds in one directory, `a/b` beside `a.b`) with names of their own."""
+    """Return the places; places with equal names (two kinds in one directory, `a/b` and `a.b`) get distinct names."""
     found = tuple(places)
     often = Counter(place.name for place in found)
     taken = {name for name, count in often.items() if count == 1}
@@ -338,7 +340,7 @@ def _timeline(path: Path) -> tuple[tuple[Span, ...], tuple[Finding, ...]]:
         text = content(path).decode("utf-8", "replace")
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
     except FileNotFoundError:
-        return (), (Finding("note", "timeline.csv", "the file is missing: the timeline shows commands only"),)
+        return (), (Finding("note", "timeline.csv", "the file is missing: the timeline shows only commands"),)
     except (OSError, csv.Error) as error:
         return (), (Finding("warning", "timeline.csv", f"the file cannot be read: {error}"),)
     return tuple(_span(row) for row in rows if row.get("kind")), ()

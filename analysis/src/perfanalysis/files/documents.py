@@ -1,4 +1,4 @@
-"""Read the JSON and YAML documents of a run directory; write documents whole, then rename."""
+"""Read the JSON and YAML documents of a run directory; write documents completely, then rename."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ END_OF_TIME_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, tuple[Finding, ...]]:
-    """Read a document of a given kind (`run`, `settings`, …); older majors and unknown keys are accepted.
+    """Read a document of a given kind (`run`, `settings`, …); older major versions and unknown keys are accepted.
 
-    Returns None and the reason as a finding when the file is missing, unreadable or of another kind.
+    Returns None and the reason as a finding if the file is missing, unreadable or of another kind.
     """
     try:
         loaded = _load(path)
@@ -40,7 +40,7 @@ def read_document(path: Path, kind: str, where: str) -> tuple[Document | None, t
     except (OSError, ValueError) as error:
         return None, (Finding("warning", where, f"the file cannot be read: {error}"),)
     if not isinstance(loaded, dict):
-        return None, (Finding("warning", where, "the file holds no mapping"),)
+        return None, (Finding("warning", where, "the file does not contain a mapping"),)
     problem = schema_problem(loaded.get("schema"), kind)
     if problem:
         return None, (Finding("warning", where, problem),)
@@ -54,28 +54,28 @@ def _load(path: Path) -> object:
 
 
 def load_yaml(text: str) -> Any:
-    """The value of a YAML text. Raises ValueError for what is no YAML, too deep, or too large by its aliases."""
+    """Return the value of a YAML text. Raises ValueError if it is invalid, too deep, or too large by its aliases."""
     import yaml
 
     try:
         return load_bounded(text)
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
-    # tags that do not fit their values end in any of these
+    # tags that do not match their values end in any of these errors
     except (yaml.YAMLError, AttributeError, TypeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split())) from error
 
 
 def load_yaml_documents(text: str) -> list[Any]:
-    """The values of the documents of a YAML text, without empty ones. Raises ValueError as `load_yaml`."""
+    """Return the values of the documents of a YAML text, without empty ones. Raises ValueError as `load_yaml`."""
     parts = re.split(r"^---(?:\s.*)?$", text, flags=re.MULTILINE)
     return [value for value in map(load_yaml, parts) if value is not None]
 
 
 def load_json(content: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError for what is no JSON, no UTF-8, or nested too deeply.
+    """Return the value of a JSON text. Raises ValueError if it is not JSON, not UTF-8, or nested too deeply.
 
-    Halves of characters, which JSON can spell and UTF-8 cannot, become question marks, else nothing could be written.
+    Surrogates, which JSON can contain and UTF-8 cannot, become question marks, so that the value can be written.
     """
     try:
         loaded = json.loads(content)
@@ -93,34 +93,34 @@ def _whole(value: Any) -> Any:
 
 
 def schema_problem(schema: object, kind: str) -> str | None:
-    """Say why a document's `schema` is not one this version reads; None when it is."""
+    """Return why this version cannot read the `schema` of a document; None if it can."""
     match = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
         return f"its schema is {schema!r}, not psap.perf/{kind}/{NEWEST_MAJOR}"
     if match["kind"] != kind:
-        return f"it is a {match['kind']} document where a {kind} document belongs"
+        return f"expected a {kind} document, found a {match['kind']} document"
     if int(match["major"]) > NEWEST_MAJOR:
-        return f"it has major version {match['major']}; this perfanalysis reads up to {NEWEST_MAJOR}: update it"
+        return f"its major version is {match['major']}; this perfanalysis reads up to {NEWEST_MAJOR}: update it"
     return None
 
 
 def mapping(value: object) -> Document:
-    """A part of a document that should be a mapping; empty when it is not."""
+    """Return a value that should be a mapping; empty if it is not."""
     return value if isinstance(value, dict) else {}
 
 
 def listing(value: object) -> list[Any]:
-    """A part of a document that should be a list; empty when it is not."""
+    """Return a value that should be a list; empty if it is not."""
     return value if isinstance(value, list) else []
 
 
 def text_or_none(value: object) -> str | None:
-    """A part of a document that should be a text; None when it is not."""
+    """Return a value that should be a text; None if it is not."""
     return value if isinstance(value, str) else None
 
 
 def number_or(value: object, default: float) -> float:
-    """A part of a document that should be a number; `default` when it is none, or an integer beyond all floats."""
+    """Return a value that should be a number; `default` if it is not, or an integer beyond all floats."""
     try:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
     except OverflowError:
@@ -128,13 +128,13 @@ def number_or(value: object, default: float) -> float:
 
 
 def finite_number(value: object) -> float | None:
-    """A number; None for what is none, not finite, or an integer beyond all floats."""
+    """Return a number; None if it is not a number, not finite, or an integer beyond all floats."""
     number = number_or(value, math.nan)
     return number if math.isfinite(number) else None
 
 
 def any_number(value: object) -> float | None:
-    """A number or a text of one, NaN and infinity too; None for everything else."""
+    """Return a number, or a number in a text, including NaN and infinity; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -144,7 +144,7 @@ def any_number(value: object) -> float | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole under another name, then rename it, so that no reader sees half of it, nor credentials."""
+    """Write a file under another name, then rename it: readers never see an incomplete file. Credentials are hidden."""
     write_bytes(path, hide(text).encode("utf-8", "replace"))
 
 
@@ -154,7 +154,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.partial")
     with _locked(partial) as stream:
         try:
-            # one that was killed may have left the beginning of its own
+            # a killed process may have left an incomplete file of its own
             stream.truncate(0)
             stream.write(content)
             stream.flush()
@@ -165,10 +165,10 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def refuse_links(run: Path, target: Path) -> None:
-    """Refuse to write to a folder in a run directory by way of symbolic links: others may have made them.
+    """Refuse to write to a folder in a run directory through symbolic links, which others may have created.
 
-    Raises UsageError for a link, or anything else but files and folders, at the target, above it within the run, or in
-    it. A target outside of the run is the user's own.
+    Raises UsageError if the target, a folder above it within the run, or an entry in it is a link or neither file nor
+    folder. A target outside of the run is the user's responsibility.
     """
     place, root = target.absolute(), run.absolute()
     if not place.is_relative_to(root):
@@ -178,17 +178,17 @@ def refuse_links(run: Path, target: Path) -> None:
     for path in (*above, *within):
         if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
             what = "a symbolic link" if path.is_symlink() else "no file"
-            raise UsageError(f"cannot write to {target}: {path} is {what}; remove it, or choose another --output")
+            raise UsageError(f"cannot write to {target}: {path} is {what}; remove it or choose another --output")
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
-    """The file of that name, made if need be, for nobody else until the block ends or this process does."""
+    """Open the file of that name, created if missing, locked until the block or this process ends."""
     while True:
-        # never through a link, nor into a pipe, that stands in its place
+        # never through a link or into a pipe in its place
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o666), "ab") as stream:
-            # where a file system has no locks, only two that write the same file at the same moment would notice
+            # without locks in the file system, only concurrent writers of the same file are affected
             with contextlib.suppress(OSError):
                 fcntl.flock(stream, fcntl.LOCK_EX)
             if _is_at(path, stream):
@@ -197,7 +197,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 
 
 def _is_at(path: Path, stream: BinaryIO) -> bool:
-    """Whether the open file has that name still: who had the lock before us has renamed or removed it."""
+    """Return whether the open file still has that name: the last holder of the lock may have renamed or removed it."""
     try:
         return path.stat().st_ino == os.fstat(stream.fileno()).st_ino
     except FileNotFoundError:
@@ -210,7 +210,7 @@ def write_json(path: Path, document: Document) -> None:
 
 
 def parse_time(text: object) -> float | None:
-    """Seconds since the epoch of an ISO 8601 time with zone; None for null or anything else."""
+    """Return the seconds since the epoch of an ISO 8601 time with a zone; None for anything else."""
     if not isinstance(text, str):
         return None
     try:
@@ -221,7 +221,7 @@ def parse_time(text: object) -> float | None:
 
 
 def iso(seconds: float | None) -> str | None:
-    """A time as run.json has it: UTC, to the millisecond. None for one before 1970 or after 9999: it is no time."""
+    """Return a time as run.json has it: UTC, in milliseconds. None for one before 1970 or after 9999."""
     if seconds is None or not 0 <= seconds < END_OF_TIME_S:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What the reader of a report must know about the data it was made from."""
+"""Findings: what the reader of a report must know about its data."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from perfanalysis.errors import DataQualityError
 
 Severity = Literal["error", "warning", "note"]
 Cause = Literal["", "lost"]
-"""What programs must tell apart: workloads that were lost, which a threshold may allow."""
+"""For programs: workloads were lost, which a threshold may allow."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence about missing, torn or contradictory data.
+    """One sentence about missing, truncated or contradictory data.
 
-    `error` means that numbers cannot be trusted to be complete (exit code 5), `warning` that a part is missing,
-    `note` that something was left out on purpose. `where` is a path relative to the run, or a table's name.
+    Attributes:
+        severity: `error` if numbers may be incomplete (exit code 5), `warning` if a part is missing, `note` if
+            something was left out on purpose.
+        where: A path relative to the run, or a table's name.
     """
 
     severity: Severity
@@ -30,13 +32,13 @@ class Finding:
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """Print findings to the standard error."""
+    """Print findings to stderr."""
     for finding in findings:
         click.echo(f"{finding.severity}: {finding.where}: {finding.text}", err=True)
 
 
 def refuse_incomplete(findings: Iterable[Finding]) -> None:
-    """Raise DataQualityError when a finding makes numbers incomplete; what was written stays."""
+    """Raise DataQualityError if a finding makes numbers incomplete; written files remain."""
     sentences = [finding.text for finding in findings if finding.severity == "error"]
     if sentences:
-        raise DataQualityError(f"the data is not complete: {'; '.join(sentences)}")
+        raise DataQualityError(f"the data is incomplete: {'; '.join(sentences)}")

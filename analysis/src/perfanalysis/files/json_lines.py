@@ -1,4 +1,4 @@
-"""Read JSON lines into a typed table, fast; torn and foreign lines are counted, never fatal."""
+"""Read JSON lines into a typed table, fast; truncated and invalid lines are counted, never fatal."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Result = TypeVar("Result")
 
 
 def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFrame, tuple[Finding, ...]]:
-    """Read one JSON object a line into the declared table.
+    """Read one JSON object per line into the declared table.
 
-    A last line without its end (the recorder was killed) is left out unless it is complete, and said so. When the
-    fast reader meets a line that is not JSON or not of the declared types, the file is read again line by line and
-    the bad lines are counted. An empty table comes back for a missing file, with the reason as a finding.
+    An incomplete last line (the recorder was killed) is left out, with a finding. If the fast reader encounters a line
+    that is not JSON or does not have the declared types, the file is read again line by line and such lines are
+    counted. For a missing file, the table is empty and a finding states the reason.
     """
     import pyarrow as pa
 
@@ -43,7 +43,7 @@ def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFra
         return spec.empty(), (Finding("warning", where, reason),)
     findings: tuple[Finding, ...] = ()
     if torn:
-        findings = (Finding("warning", where, "the last line is torn and was left out (1 line)"),)
+        findings = (Finding("warning", where, "the last line is truncated and was left out (1 line)"),)
     if size == 0:
         return spec.empty(), findings
     blocks = Blocks(path, size)
@@ -61,7 +61,7 @@ def read_json_lines(path: Path, spec: TableSpec, where: str) -> tuple[pd.DataFra
 
 
 def _whole_lines(path: Path) -> tuple[int, bool]:
-    """Bytes of complete lines, and whether a torn line follows them. A last line may lack only its line end."""
+    """Return the bytes of complete lines, and whether a truncated line follows. The last line may have no line end."""
     with opened(path) as stream:
         total = stream.seek(0, 2)
         start = max(0, total - TAIL_BYTES)
@@ -71,7 +71,7 @@ def _whole_lines(path: Path) -> tuple[int, bool]:
         return total, False
     end = tail.rfind(b"\n") + 1
     if start and not end:
-        # as long as it is, it counts as one that is too long
+        # such a long line counts as one that is too long
         return total, False
     try:
         load_json(tail[end:])
@@ -81,7 +81,7 @@ def _whole_lines(path: Path) -> tuple[int, bool]:
 
 
 def _read_fast(blocks: Blocks, spec: TableSpec) -> pd.DataFrame:
-    """Arrow's reader, block by block, texts dictionary-encoded at once so that memory stays near the table's."""
+    """Read with Arrow, block by block, with texts dictionary-encoded immediately to save memory."""
     import pyarrow as pa
     import pyarrow.json as arrow_json
 
@@ -95,13 +95,13 @@ def _read_fast(blocks: Blocks, spec: TableSpec) -> pd.DataFrame:
     parts = list(_in_order(batches_of, blocks))
     table = pa.Table.from_batches([batch for part in parts for batch in part]).unify_dictionaries()
     del parts
-    # column by column, each given up as soon as it is taken over: else there would be two of every one
+    # column by column, each freed after it is copied: otherwise there would be two copies of all
     taken = table.to_pandas(types_mapper=_nullable_types().get, split_blocks=True, self_destruct=True)
     return spec.conform(taken)
 
 
 def _in_order(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-    """The results for each block, made in as many threads as there are processors, with few of them ahead."""
+    """Yield the results for each block, computed in one thread per processor, with few blocks in advance."""
     threads = os.cpu_count() or 1
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
@@ -114,7 +114,7 @@ def _in_order(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Itera
 
 
 def _arrow_schema(spec: TableSpec) -> pa.Schema:
-    """The declared columns as Arrow fields, those of one mapping together as a struct."""
+    """Return the declared columns as Arrow fields, those of one mapping combined as a struct."""
     import pyarrow as pa
 
     own = [(column.name, _arrow_type(column)) for column in spec.columns if column.inside is None]
@@ -126,7 +126,7 @@ def _arrow_schema(spec: TableSpec) -> pa.Schema:
 
 
 def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The members of mappings as columns of their own."""
+    """Return the members of mappings as separate columns."""
     import pyarrow as pa
 
     columns: dict[str, pa.Array] = {}
@@ -139,7 +139,7 @@ def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _finite(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same; raises what a wrong type does for a number beyond all numbers, which Arrow takes as infinite."""
+    """Return the same; raise for numbers beyond all floats, which Arrow reads as infinite, as for a wrong type."""
     import pyarrow as pa
     import pyarrow.compute as compute
 
@@ -184,7 +184,7 @@ def _read_tolerant(blocks: Blocks, spec: TableSpec) -> tuple[pd.DataFrame, int]:
 
 
 def accept_line(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
-    """As `accept`, of one line of JSON; None for what is no JSON."""
+    """Return `accept` of a line of JSON; None if it is not JSON."""
     try:
         return accept(load_json(line), spec)
     except ValueError:
@@ -192,7 +192,7 @@ def accept_line(line: bytes, spec: TableSpec) -> dict[str, Any] | None:
 
 
 def accept(record: object, spec: TableSpec) -> dict[str, Any] | None:
-    """The declared values of a record, None when it is no mapping or a value has another type."""
+    """Return the declared values of a record; None if it is not a mapping or a value has another type."""
     if not isinstance(record, dict):
         return None
     accepted = {column.name: _member(record, column).get(column.name) for column in spec.columns}
@@ -200,7 +200,7 @@ def accept(record: object, spec: TableSpec) -> dict[str, Any] | None:
 
 
 def _member(record: dict[str, Any], column: Column) -> dict[str, Any]:
-    """The mapping that a column stands in; empty when the record has none there."""
+    """Return the mapping that contains a column; empty if the record has none."""
     if column.inside is None:
         return record
     inner = record.get(column.inside)

@@ -1,7 +1,7 @@
-"""A JSON document of which some lists are too long to be held: their objects block by block, the rest as a whole.
+"""A JSON document with lists too long for memory: their objects block by block, everything else as a whole.
 
-Where strings, objects and lists begin and end is found with numpy, a block of the file at a time; objects are decoded
-by whoever asked for them, many at once. Of the document each such list is left with one number, by which it is known.
+numpy finds the boundaries of strings, objects and lists, one block of the file at a time; the caller decodes objects,
+many at a time. In the document, a number identifies each such list.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ QUOTE, OPEN, CLOSE = 1, 2, 3
 CODES = bytes({ord('"'): QUOTE}.get(byte, OPEN * (byte in b"{[") + CLOSE * (byte in b"}]")) for byte in range(256))
 KEY = re.compile(rb'"([^"\\]{1,64})"\s*:\s*\Z')
 BETWEEN = b" \t\r\n,"
-TORN = "it ends in the middle, as of a program that was stopped or a copy that is not whole"
+TORN = "it is truncated: its writer was stopped, or the copy is incomplete"
 
 
 State = tuple[bytes, int, bool]
-"""What of a block is not used up, how deep that begins, and whether in one of the lists."""
+"""The unused rest of a block, the depth at its beginning, and whether it is in one of the lists."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Brackets outside of strings: their places in a block, how deep it is behind each, and which of them open."""
+    """Brackets outside of strings: their positions in a block, the depth after each, and which of them open."""
 
     at: NDArray[np.intp]
     depth: NDArray[np.intp]
@@ -44,8 +44,8 @@ class Structure:
 
 
 def structure_of(block: bytes, depth: int) -> Structure:
-    """The brackets of a block that begins outside of strings, so deep."""
-    # pairs of backslashes first, from the left as JSON reads them: what is left of a run escapes the quote behind it
+    """Return the brackets of a block that begins outside of strings, at a given depth."""
+    # pairs of backslashes first, from the left as JSON reads them: the rest of a run escapes the quote after it
     plain = block.replace(b"\\\\", b"__").replace(b'\\"', b"__")
     codes = np.frombuffer(plain.translate(CODES), dtype=np.uint8)
     places = np.flatnonzero(codes != 0)
@@ -57,10 +57,10 @@ def structure_of(block: bytes, depth: int) -> Structure:
 
 @dataclass
 class LongLists:
-    """The lists called `names` that are so deep in a document, 2 for those of the outermost object.
+    """The lists called `names` at a given depth of a document, 2 for those of the outermost object.
 
-    `objects` gives the number of a list and some of its objects, as the text of a JSON list; once it is at its end,
-    `document` is the rest. Both raise ValueError for what is no JSON, OSError for what cannot be read.
+    `objects` yields the number of a list and some of its objects, as the text of a JSON list; at its end, `document` is
+    everything else. Both raise ValueError for invalid JSON, OSError for a file that cannot be read.
     """
 
     path: Path
@@ -71,21 +71,21 @@ class LongLists:
     _kept: int = 0
 
     def objects(self) -> Iterator[tuple[int, bytes]]:
-        """All objects of these lists, in blocks of some MB."""
+        """Yield all objects of these lists, in blocks of some MB."""
         self._rest, self._lists, self._kept = [], 0, 0
         pending, depth, inside = b"", 0, False
         with opened(self.path) as stream:
             while piece := stream.read(BLOCK_BYTES):
                 block = pending + piece
                 if len(block) > MOST_PENDING:
-                    raise ValueError(f"more than {MOST_PENDING >> 20} MiB of it are one value")
+                    raise ValueError(f"a single value is larger than {MOST_PENDING >> 20} MiB")
                 pending, depth, inside = yield from self._of_block(block, depth, inside)
         if inside or depth:
             raise ValueError(TORN)
         self._rest.append(pending)
 
     def _of_block(self, block: bytes, depth: int, inside: bool) -> Generator[tuple[int, bytes], None, State]:
-        """The objects that end in a block, which begins outside of strings."""
+        """Yield the objects that end in a block, which begins outside of strings."""
         found = structure_of(block, depth)
         if not len(found.at):
             return block, depth, inside
@@ -113,13 +113,13 @@ class LongLists:
             if closing is None:
                 return block[end:], self.depth, True
             if block[end : found.at[closing]].strip(BETWEEN):
-                raise ValueError(f"the list {self._lists} holds what are no objects")
+                raise ValueError(f"the list {self._lists} has entries that are not objects")
             self._keep(str(self._lists).encode())
             self._lists += 1
             cursor, event, inside = int(found.at[closing]), int(closing), False
 
     def _named(self, block: bytes, at: int) -> bool:
-        # a key is never farther away than the structure before it
+        # a key is always between two structural characters
         before = KEY.search(block, max(0, at - 100), at) if block[at : at + 1] == b"[" else None
         return before is not None and before[1].decode("utf-8", "replace") in self.names
 
@@ -127,18 +127,18 @@ class LongLists:
         self._rest.append(part)
         self._kept += len(part)
         if self._kept > LARGEST_DOCUMENT:
-            raise ValueError(f"it has more than {LARGEST_DOCUMENT >> 20} MiB without its lists")
+            raise ValueError(f"it is larger than {LARGEST_DOCUMENT >> 20} MiB without its lists")
 
     @property
     def document(self) -> Any:
-        """The document, each of the lists as a list of its number."""
+        """Return the document, in which a list of its number replaces each of the lists."""
         return load_json(b"".join(self._rest))
 
 
 def decoded(text: bytes, decode: Callable[[bytes], list[Any]], one: Callable[[Any], Any]) -> tuple[list[Any], int]:
-    """The objects of a JSON list, and how many could not be taken.
+    """Return the objects of a JSON list, and how many could not be decoded.
 
-    `decode` takes them all at once; where that fails, `one` takes each by itself. Both raise ValueError.
+    `decode` decodes all at once; if that fails, `one` decodes each. Both raise ValueError.
     """
     try:
         return decode(text), 0

@@ -1,4 +1,4 @@
-"""The files of one recording, as a parser reads them: only declared ones, and what is damaged becomes a finding."""
+"""The files of one recording for its parser: only declared files; damage becomes a finding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TablesType = TypeVar("TablesType")
 
 
 def matches(name: str, files: tuple[str, ...]) -> bool:
-    """Whether a name below a recording's directory is one of the declared names, or matches a declared pattern."""
+    """Return whether a name below a recording's directory is declared, or matches a declared pattern."""
     path = PurePosixPath(name)
     return any(
         name == one or (_is_pattern(one) and _parts_match(path.parts, PurePosixPath(one).parts)) for one in files
@@ -44,7 +44,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def named_files(files: tuple[str, ...], directory: Path) -> tuple[str, ...]:
-    """The declared files, each once and sorted: plain names as they are, patterns as every file that matches."""
+    """Return the declared files, each once and sorted: plain names unchanged, patterns as every matching file."""
     found: set[str] = set()
     for name in files:
         if _is_pattern(name):
@@ -55,7 +55,7 @@ def named_files(files: tuple[str, ...], directory: Path) -> tuple[str, ...]:
 
 
 class RecordingFiles:
-    """The files of one recording. With `files`, only those may be read: the cache knows of no others."""
+    """The files of one recording. If `files` is given, only those may be read: the cache depends on no others."""
 
     def __init__(self, place: Place, files: tuple[str, ...] | None = None) -> None:
         self.place = place
@@ -70,43 +70,46 @@ class RecordingFiles:
         self.findings += (Finding(severity, self._where(name), text),)
 
     def path(self, name: str) -> Path:
-        """Where a declared file is, whether it is there or not. Raises UsageError when it is not declared."""
+        """Return the path of a declared file, whether it exists or not. Raises UsageError if it is not declared."""
         if not self.declares(name):
             raise self.not_declared(name)
         return self.place.directory / name
 
     def declares(self, name: str) -> bool:
-        """Whether a name is one of the declared ones; a name that the data gives must be asked about."""
+        """Return whether a name is declared; check names that come from the data."""
         return self.files is None or matches(name, self.files)
 
     def not_declared(self, name: str) -> UsageError:
-        """The error of a parser that reads what its cache knows nothing of."""
+        """Return the error for a parser that reads an undeclared file."""
         declared = ", ".join(self.files or ())
-        return UsageError(f"{self._where(name)}: the parser reads it, but its files are {declared}; add it to these")
+        return UsageError(
+            f"{self._where(name)}: the parser reads this file but declares only {declared}; add it to the "
+            "declared files"
+        )
 
     def exists(self, name: str) -> bool:
-        """Whether a declared file is there."""
+        """Return whether a declared file exists."""
         return self.path(name).is_file()
 
     def names(self, pattern: str) -> tuple[str, ...]:
-        """The files that match a declared pattern, sorted by name. Raises UsageError when it is not declared."""
+        """Return the files that match a declared pattern, sorted by name. Raises UsageError if it is not declared."""
         if self.files is not None and pattern not in self.files:
             raise self.not_declared(pattern)
         return named_files((pattern,), self.place.directory)
 
     def text(self, name: str, *, optional: bool = False) -> str | None:
-        """A file's text, bytes that are not UTF-8 replaced; None with a finding when it cannot be read."""
+        """Return a file's text, with bytes that are not UTF-8 replaced; None and a finding if it cannot be read."""
         read: str | None = self._read(
             name, lambda path: content(path, LARGEST_LIST).decode("utf-8", "replace"), optional=optional
         )
         return read
 
     def lines(self, name: str, *, optional: bool = False) -> Iterator[str]:
-        """A file's lines without their ends; none when it cannot be read."""
+        """Yield a file's lines without their ends; none if it cannot be read."""
         yield from (self.text(name, optional=optional) or "").splitlines()
 
     def json(self, name: str, *, optional: bool = False) -> Any:
-        """A JSON file's value; None with a finding when it cannot be read. `optional`: none when it is missing."""
+        """Return a JSON file's value; None and a finding if it cannot be read. `optional`: none if missing."""
         return self._read(name, lambda path: load_json(content(path, LARGEST_LIST)), optional=optional)
 
     def _read(self, name: str, read: Callable[[Path], Any], *, optional: bool) -> Any:
@@ -120,10 +123,10 @@ class RecordingFiles:
         return None
 
     def records(self, name: str, *, optional: bool = False) -> Iterator[dict[str, Any]]:
-        """The mappings in a JSON or YAML file, or in all files that match a declared pattern.
+        """Yield the mappings in a JSON or YAML file, or in all files that match a declared pattern.
 
-        A file is a list, a mapping with the list `items`, one mapping a line, or the documents of a YAML file. Entries
-        that are no mappings, and lines that are no JSON, are counted in a finding.
+        A file is a list, a mapping with the list `items`, one mapping per line, or the documents of a YAML file.
+        Entries that are not mappings, and lines that are not JSON, are counted in a finding.
         """
         for one in self.names(name) if _is_pattern(name) else (name,):
             bad = 0
@@ -133,7 +136,7 @@ class RecordingFiles:
                 else:
                     bad += 1
             if bad:
-                self.find("error", one, f"{bad} entries are no JSON objects and were left out")
+                self.find("error", one, f"{bad} entries are not JSON objects and were left out")
 
     def _items(self, name: str, *, optional: bool) -> Iterator[object]:
         if name.endswith((".jsonl", ".ndjson")):
@@ -151,7 +154,7 @@ class RecordingFiles:
             yield given
 
     def json_lines(self, name: str, spec: TableSpec, *, optional: bool = False) -> pd.DataFrame:
-        """A JSON-lines file as the declared table; an `optional` one may be missing."""
+        """Return a JSON-lines file as the declared table; an `optional` file may be missing."""
         path = self.path(name)
         if optional and not path.exists():
             return spec.empty()
@@ -160,31 +163,31 @@ class RecordingFiles:
         return frame
 
     def document(self, name: str, kind: str) -> Document:
-        """A document; empty when it cannot be read."""
+        """Return a document; empty if it cannot be read."""
         document, findings = read_document(self.path(name), kind, self._where(name))
         self.findings += findings
         return document or {}
 
     def rows(self, name: str, kind: str, key: str, spec: TableSpec) -> pd.DataFrame:
-        """The list under one key of a document, as the declared table; records of other types are counted."""
+        """Return the list under one key of a document as the declared table; records of other types are counted."""
         return self.table(listing(self.document(name, kind).get(key)), spec, name, f"entries of {key}")
 
     def table(self, given: list[Any], spec: TableSpec, name: str, what: str) -> pd.DataFrame:
-        """Records as the declared table; those of other types are left out and counted in a finding."""
+        """Return records as the declared table; records of other types are left out and counted in a finding."""
 
         records = [record for record in (accept(item, spec) for item in given) if record is not None]
         if len(records) < len(given):
             count = len(given) - len(records)
-            self.find("error", name, f"{count} {what} are not of the declared types and were left out")
+            self.find("error", name, f"{count} {what} do not have the declared types and were left out")
         return spec.of_rows(records)
 
 
 @dataclass(frozen=True)
 class TableSource(Generic[TablesType]):
-    """What tables are made from. `version` is raised whenever `parse` changes what it makes of the same files.
+    """How to make tables. Increase `version` whenever `parse` returns other tables for the same files.
 
-    `files` are names below the recording's directory, or patterns (`*`, `?`, `[…]`, `**/`): all that `parse` may read.
-    It reads by the source only: the cache sees no change of what is opened by other means.
+    `files` are names below the recording's directory, or patterns (`*`, `?`, `[…]`, `**/`): all files that `parse` may
+    read. It must read them through RecordingFiles: the cache does not see changes of other files.
     """
 
     name: str
@@ -193,7 +196,7 @@ class TableSource(Generic[TablesType]):
     tables: type[TablesType]
     parse: Callable[[RecordingFiles], TablesType]
     code: str = field(default="", kw_only=True)
-    """A hash of the parser where it stands in a file of its own: another text is another parser."""
+    """A hash of the code of a parser in a separate file: changed code is another parser."""
 
 
 def _documents(path: Path) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The folder of all runs, and the names of runs in it: an id, the beginning of one, `latest`."""
+"""The folder of all runs, and names of runs in it: an id, the beginning of one, `latest`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ BEGAN = re.compile(r"-(\d{8}T\d{6}Z)-[0-9a-f]+$")
 
 
 def runs_folder() -> Path:
-    """As PERF_RUNS_DIR says, else `runs` in the working directory."""
+    """Return PERF_RUNS_DIR, or `runs` in the working directory."""
     return Path(os.environ.get("PERF_RUNS_DIR", "runs")).expanduser()
 
 
 def run_names(folder: Path | None = None) -> list[str]:
-    """Ids of all runs of a folder, by default of the folder of all runs, the newest first."""
+    """Return the ids of all runs of a folder (by default the folder of all runs), the newest first."""
     return [run.name for run in sorted(run_directories(folder or runs_folder()), key=_began, reverse=True)]
 
 
 def run_directories(folder: Path) -> list[Path]:
-    """The directories of all runs of a folder; one that this user may not read is left out."""
+    """Return the directories of all runs of a folder, except those that this user may not read."""
     return [path for path in folder.iterdir() if _is_run(path)] if folder.is_dir() else []
 
 
@@ -36,8 +36,8 @@ def _is_run(path: Path) -> bool:
 
 
 def run_named(text: str, folder: Path | None = None, *, whole: bool = False) -> Path | None:
-    """The directory of the run of that id, of the only one that begins so (not with `whole`), or of the `latest` one
-    that was not refused; None where there is none, and where it is a path already. Raises UsageError for several.
+    """Return the directory of a run: by its id, by a unique beginning of it (not with `whole`), or the `latest` one
+    that was not refused; None if there is none, or if the text is a path already. Raises UsageError for several.
     """
     if os.sep in text or Path(text).exists():
         return None
@@ -49,12 +49,12 @@ def run_named(text: str, folder: Path | None = None, *, whole: bool = False) -> 
         found = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
         found = [] if whole and text not in found else found
     if len(found) > 1:
-        raise UsageError(f"{text} is the beginning of {len(found)} runs: {', '.join(found[:4])}; give more of the id")
+        raise UsageError(f"{text} is the beginning of {len(found)} runs: {', '.join(found[:4])}; pass more of the id")
     return folder / found[0] if found else None
 
 
 def _began(run: Path) -> tuple[str, str]:
-    """When it did, as its id says, else its document; and the id."""
+    """Return the start, by the id or else by the document; and the id."""
     stamp = BEGAN.search(run.name)
     return stamp[1] if stamp else re.sub(r"[-:]|\.\d+", "", str(_document(run).get("started") or "")), run.name
 

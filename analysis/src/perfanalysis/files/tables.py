@@ -1,9 +1,9 @@
-"""Typed tables: columns are declared with kind, unit and help; frames are conformed to it, and kept as Parquet files.
+"""Typed tables: columns are declared with kind, unit and help; frames are converted to them, and stored as Parquet.
 
-Tables of Arrow, for parsers of many small recordings: pandas takes longer for such a table than the files do.
+Tables of Arrow, for parsers of many small recordings: pandas takes longer for such a table than reading the files.
 
-They are written as they are, and become frames only when somebody analyses them. Arrays are made of buffers, since
-pyarrow.array imports pandas for whatever it gets.
+They are written unchanged, and become frames only for an analysis. Arrays are made from buffers, since pyarrow.array
+imports pandas.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Column:
     unit: str | None = None
     required: bool = True
     inside: str | None = None
-    """The mapping of a record that holds it, when it does not stand in the record itself."""
+    """The key of the mapping that contains it, if it is not in the record itself."""
     label: str | None = None
-    """Its words for readers, where its name is none."""
+    """Its name for readers, if it differs."""
 
     @property
     def heading(self) -> str:
-        """What a shown table calls it."""
+        """Return its name in a shown table."""
         words = self.label or self.name.removesuffix("_s").replace("_", " ")
         return words[:1].upper() + words[1:]
 
@@ -62,9 +62,9 @@ class TableSpec:
     columns: tuple[Column, ...]
 
     def conform(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the declared columns, in order and with their types; columns not declared are dropped.
+        """Return the declared columns, in order and with their types; drop other columns.
 
-        Raises ValueError naming the table and column when a required one is missing or has another type.
+        Raises ValueError with the table and column if a required one is missing or has another type.
         """
         import pandas as pd
 
@@ -78,7 +78,7 @@ class TableSpec:
                 columns[column.name] = pd.Series([None] * len(frame), dtype="object", index=frame.index).astype(
                     _pandas_type(column)
                 )
-        # the columns are frames' own: nothing changes them in place
+        # the columns belong to the frames: nothing changes them in place
         return pd.DataFrame(columns, index=frame.index, copy=False)
 
     def _typed(self, column: Column, values: pd.Series[Any]) -> pd.Series[Any]:
@@ -89,34 +89,34 @@ class TableSpec:
             typed: pd.Series[Any] = cast.astype(_pandas_type(column))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"table {self.name}: column {column.name} is not of kind {column.kind}: {error}"
+                f"table {self.name}: column {column.name} does not have the kind {column.kind}: {error}"
             ) from error
         return typed
 
     def of_rows(self, rows: Iterable[Any]) -> pd.DataFrame:
-        """The table of rows, each a tuple in the order of the columns, or a mapping."""
+        """Return the table of rows, each a tuple in the order of the columns, or a mapping."""
         import pandas as pd
 
         return self.conform(pd.DataFrame(list(rows), columns=[column.name for column in self.columns]))
 
     def empty(self) -> pd.DataFrame:
-        """The table without rows."""
+        """Return the table without rows."""
         import pandas as pd
 
         return self.conform(pd.DataFrame({column.name: [] for column in self.columns}))
 
     def with_recording(self) -> TableSpec:
-        """The same table with a first column that names the recording, for several in one file."""
+        """Return the table with a first column for the name of the recording, for several in one file."""
         column = Column("recording", "text", "directory of the recording below the run")
         return TableSpec(self.name, self.help, (column, *self.columns))
 
     def fingerprint(self) -> str:
-        """A text that changes whenever the declaration changes in a way that matters to stored tables."""
+        """Return a text that changes whenever the declaration changes in a way that matters to stored tables."""
         return self.name + "".join(f"|{column.inside}.{column.name}:{column.kind}" for column in self.columns)
 
 
 def is_arrow(table: object) -> bool:
-    """Whether a table is Arrow's and not pandas'; neither is imported for it."""
+    """Return whether a table is Arrow's and not pandas', without importing either."""
     return hasattr(table, "to_pandas")
 
 
@@ -125,12 +125,12 @@ def _pandas_type(column: Column) -> Any:
 
 
 def specs_of(tables: type[Any]) -> dict[str, TableSpec]:
-    """Field name → declaration, of a dataclass whose fields are `field(metadata={"table": SPEC})`."""
+    """Return field name → declaration, of a dataclass whose fields are `field(metadata={"table": SPEC})`."""
     return {entry.name: entry.metadata["table"] for entry in fields(tables) if "table" in entry.metadata}
 
 
 def arrow_type(kind: Kind) -> pa.DataType:
-    """The type of a column of this kind."""
+    """Return the type of a column of this kind."""
     import pyarrow as pa
 
     types = {"integer": pa.int64(), "flag": pa.bool_(), "text": pa.dictionary(pa.int32(), pa.string())}
@@ -138,11 +138,11 @@ def arrow_type(kind: Kind) -> pa.DataType:
 
 
 class TypedRows(list[dict[str, Any]]):
-    """Rows of which a parser answers for the types, so that nobody checks each value: they become a table of Arrow."""
+    """Rows whose types the parser guarantees, so that values are not checked: they become a table of Arrow."""
 
 
 def arrow_table(rows: TypedRows, spec: TableSpec) -> pa.Table:
-    """The declared columns of rows; None, and a key that a row lacks, is missing.
+    """Return the declared columns of rows; None and absent keys are missing.
 
     Raises ValueError or TypeError for a value of another type.
     """
@@ -167,7 +167,7 @@ def _array(values: list[Any], kind: Kind) -> pa.Array:
 
 
 def _texts(values: list[str | None], there: NDArray[np.bool_]) -> pa.Array:
-    """Each text once, in the order they come, and for each value the place of its text."""
+    """Return each text once, in the order of appearance, and for each value the index of its text."""
     import numpy as np
     import pyarrow as pa
 
@@ -183,7 +183,7 @@ def _texts(values: list[str | None], there: NDArray[np.bool_]) -> pa.Array:
 
 
 def _bits(flags: NDArray[np.bool_]) -> pa.Buffer:
-    """A bit for each value, as Arrow stores flags and which values there are."""
+    """Return one bit per value, as Arrow stores flags and validity."""
     import numpy as np
     import pyarrow as pa
 
@@ -196,7 +196,7 @@ def write_table(path: Path, frame: pd.DataFrame, spec: TableSpec) -> None:
 
 
 def parquet_bytes(frame: pd.DataFrame | pa.Table, spec: TableSpec) -> bytes:
-    """The Parquet file of a table of pandas or, as it is, of Arrow; the same table gives the same bytes."""
+    """Return the Parquet file of a table of pandas or of Arrow; equal tables have equal bytes."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -210,9 +210,9 @@ def parquet_bytes(frame: pd.DataFrame | pa.Table, spec: TableSpec) -> bytes:
     texts = [column.name for column in spec.columns if column.kind == "text"]
     numbers = [column.name for column in spec.columns if column.kind in ("time", "number")]
     sink = pa.BufferOutputStream()
-    # not `cast`, which would import all of pyarrow.compute for types that stay as they are
+    # not `cast`, which would import all of pyarrow.compute although the types stay the same
     columns = [table.column(column.name) for column in spec.columns]
-    # numbers hardly repeat: a dictionary of them costs time and space
+    # numbers rarely repeat: a dictionary of them costs time and space
     parquet.write_table(
         pa.Table.from_arrays(columns, schema=pa.schema(described, metadata=metadata)),
         sink,
@@ -225,7 +225,7 @@ def parquet_bytes(frame: pd.DataFrame | pa.Table, spec: TableSpec) -> bytes:
 
 
 def read_table(content: bytes, spec: TableSpec) -> pd.DataFrame:
-    """The table of a Parquet file's bytes. Raises pyarrow's errors, OSError or ValueError for what is none."""
+    """Return the table of a Parquet file's bytes. Raises pyarrow's errors, OSError or ValueError if it is invalid."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

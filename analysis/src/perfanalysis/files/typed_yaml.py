@@ -1,7 +1,7 @@
-"""Read a YAML file into a dataclass; whatever does not fit is one error with file, line and what is allowed.
+"""Read a YAML file into a dataclass; each mistake is one error with file, line and the allowed values.
 
-The dataclass is the only declaration: names, types, defaults, and the help that `Annotated[type, "help"]` carries, from
-which `json_schema` makes the JSON Schema. A field `at` (a text) of a dataclass receives "file:line" of its mapping.
+The dataclass is the only declaration: names, types, defaults, and the help in `Annotated[type, "help"]`, from which
+`json_schema` makes the JSON Schema. A field `at` (a text) of a dataclass receives "file:line" of its mapping.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 AT = "at"
 SHARE = re.compile(r"\d+(\.\d+)?%")
-"""A number may be written as a share."""
+"""A number may be written as a percentage."""
 Loaded = TypeVar("Loaded")
 WORDS: Mapping[type, str] = {
     str: "a text",
@@ -46,7 +46,7 @@ class Member:
 
 
 def members(kind: type[Any]) -> tuple[Member, ...]:
-    """The fields that a mapping in the file may have, in order."""
+    """Return the fields that a mapping in the file may have, in order."""
     return _members(cast(Hashable, kind))
 
 
@@ -72,16 +72,16 @@ def _hint_and_help(hint: Any) -> tuple[Any, str]:
 
 
 def load_typed(path: Path, kind: type[Loaded]) -> Loaded:
-    """The file as an instance of `kind`. Raises UsageError that names the file, the line and what is allowed."""
+    """Return the file as an instance of `kind`. Raises UsageError with the file, the line and the allowed values."""
     node = _composed(path)
     if node is None:
-        raise UsageError(f"{path}: the file is empty; it needs {_needed(kind)}")
+        raise UsageError(f"{path}: the file is empty; required: {_needed(kind)}")
     found: Loaded = _Reader(path).value(node, kind, "the file")
     return found
 
 
 def load_each(path: Path, kind: type[Loaded]) -> tuple[Loaded, ...]:
-    """The list that the file is, each entry as an instance of `kind`. Raises UsageError as `load_typed` does."""
+    """Return the file, a list, with each entry as an instance of `kind`. Raises UsageError as `load_typed` does."""
     node = _composed(path)
     found: tuple[Loaded, ...] = () if node is None else _Reader(path).value(node, tuple[kind, ...], "the file")  # type: ignore[valid-type]
     return found
@@ -97,7 +97,7 @@ def _composed(path: Path) -> yaml.Node | None:
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     except RecursionError as error:
         raise UsageError(f"{path}: {TOO_DEEP}") from error
     except yaml.YAMLError as error:
@@ -129,7 +129,7 @@ class _Reader:
         return UsageError(f"{self._at(node)}: {text}")
 
     def value(self, node: yaml.Node, hint: Any, what: str) -> Any:
-        """The value of a node by a type hint."""
+        """Return the value of a node by a type hint."""
         if is_dataclass(hint) and isinstance(hint, type):
             return self._record(node, hint, what)
         if hint is Any:
@@ -180,7 +180,7 @@ class _Reader:
                 return value.date()
         wanted = " or ".join(WORDS[hint] for hint in hints)
         given = f"{node.value!r}" if isinstance(node, yaml.ScalarNode) else "a list or mapping"
-        advice = "; put it in quotes" if str in hints and isinstance(node, yaml.ScalarNode) else ""
+        advice = "; quote it" if str in hints and isinstance(node, yaml.ScalarNode) else ""
         raise self._fail(node, f"{what} must be {wanted}, not {given}{advice}")
 
     def _constructed(self, node: yaml.Node, what: str) -> Any:
@@ -202,7 +202,7 @@ class _Reader:
 
         if not isinstance(node, yaml.SequenceNode):
             raise self._fail(node, f"{what} must be a list")
-        return tuple(self.value(item, hint, f"each of {what}") for item in node.value)
+        return tuple(self.value(item, hint, f"an entry of {what}") for item in node.value)
 
     def _pairs(self, node: yaml.Node, what: str) -> dict[str, tuple[yaml.Node, yaml.Node]]:
         import yaml
@@ -213,7 +213,7 @@ class _Reader:
         for key, value in node.value:
             name = self._scalar(key, str, f"a key of {what}")
             if name in pairs:
-                raise self._fail(key, f"{name} stands twice in {what}")
+                raise self._fail(key, f"{what} has the key {name} twice")
             pairs[name] = (key, value)
         return pairs
 
@@ -229,7 +229,7 @@ class _Reader:
         missing = [member.name for member in known.values() if member.required and member.name not in pairs]
         if missing:
             own = next((pairs[name][1].value for name in ("name",) if name in pairs), None)
-            raise self._fail(node, f"{what}{f' {own}' if isinstance(own, str) else ''} lacks {', '.join(missing)}")
+            raise self._fail(node, f"{what}{f' {own}' if isinstance(own, str) else ''} has no {', '.join(missing)}")
         values = {name: self.value(value, known[name].hint, name) for name, (_, value) in pairs.items()}
         if any(entry.name == AT for entry in fields(kind)):
             values[AT] = self._at(node)
@@ -237,7 +237,7 @@ class _Reader:
 
 
 def json_schema(kind: type[Any], title: str) -> dict[str, Any]:
-    """The JSON Schema of a file that `load_typed` reads as `kind`."""
+    """Return the JSON Schema of a file that `load_typed` reads as `kind`."""
     words = (kind.__doc__ or "").partition("\n")[0]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "description": words}
     return head | _schema_of(kind)

@@ -1,4 +1,4 @@
-"""Documents of a history, of results that have no run directory."""
+"""Documents of a history for results without a run directory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.results.history.folder import add, load
 from perfanalysis.workloads.kpis import KpiValue, kpi_document
 
-NO_INTERVAL = "the file tells no interval"
+NO_INTERVAL = "the file states no interval"
 
 
 @dataclass(frozen=True)
 class ForeignRun:
-    """One recording of one run. `keys` decide what it is compared with, `facts` are what else is known of it."""
+    """One recording of one run. `keys` determine comparable recordings; `facts` are additional information."""
 
     run: str
     tool: str
@@ -39,40 +39,40 @@ class ForeignRun:
 
 @dataclass(frozen=True)
 class Added:
-    """How many runs came into a history, and how many were there already, or could not come in."""
+    """How many runs were added to a history, and how many were already there or were refused."""
 
     new: int
     known: int
     findings: tuple[Finding, ...] = ()
 
     def summary(self, source: str, of: str = "") -> str:
-        """What an import says of a source at its end; *of* names what the runs are of, where a source has several."""
+        """Return an import's final line about a source; *of* names the runs, if a source has several kinds."""
         runs = f"{counted(self.new, 'run')} of {of}" if of else counted(self.new, "run")
-        return f"{source}: {runs} added, {self.known} there already"
+        return f"{source}: {runs} added, {self.known} already there"
 
 
 def origin(path: Path, content: bytes) -> Document:
-    """What a document says of the file that it was made from."""
+    """Return what a document states about the file that it was made from."""
     return {"file": path.name, "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def documents(runs: Iterable[ForeignRun], imported: Document) -> tuple[Document, ...]:
-    """A document psap.perf/history/1 for each run, with all its recordings. Raises UsageError for one named twice."""
+    """Return a document psap.perf/history/1 for each run, with all its recordings. Raises UsageError for duplicates."""
     found: dict[str, Document] = {}
     for run in runs:
         document = found.setdefault(run.run, _document(run, imported))
         if any(each["recording"] == run.recording for each in document["recordings"]):
-            raise UsageError(f"{imported['file']}: {run.recording} of the run {run.run} is there twice; remove one")
+            raise UsageError(f"{imported['file']}: {run.recording} of the run {run.run} occurs twice; remove one")
         document["recordings"].append(_recording(run))
         document["facts"] = dict(sorted({**document["facts"], **run.facts}.items()))
     return tuple(found.values())
 
 
 def keep(folder: Path, made: Iterable[Document]) -> Added:
-    """Add documents to a history, each together with what the history has of the same run.
+    """Add documents to a history, each merged with the history's document of the same run.
 
-    A file often repeats runs of an older one: what says nothing new is not added again. Nor is what contradicts the
-    history, which is only ever added to; a finding says so.
+    A file often repeats runs of an older one: a document without anything new is not added again. Nor is one that
+    contradicts the history, since its files never change; a finding reports it.
     """
     known = {str(document["run"]): document for document in load(folder).documents} if folder.is_dir() else {}
     new, seen = 0, 0
@@ -83,7 +83,7 @@ def keep(folder: Path, made: Iterable[Document]) -> Added:
         joined = document if there is None else _joined(there, document)
         changed = [] if there is None else _contradictions(there, joined)
         if changed:
-            text = f"the history has other numbers or units of {', '.join(changed)}; they stay as they are"
+            text = f"the history has other values or units of {', '.join(changed)}; it is not changed"
             findings.append(Finding("warning", str(document["run"]), text))
         elif there is None or _numbers(there) != _numbers(joined):
             new += add(folder, joined)[1]
@@ -91,7 +91,7 @@ def keep(folder: Path, made: Iterable[Document]) -> Added:
 
 
 def _numbers(document: Document) -> dict[tuple[str, str], tuple[object, object]]:
-    """Unit and value of each KPI, by recording and name."""
+    """Return unit and value of each KPI, by recording and name."""
     return {
         (str(recording.get("recording")), str(kpi.get("name"))): (kpi.get("unit"), kpi.get("value"))
         for recording in map(mapping, listing(document.get("recordings")))
@@ -105,7 +105,7 @@ def _contradictions(known: Document, joined: Document) -> list[str]:
 
 
 def _joined(known: Document, document: Document) -> Document:
-    """The newer one, with the recordings and KPIs that only the older one has."""
+    """Return the newer document, with the recordings and KPIs that only the older one has."""
     recordings = {str(each.get("recording")): each for each in map(mapping, listing(known.get("recordings")))}
     for each in document["recordings"]:
         name = str(each["recording"])

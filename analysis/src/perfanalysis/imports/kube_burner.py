@@ -1,4 +1,4 @@
-"""A local folder of kube-burner, as a run directory or as a run of a history by orion's columns."""
+"""A local folder of kube-burner, as a run directory or as a run of a history with orion's columns."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from perfanalysis.workloads.prometheus_ranges import NAME, samples_of
 
 TOOL = "kube-burner"
 NO_KEY = re.compile(r"version|name|url|uuid|region|domain|image|date|time", re.IGNORECASE)
-"""Metadata whose names have one of these words do not decide what a job is compared with."""
+"""Metadata whose names contain one of these words do not determine comparable jobs."""
 OF_THE_DOCUMENT = frozenset(
     (
         *("timestamp", "endTimestamp", "churnStartTimestamp", "churnEndTimestamp", "elapsedTime", "uuid", "metricName"),
         *("incrementalLoadUUID", "jobConfig", "jobName", "version", "passed", "executionErrors", "achievedQps"),
     )
 )
-"""What a summary has beside the metadata that its user gave."""
+"""Keys of a summary that are not metadata of its user."""
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Folder:
-    """The documents of a folder: those of one kind in a file, those of a file that cannot be read are None."""
+    """The documents of a folder, by kind; None for a file that cannot be read."""
 
     directory: Path
     files: Mapping[str, list[Record] | None]
@@ -49,18 +49,18 @@ class Folder:
 
     @property
     def summaries(self) -> list[Record]:
-        """The summaries of the jobs, in their order."""
+        """Return the summaries of the jobs, in order."""
         return self.files.get(SUMMARY) or []
 
 
 def read_folder(directory: Path) -> Folder:
-    """Read every JSON file of a folder. Raises UsageError when it is none of kube-burner's, DataQualityError when its
-    summary cannot be read.
+    """Read every JSON file of a folder. Raises UsageError if it is not kube-burner's, DataQualityError if its summary
+    cannot be read.
     """
     paths = sorted(directory.glob("*.json"))
     if SUMMARY not in {path.name for path in paths}:
         raise UsageError(
-            f"{directory} has no {SUMMARY}; give the folder of kube-burner's indexer local (metricsDirectory), unpacked"
+            f"{directory} has no {SUMMARY}; pass the unpacked folder of kube-burner's local indexer (metricsDirectory)"
         )
     findings: list[Finding] = []
     files: dict[str, list[Record] | None] = {}
@@ -68,7 +68,7 @@ def read_folder(directory: Path) -> Folder:
         files[path.name] = _records(path, findings)
     if not files[SUMMARY]:
         reason = "; ".join(finding.text for finding in findings if finding.where == SUMMARY) or "it is empty"
-        raise DataQualityError(f"{directory / SUMMARY}: no job can be read: {reason}")
+        raise DataQualityError(f"{directory / SUMMARY}: no job could be read: {reason}")
     return Folder(directory, files, tuple(findings))
 
 
@@ -81,13 +81,13 @@ def _records(path: Path, findings: list[Finding]) -> list[Record] | None:
     given = loaded if isinstance(loaded, list) else [loaded]
     records = [record for record in given if isinstance(record, dict)]
     if len(records) < len(given):
-        text = f"{len(given) - len(records)} entries are no JSON objects and were left out"
+        text = f"{len(given) - len(records)} entries are not JSON objects and were left out"
         findings.append(Finding("error", path.name, text))
     return records
 
 
 def imported_folder(folder: Folder) -> Imported:
-    """The run that a folder is: a cell for each job. Raises DataQualityError when a job has no name."""
+    """Return the run of a folder: a cell for each job. Raises DataQualityError if a job has no name."""
     names = [job_of(summary) for summary in folder.summaries]
     nameless = names.index(None) + 1 if None in names else None
     if nameless is not None:
@@ -120,7 +120,9 @@ def _recording(folder: Folder, summary: Record, job: str, number: int) -> Record
     answers = tuple(_answers(folder, job, alone=len(folder.summaries) == 1))
     files |= query_files(answers)
     errors = summary.get("executionErrors")
-    reason = "; ".join(map(str, listing(errors))) or text_or_none(errors) or "kube-burner says that it did not pass"
+    reason = (
+        "; ".join(map(str, listing(errors))) or text_or_none(errors) or "kube-burner reports that the job did not pass"
+    )
     return Recording(
         name=job,
         files=files,
@@ -136,7 +138,7 @@ def _bytes(records: list[Record]) -> bytes:
 
 
 def _own(records: list[Record], job: str, began: float | None, ended: float | None, *, alone: bool) -> list[Record]:
-    """The documents of a job: by its name, else by their time in it."""
+    """Return the documents of a job: by its name, else by their times."""
 
     def is_own(record: Record) -> bool:
         name, at_s = job_of(record), moment(record)
@@ -148,7 +150,7 @@ def _own(records: list[Record], job: str, began: float | None, ended: float | No
 
 
 def _values(summary: Record, job: str) -> dict[str, Any]:
-    """What tells one job from others, and decides what it is compared with."""
+    """Return what distinguishes a job from others and determines comparable jobs."""
     config = mapping(summary.get("jobConfig"))
     known = (("iterations", "jobIterations"), ("qps", "qps"), ("burst", "burst"), ("type", "jobType"))
     values = {f"kube_burner_{name}": config.get(key) for name, key in known}
@@ -156,7 +158,7 @@ def _values(summary: Record, job: str) -> dict[str, Any]:
 
 
 def _metadata(summary: Record) -> dict[str, Setting]:
-    """What the user's metadata says of the cluster; versions, names and addresses are no keys."""
+    """Return the user's metadata about the cluster; versions, names and addresses are not keys."""
     return {
         name: Setting(value, key=NO_KEY.search(name) is None)
         for name, value in summary.items()
@@ -165,12 +167,12 @@ def _metadata(summary: Record) -> dict[str, Setting]:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether it can be written as a setting: a text, or a number that JSON has."""
+    """Return whether a value can be a setting: a text, or a number that JSON can express."""
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _answers(folder: Folder, job: str, *, alone: bool) -> Iterator[Answer]:
-    """An answer for each metric of the metric profile, in the form of Prometheus' own."""
+    """Return a response for each metric of the metric profile, in the form of Prometheus'."""
     for name, records in folder.files.items():
         if name in (SUMMARY, ALERTS) or PODS in name or QUANTILES in name:
             continue
@@ -197,19 +199,19 @@ def _series(records: list[Record]) -> list[dict[str, Any]]:
 
 
 def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
-    """Add a test's columns of a folder to a history; a finding for each that the documents do not give.
+    """Add the columns of a test, computed from a folder, to a history; a finding for each column without a value.
 
-    Raises UsageError when the folder is not of the test, DataQualityError when it has no uuid or no column at all.
+    Raises UsageError if the folder does not match the test, DataQualityError if it has no uuid or no column at all.
     """
     summary = folder.summaries[0]
     wrong = unlike(test, summary)
     if wrong:
-        raise UsageError(f"{folder.directory} is not of the test {test.name}: {'; '.join(wrong)}")
+        raise UsageError(f"{folder.directory} does not match the test {test.name}: {'; '.join(wrong)}")
     uuid = text_or_none(summary.get("uuid"))
     columns = columns_of(test, [record for records in folder.files.values() for record in records or []])
     if uuid is None or not columns.values:
         reason = "its summary has no uuid" if uuid is None else "; ".join(columns.missing.values())
-        raise DataQualityError(f"{folder.directory} gives no run of {test.name}: {reason}")
+        raise DataQualityError(f"{folder.directory} has no run of {test.name}: {reason}")
     shown = {
         name: value
         for name, value in summary.items()
@@ -231,7 +233,7 @@ def keep_columns(folder: Folder, test: OrionTest, history: Path) -> Added:
     "--history",
     type=LocalPath(),
     metavar="FOLDER",
-    help="Instead of a run: add the columns of --orion-config to this history.",
+    help="Add the columns of --orion-config to this history instead of creating a run.",
 )
 @CONFIG
 @TEST
@@ -244,15 +246,15 @@ def import_kube_burner(
     orion_test: str | None,
     orion_vars: str | None,
 ) -> None:
-    """Make a run directory of DIRECTORY, the folder of kube-burner's indexer `local`.
+    """Create a run directory from DIRECTORY, the folder of kube-burner's indexer `local`.
 
-    Each job is a cell: its summary, its pods' latencies, its quantiles, which are recomputed from the pods, its alerts,
-    and the samples of its metric profile. With --history and --orion-config the metrics of a test of orion's are
-    computed from the documents, as orion would from its index. Exit code 5 when a file cannot be read; the others are
-    taken in.
+    Each job becomes a cell with its summary, the latencies of its pods, its quantiles (computed again from the pods),
+    its alerts, and the samples of its metric profile. With --history and --orion-config, it computes the metrics of a
+    test of orion from the documents, as orion would from its index. Exit code 5: a file could not be read; the others
+    were imported.
     """
     if (history is None) != (orion_config is None):
-        raise UsageError("--history and --orion-config belong together")
+        raise UsageError("pass --history and --orion-config together")
     folder = read_folder(directory)
     print_findings(folder.findings)
     if history is not None and orion_config is not None:
@@ -267,4 +269,4 @@ def import_kube_burner(
         click.echo(f"Run: {run}")
     lost = [finding.where for finding in folder.findings if finding.severity == "error"]
     if lost:
-        raise DataQualityError(f"{', '.join(lost)} could not be read whole. The rest was taken in")
+        raise DataQualityError(f"could not read all of {', '.join(lost)}; the rest was imported")

@@ -1,4 +1,4 @@
-"""LTS payloads of MatrixBenchmarking, which its workloads export for long-term storage, as runs of a history."""
+"""LTS payloads of MatrixBenchmarking, the long-term storage format of its workloads, as runs of a history."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from perfanalysis.workloads.fine_tuning.job import leaves
 from perfanalysis.workloads.kpis import Direction, KpiValue
 
 SENTINEL = -1
-"""What stands for a metric that was absent."""
+"""The value that marks a missing metric."""
 SAME = {"s": "seconds", "sec": "seconds", "secs": "seconds", "second": "seconds", "x": "count", "": "count"}
-"""Units by other names."""
-NO_VALUE = "the payload has none: its function failed"
-NOT_FINITE = "it is not finite"
-ABSENT = "-1 stands for a metric that was absent"
+"""Units and their other names."""
+NO_VALUE = "the payload has no value: the function that computes it failed"
+NOT_FINITE = "it is not a finite number"
+ABSENT = "-1 marks a missing metric"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, or None with the reason; `count` is of how many values of a list it is the median."""
+    """A number, or None with the reason; `count` is the length of the list whose median it is."""
 
     number: float | None
     reason: str | None = None
     count: int | None = None
     was_text: bool = False
-    """Whether the number stood there as a text, as numbers of numpy do."""
+    """Whether the number was a text, as numpy's numbers are."""
 
 
 def measured(value: object) -> Measured:
-    """What the value of a KPI says."""
+    """Return the value of a KPI."""
     if isinstance(value, list):
         return _median([measured(each) for each in value])
     if value is None:
         return Measured(None, NO_VALUE)
     number = any_number(value)
     if number is None:
-        return Measured(None, f"{str(value)[:40]!r} is no number")
+        return Measured(None, f"{str(value)[:40]!r} is not a number")
     if not math.isfinite(number):
         return Measured(None, NOT_FINITE)
     if number == SENTINEL:
@@ -69,7 +69,7 @@ def _median(found: list[Measured]) -> Measured:
 
 
 def scale_of(unit: object) -> Scale:
-    """The unit of ours that a unit of a payload is, and the factor to it; an unknown one is kept as an annotation."""
+    """Return our unit for a unit of a payload, and the factor; an unknown one is kept as an annotation."""
     text = str(unit or "").strip()
     whole, slash, per = text.partition("/")
     if slash and per in ("s", "sec", "second") and whole:
@@ -85,14 +85,14 @@ def scale_of(unit: object) -> Scale:
 
 
 def name_of(name: Any) -> str:
-    """The name of a KPI as ours are: lower_case."""
+    """Return the name of a KPI in our form: lower_case."""
     lowered = re.sub(r"[^a-z0-9_]+", "_", str(name).lower()).strip("_")
     return lowered if lowered[:1].isalpha() else f"kpi_{lowered}"
 
 
 TOOL = "lts"
 FACTS = ("ocp_version", "run_id", "ci_engine", "test_path", "presets", "urls", "lts_schema_version")
-"""What the metadata tells beside the settings, and that decides nothing."""
+"""Metadata that are neither settings nor keys."""
 
 
 @dataclass(frozen=True)
@@ -116,29 +116,33 @@ class File:
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """A file, or every JSON file of a directory. Raises UsageError when there is none."""
+    """Return a file, or every JSON file of a directory. Raises UsageError if there is none."""
     found = tuple(sorted(path.glob("*.json"))) if path.is_dir() else (path,)
     if not found:
-        raise UsageError(f"{path} holds no *.json; give LTS payloads, or the directory they were downloaded to")
+        raise UsageError(f"{path} contains no *.json; pass LTS payloads, or the directory with them")
     return found
 
 
 def read_file(path: Path) -> File:
-    """One payload, or a list of them. What is none is a finding. Raises UsageError when the file cannot be read."""
+    """Return one payload, or a list of them; invalid ones become findings. Raises UsageError if the file cannot be
+    read.
+    """
     try:
         content = path.read_bytes()
         found = load_json(content)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}") from error
     payloads: dict[str, Payload] = {}
     findings = []
     for number, document in enumerate(found if isinstance(found, list) else [found]):
         where = path.name if not isinstance(found, list) else f"{path.name}[{number}]"
         payload = _payload(document, where)
         if payload is None:
-            findings.append(Finding("error", where, "it is no LTS payload (metadata and kpis) and was left out"))
+            findings.append(Finding("error", where, "it is not an LTS payload (metadata and kpis) and was left out"))
         elif payload.run.run in payloads:
-            findings.append(Finding("warning", where, f"the test {payload.run.run} is there twice; the first counts"))
+            findings.append(
+                Finding("warning", where, f"the test {payload.run.run} occurs twice; only the first is used")
+            )
         else:
             payloads[payload.run.run] = payload
     return File(path, content, tuple(payloads.values()), tuple(findings))
@@ -163,13 +167,13 @@ def _payload(document: object, where: str) -> Payload | None:
         keys=keys,
         facts=facts,
     )
-    # only tests that went well are compared with
+    # only successful tests are used for comparisons
     good = metadata.get("status") in (None, "Valid") and metadata.get("exit_code") in (None, 0, "0")
     return Payload(run, "ok" if good else "failed", missing, findings)
 
 
 def _keys_and_facts(metadata: Document) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings that decide what a test is compared with, and what is only known of it: versions foremost."""
+    """Return the settings that determine comparable tests, and additional facts, mainly versions."""
     settings = {name: value for name, value in leaves(mapping(metadata.get("settings"))) if value is not None}
     facts = {name: metadata[name] for name in FACTS if metadata.get(name) is not None}
     facts |= {name: value for name, value in settings.items() if name.endswith("version")}
@@ -204,7 +208,7 @@ def _kpi(name: str, kpi: Document, number: float, count: int | None) -> KpiValue
 
 
 def _direction(kpi: Document) -> Direction:
-    """Which way is better; neither when the payload says nothing, or that it is of no interest to a regression."""
+    """Return which direction is better; neither if the payload does not state it, or excludes it from regressions."""
     lower = kpi.get("lower_better")
     if kpi.get("ignored_for_regression") or not isinstance(lower, bool):
         return "neither"
@@ -216,11 +220,11 @@ def _findings(where: str, missing: Mapping[str, str], texts: int) -> Iterator[Fi
         names = ", ".join(name for name, each in missing.items() if each == reason)
         yield Finding("warning", where, f"{count} KPIs have no value ({reason}): {names}")
     if texts:
-        yield Finding("note", where, f"{texts} KPIs have their number as a text; it is read as a number")
+        yield Finding("note", where, f"{texts} KPIs have a text instead of a number; the text is read as a number")
 
 
 def history_documents(payloads: Iterable[Payload], imported: Document) -> Iterator[Document]:
-    """A document psap.perf/history/1 for each payload; `missing` names its KPIs without a value, with the reasons."""
+    """Return one psap.perf/history/1 for each payload; `missing` are its KPIs without a value and the reasons."""
     for payload in payloads:
         for document in documents([payload.run], imported):
             recordings = [{**recording, "missing": dict(payload.missing)} for recording in document["recordings"]]
@@ -233,8 +237,9 @@ def history_documents(payloads: Iterable[Payload], imported: Document) -> Iterat
 def import_lts(paths: tuple[Path, ...], folder: Path) -> None:
     """Add LTS payloads to a history.
 
-    PATHS are files with a payload or a list of them, or directories of such files, as they are exported and downloaded.
-    A run's id is the test's uuid; the settings are the keys that it is compared by, versions and the like are facts.
+    PATHS are files with one payload or a list of them, or directories of such files, as exported and downloaded. The ID
+    of a run is the uuid of the test; its settings become the keys for comparisons, versions and other metadata become
+    facts.
     """
     for path in (file for given in paths for file in files_of(given)):
         read = read_file(path)

@@ -38,7 +38,7 @@ from perfanalysis.workloads.kpis import Direction, KpiValue, metric_name
 
 
 class _Lines:
-    """The lines of a text, and the number of the last one that was taken."""
+    """The lines of a text, and the number of the last one that was read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -51,19 +51,19 @@ class _Lines:
 
 
 def families_of(content: bytes, where: str) -> tuple[Metric, ...]:
-    """The families of a text, in its order. Raises DataQualityError naming `where` and the line."""
+    """Yield the families of a text, in order. Raises DataQualityError with `where` and the line."""
     try:
         lines = _Lines(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         place = content[: error.start].count(b"\n") + 1
-        raise DataQualityError(f"{where}:{place}: it is no OpenMetrics text: no UTF-8") from error
+        raise DataQualityError(f"{where}:{place}: not OpenMetrics text: not UTF-8") from error
     try:
         return tuple(cast(Iterator[Metric], text_fd_to_metric_families(lines)))  # type: ignore[no-untyped-call]
-    # some lines it does not refuse but stumbles over
+    # the parser fails on some lines with other errors
     except Exception as error:
         reason = str(error) if isinstance(error, ValueError) else ""
-        text = reason or "the parser of Prometheus cannot read it up to here"
-        raise DataQualityError(f"{where}:{max(lines.number, 1)}: it is no OpenMetrics text: {text}") from error
+        text = reason or "the parser of Prometheus cannot read it up to this line"
+        raise DataQualityError(f"{where}:{max(lines.number, 1)}: not OpenMetrics text: {text}") from error
 
 
 TOOL = "openmetrics"
@@ -75,7 +75,7 @@ STATISTICS: Mapping[str, Callable[[list[float]], float]] = {
     "max": max,
 }
 NO_KEYS = frozenset(("recording", "cell", "part"))
-"""Labels of ours that tell recordings apart and are no setting."""
+"""Labels of psap.perf that distinguish recordings and are not settings."""
 COUNTS = ("_count", "_gcount")
 _STAMP = re.compile(r"\b\d{8}T\d{6}Z\b")
 _BASE_UNITS = tuple(unit.name for unit in TABLE if unit.reason == BASE)
@@ -85,7 +85,7 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a text is read: which label names the run, which labels are only facts, what stands for several moments."""
+    """How to read a text: the label that names the run, labels that are only facts, the statistic of samples."""
 
     overrides: KpiOverrides
     run: str | None = None
@@ -97,7 +97,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a family with the labels that remain."""
+    """A number of a family with the remaining labels."""
 
     name: str
     help: str
@@ -110,14 +110,14 @@ class Number:
 def foreign_runs(
     families: tuple[Metric, ...], path: Path, digest: str, reading: Reading
 ) -> tuple[tuple[ForeignRun, ...], tuple[Finding, ...]]:
-    """The runs of a text, and what of it is no KPI.
+    """Return the runs of a text, and findings about the rest.
 
-    Raises UsageError when it does not tell when it was, or a series has several moments and no statistic was chosen;
-    DataQualityError when it holds no number, or two that would be one KPI.
+    Raises UsageError if the text has no times, or if a series has several samples and no statistic was chosen;
+    DataQualityError if it has no number, or two that would become one KPI.
     """
     numbers = [number for family in families for number in _numbers(family)]
     if not numbers:
-        raise DataQualityError(f"{path} holds no number that can be a KPI")
+        raise DataQualityError(f"{path} has no value that can be a KPI")
     known = _declared() if any(family.name.startswith(OURS) for family in families) else {}
     grouped: dict[tuple[str, Labels], dict[str, list[Number]]] = {}
     for number in numbers:
@@ -131,7 +131,7 @@ def foreign_runs(
 
 
 def _numbers(family: Metric) -> Iterator[Number]:
-    """What of a family can be a KPI; a mean stands for the sum of a histogram or a summary."""
+    """Yield what can be a KPI; a mean replaces the sum of a histogram or a summary."""
     scale = _scale(family)
     sums: dict[tuple[Labels, float | None], float] = {}
     for sample in family.samples:
@@ -171,7 +171,7 @@ def _seconds(sample: Sample) -> float | None:
 
 
 def _scale(family: Metric) -> Scale:
-    """The unit that the text tells, else the base unit that the name ends with."""
+    """Return the unit in the text, else the base unit at the end of the name."""
     text = family.unit or next((unit for unit in _BASE_UNITS if family.name.endswith(f"_{unit}")), "")
     if not text:
         return UNKNOWN
@@ -200,7 +200,7 @@ def _run(
     names = [kpi.name for kpi in kpis]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataQualityError(f"{path}: several metrics would be the KPI {twice} of {recording}; rename one")
+        raise DataQualityError(f"{path}: several metrics would become the KPI {twice} of {recording}; rename one")
     facts = {**info, **{name: text for name, text in shown.items() if name in reading.facts}}
     return ForeignRun(
         run=run,
@@ -224,7 +224,7 @@ def _kpi(
     first, values = numbers[0], [number.value for number in numbers]
     if len(values) > 1 and reading.statistic is None:
         raise UsageError(
-            f"{path}: {name} has {len(values)} moments; say by --statistic which number stands for them: "
+            f"{path}: {name} has {len(values)} samples; choose the value of the KPI with --statistic: "
             + ", ".join(STATISTICS)
         )
     value = STATISTICS[reading.statistic or "last"](values)
@@ -240,24 +240,24 @@ def _kpi(
 
 
 def _declared() -> Mapping[str, tuple[str, str, Direction]]:
-    """Name of the metric → name, unit and direction of each KPI of ours."""
+    """Name of the metric → name, unit and direction of each KPI of psap.perf."""
     kpis = [kpi for kind in shipped().all.values() for kpi in kind.kpis]
     return {metric_name(kpi): (kpi.name, kpi.unit, kpi.direction) for kpi in kpis}
 
 
 def _started(run: str, found: Mapping[str, list[Number]], reading: Reading, path: Path) -> float:
-    """As given, else the first timestamp, else the time in the id of a run of ours."""
+    """Return the start: as passed, else the first timestamp, else the time in the id of a run of psap.perf."""
     if reading.started is not None:
         given = parse_time(reading.started)
         if given is None:
-            raise UsageError(f"--started {reading.started}: it must be such as 2026-11-22T10:00:00Z, with its zone")
+            raise UsageError(f"--started {reading.started}: write a time with its zone, such as 2026-11-22T10:00:00Z")
         return given
     stamps = [number.at_s for numbers in found.values() for number in numbers if number.at_s is not None]
     if stamps:
         return min(stamps)
     stamp = _STAMP.search(run)
     if stamp is None:
-        raise UsageError(f"{path} does not tell when it was: it has no timestamps; give --started")
+        raise UsageError(f"{path} has no timestamps; pass --started")
     return datetime.strptime(stamp[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
 
 
@@ -274,29 +274,42 @@ def _info(families: tuple[Metric, ...]) -> dict[str, str]:
 def _left_out(families: tuple[Metric, ...], path: Path) -> Iterator[Finding]:
     endless = sum(not _finite(sample) for family in families for sample in family.samples)
     if endless:
-        yield Finding("warning", path.name, f"{endless} samples are not finite: left out")
+        yield Finding("warning", path.name, f"left out {endless} samples: not finite")
     buckets = [family.name for family in families if family.type in ("histogram", "gaugehistogram")]
     states = [family.name for family in families if family.type == "stateset"]
     if buckets:
-        text = f"of {', '.join(buckets)} only count and mean are KPIs, no percentile: buckets do not tell it"
+        text = f"of {', '.join(buckets)} only count and mean become KPIs: buckets do not determine percentiles"
         yield Finding("note", path.name, text)
     if states:
-        yield Finding("note", path.name, f"{', '.join(states)}: states are no KPIs, left out")
+        yield Finding("note", path.name, f"left out {', '.join(states)}: states are not KPIs")
 
 
 @click.command("openmetrics")
 @click.argument("files", nargs=-1, required=True, type=LocalPath(exists=True, dir_okay=False))
 @HISTORY
 @click.option(
-    "--run", "run_id", metavar="ID", help="The run's id; else the label that --run-label names, else the file's name."
+    "--run",
+    "run_id",
+    metavar="ID",
+    help="ID of the run. [default: the value of the label of --run-label, else the file's name]",
 )
-@click.option("--run-label", default="run", show_default=True, metavar="LABEL", help="The label that names the run.")
-@click.option("--started", metavar="TIME", help="When it was, with its zone; not needed where there are timestamps.")
-@click.option("--fact", "facts", multiple=True, metavar="LABEL", help="A label that runs may differ in; repeatable.")
+@click.option(
+    "--run-label", default="run", show_default=True, metavar="LABEL", help="Label whose value is the run's ID."
+)
+@click.option(
+    "--started", metavar="TIME", help="Time of the results, with its zone; not needed if the file has timestamps."
+)
+@click.option(
+    "--fact",
+    "facts",
+    multiple=True,
+    metavar="LABEL",
+    help="Label whose values may differ between compared runs; repeatable.",
+)
 @click.option(
     "--statistic",
     type=click.Choice(["last", "mean", "min", "max"]),
-    help="Which number stands for the several moments of a dump.",
+    help="Value to use if a metric has several samples.",
 )
 @kpi_override_options
 def import_openmetrics(
@@ -313,9 +326,9 @@ def import_openmetrics(
 ) -> None:
     """Add the numbers of OpenMetrics text to a history.
 
-    Each of FILES is of one run, or has a label that names it. Samples with the same labels are one recording, and its
-    labels are the keys that it is compared by. The parser is that of Prometheus' Python client. KPIs of ours (kpis.prom
-    of a report) keep name, unit and direction.
+    Each of FILES has one run, or a label that names the run. Samples with the same labels form one recording, and its
+    labels become the keys for comparisons. Prometheus' Python client parses the text. KPIs of psap.perf (kpis.prom of a
+    report) keep name, unit and direction.
     """
     reading = Reading(kpi_overrides(lower, higher, units), run_id, run_label, started, frozenset(facts), statistic)
     for path in files:

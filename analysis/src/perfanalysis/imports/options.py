@@ -1,4 +1,4 @@
-"""Options of the commands of import, and what a user says of KPIs whose files tell neither unit nor direction."""
+"""Options of the import commands, and the user's declarations of units and directions that files do not state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTO = click.option(
     "--into",
     type=LocalPath(),
     metavar="RUN",
-    help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
+    help="Run directory to create. [default: a new one in PERF_RUNS_DIR or ./runs]",
 )
 HISTORY = click.option(
     "--history",
@@ -26,7 +26,7 @@ HISTORY = click.option(
     required=True,
     type=LocalPath(),
     metavar="FOLDER",
-    help="The history that takes it in; it is made where there is none.",
+    help="History to append to; created if missing.",
 )
 
 
@@ -44,12 +44,12 @@ SCALED: Mapping[str, tuple[str, float]] = {
     "KiB": ("bytes", 2.0**10),
     "MiB": ("bytes", 2.0**20),
 }
-"""Units that files have, each with the one that a KPI has and the factor between them."""
+"""Units in files, each with the unit of a KPI and the factor between them."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit of a KPI, and what the file's numbers are multiplied by."""
+    """The unit of a KPI, and the factor for the file's numbers."""
 
     unit: str
     factor: float = 1.0
@@ -60,26 +60,31 @@ UNKNOWN = Scale("{unknown}")
 
 @dataclass(frozen=True)
 class KpiOverrides:
-    """Patterns of KPIs' names (`*` for any letters): the first that fits counts."""
+    """Patterns of KPIs' names (`*` matches any characters): the first match is used."""
 
     directions: tuple[tuple[str, Direction], ...] = ()
     scales: tuple[tuple[str, Scale], ...] = ()
 
     def direction(self, kpi: str, otherwise: Direction = "neither") -> Direction:
-        """Which way is better, by the user or else as the file or its config says."""
+        """Return which direction is better: by the user, else by the file or its config."""
         return next((value for pattern, value in self.directions if fnmatch.fnmatchcase(kpi, pattern)), otherwise)
 
     def scale(self, kpi: str, otherwise: Scale = UNKNOWN) -> Scale:
-        """The unit, by the user or else as the file says."""
+        """Return the unit: by the user, else by the file."""
         return next((value for pattern, value in self.scales if fnmatch.fnmatchcase(kpi, pattern)), otherwise)
 
 
 def kpi_override_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options `--lower`, `--higher` and `--unit`."""
+    """Add the options `--lower`, `--higher` and `--unit`."""
     options = (
-        ("--unit", "units", "KPI=UNIT", "Its unit, such as 'pod_*=ms'; the same."),
-        ("--higher", "higher", "KPI", "Higher is better for this KPI; the same."),
-        ("--lower", "lower", "KPI", "Lower is better for this KPI; repeatable, `*` stands for any letters."),
+        ("--unit", "units", "KPI=UNIT", "Unit of matching KPIs, such as 'pod_*=ms'; repeatable."),
+        (
+            "--higher",
+            "higher",
+            "KPI",
+            "KPIs of which a higher value is better; repeatable, `*` matches any characters.",
+        ),
+        ("--lower", "lower", "KPI", "KPIs of which a lower value is better; repeatable, `*` matches any characters."),
     )
     for name, parameter, shown, text in options:
         command = click.option(name, parameter, multiple=True, metavar=shown, help=text)(command)
@@ -87,7 +92,7 @@ def kpi_override_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kpi_overrides(lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]) -> KpiOverrides:
-    """What these options say. Raises UsageError for a unit that is none."""
+    """Return the declarations of these options. Raises UsageError for an unknown unit."""
     directions: list[tuple[str, Direction]] = [(pattern, "lower") for pattern in lower]
     directions += [(pattern, "higher") for pattern in higher]
     return KpiOverrides(tuple(directions), tuple(_unit(text) for text in units))
@@ -97,7 +102,7 @@ def _unit(text: str) -> tuple[str, Scale]:
     pattern, _, given = text.partition("=")
     unit, factor = SCALED.get(given, (given, 1.0))
     if not pattern:
-        raise UsageError(f"--unit must be such as 'pod_*=ms', not {text!r}")
+        raise UsageError(f"--unit {text!r}: write NAME=UNIT, such as 'pod_*=ms'")
     try:
         return pattern, Scale(unit_of(unit).name, factor)
     except ValueError as error:

@@ -28,43 +28,43 @@ if TYPE_CHECKING:
 MARKER = "prometheus_queries.yml"
 TOOL = "prometheus"
 WITHOUT_STEP_S = 1.0
-"""The step of samples that were all taken at one moment."""
+"""The step of samples with a single time."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One query: its name, the answer as it is kept, and its samples; `error` says why there is none."""
+    """One query: its name, the response as stored, and its samples; `error` states why there are none."""
 
     name: str
     content: bytes
     samples: pd.DataFrame | None
     error: str | None = None
     query: str | None = None
-    """What was asked, where it is known."""
+    """The query, if known."""
     overridden: Mapping[str, Any] = field(default_factory=dict)
-    """What the user says of its values: unit, factor, direction."""
+    """The user's declarations about its values: unit, factor, direction."""
 
     @property
     def file(self) -> str:
-        """The name of the file that holds it in the run."""
+        """Return the name of its file in the run."""
         return f"{file_name(self.name)}.json"
 
 
 def read_answers(paths: Iterable[Path]) -> tuple[Answer, ...]:
-    """An answer for each JSON file, named like it, and one for each family of an OpenMetrics text.
+    """Return a response for each JSON file, named after it, and one for each family of an OpenMetrics text.
 
-    What cannot be read has an error instead of samples. Raises UsageError when two would have the same name, and
-    DataQualityError when no file can be read.
+    Invalid input has an error instead of samples. Raises UsageError if two would have the same name, and
+    DataQualityError if no file can be read.
     """
     paths = tuple(paths)
     answers = tuple(answer for path in paths for answer in _answers(path))
     twice = [name for name, count in Counter(answer.file for answer in answers).items() if count > 1]
     if twice:
-        raise UsageError(f"{len(twice)} answers would have the name of another, such as {twice[0]}; rename their files")
+        raise UsageError(f"{len(twice)} answers have the same name as another, such as {twice[0]}; rename their files")
     if all(answer.samples is None for answer in answers):
         raise DataQualityError("; ".join(f"{answer.name}: {answer.error}" for answer in answers))
     if not any(answer.samples is not None and len(answer.samples) for answer in answers):
-        raise DataQualityError(f"{', '.join(path.name for path in paths)}: there is no sample in it")
+        raise DataQualityError(f"no sample in {', '.join(path.name for path in paths)}")
     return answers
 
 
@@ -72,27 +72,27 @@ def _answers(path: Path) -> Iterable[Answer]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}") from error
     if content.lstrip()[:1] in (b"{", b"["):
         return (_of_json(path, content),)
     try:
         return [_of_family(family) for family in families_of(content, path.name) if family.samples]
     except DataQualityError as error:
-        return (Answer(path.stem, content, None, f"neither an answer in JSON nor OpenMetrics: {error}"),)
+        return (Answer(path.stem, content, None, f"neither JSON of the Prometheus API nor OpenMetrics: {error}"),)
 
 
 def _of_json(path: Path, content: bytes) -> Answer:
     try:
         samples = samples_of(load_json(content), path.stem)
         if not samples["at_s"].between(0, END_OF_TIME_S).all():
-            raise ValueError("a sample has a time that is none; Prometheus' are seconds since 1970")
+            raise ValueError("a sample has an invalid time; Prometheus counts seconds since 1970")
         return Answer(path.stem, content, samples)
     except ValueError as error:
         return Answer(path.stem, content, None, f"the answer cannot be read: {error}")
 
 
 def _of_family(family: Metric) -> Answer:
-    """In the form of an answer to a range query. Samples without a time are left out."""
+    """Return the form of a response to a range query. Samples without a time are left out."""
     series: dict[tuple[tuple[str, str], ...], list[list[Any]]] = {}
     for sample in family.samples:
         at_s = None if sample.timestamp is None else float(sample.timestamp)
@@ -105,14 +105,14 @@ def _of_family(family: Metric) -> Answer:
 
 
 def imported_answers(paths: tuple[Path, ...], answers: tuple[Answer, ...]) -> Imported:
-    """The run that these answers are: one window, from the first sample to the last."""
+    """Return the run of these responses: one window, from the first sample to the last."""
     files = query_files(answers)
     begin, end = _window(answers)
     return Imported(TOOL, paths[0], TOOL, (Recording(TOOL, files, started_s=begin, ended_s=end),))
 
 
 def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
-    """The files that a directory with these answers has; none when there is no sample."""
+    """Return the files of a directory with these responses; none if there is no sample."""
     found = [answer.samples for answer in answers if answer.samples is not None and len(answer.samples)]
     if not found:
         return {}
@@ -127,13 +127,13 @@ def query_files(answers: tuple[Answer, ...]) -> dict[str, Path | bytes]:
         "queries": [_query(answer) for answer in answers],
         "warnings": [],
     }
-    # JSON is YAML too, and needs no other writer
+    # JSON is YAML too: no other writer is needed
     files: dict[str, Path | bytes] = {MARKER: json.dumps(document, indent=1).encode()}
     return files | {answer.file: answer.content for answer in answers if answer.samples is not None}
 
 
 def with_overrides(answer: Answer, overrides: KpiOverrides) -> Answer:
-    """The answer with what the user says of the unit of its values, and of which way is better."""
+    """Return the response with the user's unit and direction of its values."""
     overridden: dict[str, Any] = {}
     scale, direction = overrides.scale(answer.name), overrides.direction(answer.name)
     if scale is not UNKNOWN:
@@ -144,7 +144,7 @@ def with_overrides(answer: Answer, overrides: KpiOverrides) -> Answer:
 
 
 def _window(answers: tuple[Answer, ...]) -> tuple[float, float]:
-    """From the first sample to the last."""
+    """Return the window from the first sample to the last."""
     found = [answer.samples["at_s"] for answer in answers if answer.samples is not None and len(answer.samples)]
     return min(float(times.min()) for times in found), max(float(times.max()) for times in found)
 
@@ -163,7 +163,7 @@ def _query(answer: Answer) -> dict[str, Any]:
 
 
 def _step(found: list[pd.DataFrame]) -> float:
-    """The usual distance of two samples of a series."""
+    """Return the usual distance between two samples of a series."""
     distances = [
         float(distance)
         for samples in found
@@ -180,12 +180,12 @@ def _step(found: list[pd.DataFrame]) -> float:
 def import_prometheus(
     files: tuple[Path, ...], into: Path | None, lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]
 ) -> None:
-    """Make a run directory of what a Prometheus answered.
+    """Create a run directory from responses of a Prometheus.
 
-    FILES are answers of its API (range or instant queries, in JSON), each named like its file, or OpenMetrics text with
-    timestamps, a query for each family. Units are told by the ends of names: _seconds, _bytes, _percent, … Mean, P50,
-    P95 and maximum of each series are KPIs; a query without a unit has none, and is named. Exit code 5 when a file
-    cannot be read; the run is made of the others.
+    FILES are responses of its API (range or instant queries, in JSON), each named after its file, or OpenMetrics text
+    with timestamps, one query per family. The ends of names determine units: _seconds, _bytes, _percent, … Mean, P50,
+    P95 and maximum of each series become KPIs; a query without a unit has none, and a message names it. Exit code 5: a
+    file could not be read; the run contains the others.
     """
     overrides = kpi_overrides(lower, higher, units)
     answers = tuple(with_overrides(answer, overrides) for answer in read_answers(files))
@@ -195,4 +195,4 @@ def import_prometheus(
     click.echo(f"Run: {run}")
     lost = [f"{answer.name}: {answer.error}" for answer in answers if answer.samples is None]
     if lost:
-        raise DataQualityError(f"{'; '.join(lost)}. The run was made without")
+        raise DataQualityError(f"{'; '.join(lost)}. The run was created without them")

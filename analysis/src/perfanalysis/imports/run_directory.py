@@ -1,4 +1,4 @@
-"""Write what another tool recorded as a run directory, so that everything else works on it."""
+"""Write the recordings of another tool as a run directory, so that all commands accept it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perfanalysis.files.runs_folder import runs_folder
 
 @dataclass(frozen=True)
 class Setting:
-    """What the test was set to. Runs are compared only when a `key` is equal."""
+    """A setting of the test. Runs are compared only if their `key` settings are equal."""
 
     value: Any
     key: bool = True
@@ -25,9 +25,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Recording:
-    """One recording: the files it is read from, each by its name with its contents or the file to copy.
+    """One recording: the files it is read from, by name, each with its contents or the file to copy.
 
-    With `cell`, its number and values, it is a cell of a matrix. Times are seconds since the epoch, None when unknown.
+    With `cell`, its number and values, it is a cell of a matrix. Times are seconds since the epoch, None if unknown.
     """
 
     name: str
@@ -36,13 +36,13 @@ class Recording:
     started_s: float | None = None
     ended_s: float | None = None
     error: str | None = None
-    """Why it failed; None when it did not."""
+    """Why it failed; None if it did not."""
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
 class Imported:
-    """Everything that a run directory is made of. `source` is the file or directory that was read."""
+    """The contents of a run directory. `source` is the file or directory that was read."""
 
     tool: str
     source: Path
@@ -52,34 +52,34 @@ class Imported:
     versions: Mapping[str, str] = field(default_factory=dict)
     cluster_version: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 of each file that was read, where those of the recordings are made of them."""
+    """The SHA-256 of each file that was read, if the files of the recordings are made from them."""
 
     @property
     def started_s(self) -> float | None:
-        """When its first recording began."""
+        """Return when its first recording began."""
         return min((one.started_s for one in self.recordings if one.started_s is not None), default=None)
 
     @property
     def ended_s(self) -> float | None:
-        """When its last recording ended."""
+        """Return when its last recording ended."""
         return max((one.ended_s for one in self.recordings if one.ended_s is not None), default=None)
 
     @property
     def error(self) -> str | None:
-        """Why the first recording that failed did."""
+        """Return why the first failed recording failed."""
         return next((one.error for one in self.recordings if one.error is not None), None)
 
 
 def write_run_directory(imported: Imported, into: Path | None) -> Path:
-    """Write the run; returns its directory, which is `into` or a new one in PERF_RUNS_DIR.
+    """Write the run and return its directory, which is `into` or a new one in PERF_RUNS_DIR.
 
-    Its id is the same for the same files. Raises UsageError when there is something already, or the place cannot be
-    written, or a file to copy cannot be read.
+    The same files have the same id. Raises UsageError if the directory exists or cannot be written, or if a file to
+    copy cannot be read.
     """
     try:
         files = {folder: dict(_contents(recording)) for recording, folder in _folders(imported)}
     except OSError as error:
-        raise UsageError(f"{imported.source}: a file cannot be read: {error}") from error
+        raise UsageError(f"cannot read a file of {imported.source}: {error}") from error
     hashes = imported.files or {
         f"{folder}/{name}": hashlib.sha256(content).hexdigest()
         for folder, contents in files.items()
@@ -104,7 +104,7 @@ def write_run_directory(imported: Imported, into: Path | None) -> Path:
 
 
 def run_id(flow: str, started_s: float | None, hashes: Mapping[str, str]) -> str:
-    """The same for the same files: flow, begin (else `undated`), and a hash of their hashes."""
+    """Return the id, the same for the same files: flow, start (else `undated`), and a hash of their hashes."""
     digest = hashlib.sha256("".join(f"{name} {text}\n" for name, text in sorted(hashes.items())).encode()).hexdigest()
     stamp = iso(started_s)
     began = "undated" if stamp is None else f"{re.sub(r'[-:]', '', stamp[:19])}Z"
@@ -112,20 +112,20 @@ def run_id(flow: str, started_s: float | None, hashes: Mapping[str, str]) -> str
 
 
 def new_place(run: Path) -> Path:
-    """Make an empty directory for a run. Raises UsageError when there is something already, or it cannot be made."""
+    """Create an empty directory for a run. Raises UsageError if it exists or cannot be created."""
     if run.exists() and (not run.is_dir() or any(run.iterdir())):
-        raise UsageError(f"{run} is there already; give another place, or remove it")
+        raise UsageError(f"{run} already exists; choose another directory or remove it")
     try:
         run.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{run} cannot be made: {error.strerror}; give another place") from error
+        raise UsageError(f"cannot create {run}: {error.strerror}; choose another directory") from error
     return run
 
 
 def run_document(
     name: str, flow: str, started_s: float | None, ended_s: float | None, origin: Mapping[str, Any]
 ) -> Document:
-    """run.json of a run that another tool recorded, and that went well; `origin` tells which and of which files."""
+    """Return run.json of a successful run that another tool recorded; `origin` names the tool and the files."""
     return {
         "schema": "psap.perf/run/1",
         "id": name,
@@ -149,7 +149,7 @@ def run_document(
 
 
 def settings_document(settings: Mapping[str, Setting], tool: str) -> Document:
-    """settings.yml with what the tool's files say of the test's settings. JSON is YAML, and needs no other writer."""
+    """Return settings.yml with the test's settings in the tool's files. JSON is YAML: no other writer is needed."""
     entries = {
         name: {
             "value": setting.value,
@@ -162,7 +162,7 @@ def settings_document(settings: Mapping[str, Setting], tool: str) -> Document:
 
 
 def file_name(text: str) -> str:
-    """A text as a recording of a file's name."""
+    """Return a text as the name of a recording's file."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("._") or "unnamed"
 
 
@@ -194,7 +194,7 @@ def _cell_document(recording: Recording, cell: tuple[int, Mapping[str, Any]]) ->
 
 
 def _run_facts(imported: Imported) -> Document:
-    """What differs from a run that went well and of which nothing more is known."""
+    """Return what differs from a successful run without further information."""
     version, error = imported.cluster_version, imported.error
     facts: Document = {"versions": dict(imported.versions)}
     if version is not None:

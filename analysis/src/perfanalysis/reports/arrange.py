@@ -1,4 +1,4 @@
-"""What a layout chooses of a report's content, in the order that it asks for."""
+"""Select what a layout requests of a report's content, in its order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from perfanalysis.reports.content import Content, Group
 from perfanalysis.reports.layout import EVERYTHING, Entry, Page, Where, known_names
 
 ONLY_WHEN_NEEDED = ("errors", "headlines", "data", "verdicts", "comparison")
-"""Sections that a report of a run may lack without a word: nothing failed, there is one recording only."""
+"""Sections that may be missing in a report without a note: nothing failed, or there is one recording only."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A section with the identifier that its heading has on the page."""
+    """A section with the identifier of its heading on the page."""
 
     anchor: str
     section: Section
@@ -30,7 +30,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Passage:
-    """Sections in a row that concern the run, or one recording: then it has the recording's name and directory."""
+    """Consecutive sections of the run or of one recording; a recording's have its name and directory."""
 
     anchor: str
     label: str
@@ -41,7 +41,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class _Pick:
-    """One thing that is to be shown: a section or one block of it, of the run or of the recordings."""
+    """One item to show: a section or one block of it, of the run or of the recordings."""
 
     of_recordings: bool
     section: str
@@ -50,14 +50,14 @@ class _Pick:
 
 
 def named_blocks(section: Section) -> Iterator[tuple[str, Block]]:
-    """The blocks of a section that a layout can name."""
+    """Return the blocks of a section that a layout can name."""
     return ((block.name, block) for block in section.blocks if not isinstance(block, Note))
 
 
 def arranged(page: Page, content: Content, file: Path | None) -> tuple[tuple[Passage, ...], tuple[Finding, ...]]:
-    """What a page shows, and notes about what it asked for and this run has not.
+    """Return what a page shows, and notes about requested items that this run does not have.
 
-    `file` is the layout's, None for the shipped one. Raises UsageError for a name that nothing has.
+    `file` is the layout's, None for the default one. Raises UsageError for an unknown name.
     """
     picks, findings = _picked(page, content, file)
     anchors = _Anchors()
@@ -78,12 +78,12 @@ def _picked(page: Page, content: Content, file: Path | None) -> tuple[list[_Pick
             if not found and name != EVERYTHING:
                 _check_known(name, content, part, file)
                 if name not in ONLY_WHEN_NEEDED:
-                    findings.append(Finding("note", file.name if file else "report", f"this run has no {name} to show"))
+                    findings.append(Finding("note", file.name if file else "report", f"this run has no {name}"))
     return picks, tuple(findings)
 
 
 class _Rest:
-    """What `*` stands for on a page: every section that no other entry of it names."""
+    """Return what `*` means on a page: every section that no other entry of it names."""
 
     def __init__(self, page: Page) -> None:
         self.patterns = [name for part in page.entries for name in part.generate if name != EVERYTHING]
@@ -98,7 +98,7 @@ class _Rest:
 
 
 def _sections(content: Content) -> Iterator[tuple[bool, Section]]:
-    """The sections of all recordings, each name once, then those of the run."""
+    """Return the sections of all recordings, each name once, then those of the run."""
     seen: set[str] = set()
     for group in content.groups:
         for section in group.sections:
@@ -109,7 +109,7 @@ def _sections(content: Content) -> Iterator[tuple[bool, Section]]:
 
 
 def _blocks(content: Content) -> Iterator[tuple[bool, str, str]]:
-    """Of recordings or of the run, section, block: each once."""
+    """Return whether of recordings, section, block: each once."""
     found = [(True, section, name) for group in content.groups for section, name in _names(group.sections)]
     found += [(False, section, name) for section, name in _names(content.sections)]
     yield from dict.fromkeys(found)
@@ -120,7 +120,7 @@ def _names(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
 
 
 def _resolved(name: str, content: Content, part: Entry) -> Iterator[_Pick]:
-    """What a name stands for: sections, else single blocks. With a filter only what is of recordings."""
+    """Return what a name means: sections, else single blocks. With a filter, only those of recordings."""
     usable = (one for one in _sections(content) if one[0] or not part.where)
     whole = [_Pick(one, section.name, None, part) for one, section in usable if fnmatchcase(section.name, name)]
     if whole:
@@ -134,7 +134,7 @@ def _resolved(name: str, content: Content, part: Entry) -> Iterator[_Pick]:
 
 
 def _check_known(name: str, content: Content, part: Entry, file: Path | None) -> None:
-    """Refuse a name that neither this run nor any kind of workload has."""
+    """Reject a name that neither this run nor any kind of workload has."""
     here = {section.name for _, section in _sections(content)} | {block for _, _, block in _blocks(content)}
     known = here | known_names()
     if any(fnmatchcase(one, name.rpartition(".")[2]) for one in known):
@@ -147,7 +147,7 @@ def _check_known(name: str, content: Content, part: Entry, file: Path | None) ->
 
 
 def _line_of(name: str, part: Entry, file: Path | None) -> str:
-    """File and line of a name: the first line at or below its part that holds it."""
+    """Return file and line of a name: the first line at or below its part that contains it."""
     if file is None:
         return part.at
     begin = int(part.at.rpartition(":")[2])
@@ -157,7 +157,7 @@ def _line_of(name: str, part: Entry, file: Path | None) -> str:
 
 
 def _stretches(picks: list[_Pick]) -> Iterator[tuple[bool, list[_Pick]]]:
-    """Picks in a row that are all of the run, or all of the recordings."""
+    """Group consecutive picks that are all of the run, or all of the recordings."""
     row: list[_Pick] = []
     for pick in picks:
         if row and row[0].of_recordings != pick.of_recordings:
@@ -186,7 +186,7 @@ def _of_recordings(picks: list[_Pick], content: Content, anchors: _Anchors) -> I
 
 
 def _merged(picks: list[_Pick], sections: Mapping[str, Section]) -> Iterator[Section]:
-    """The sections of some picks; what follows of the same section, or of the same part with a heading, joins it."""
+    """Return the sections of some picks; consecutive picks of one section, or part with a heading, are merged."""
     row: list[tuple[_Pick, Section, tuple[Block, ...]]] = []
     for pick in picks:
         section = sections.get(pick.section)
@@ -206,7 +206,7 @@ def _chosen(section: Section, block: str | None) -> tuple[Block, ...]:
 
 
 def _heading(pick: _Pick) -> tuple[str, str]:
-    """What stands under one heading."""
+    """Return the items under one heading."""
     return (pick.part.at, pick.part.section) if pick.part.section else ("", pick.section)
 
 
@@ -219,13 +219,13 @@ def _joined(row: list[tuple[_Pick, Section, tuple[Block, ...]]]) -> Section:
 
 
 class _Anchors:
-    """Identifiers of headings, each of which is given once."""
+    """Identifiers of headings, each unique."""
 
     def __init__(self) -> None:
         self.given: set[str] = set()
 
     def of(self, wanted: str) -> str:
-        """The wanted one, with a number behind it when it is taken."""
+        """Return the wanted identifier, with a number if it is taken."""
         anchor, number = wanted, 2
         while anchor in self.given:
             anchor, number = f"{wanted}-{number}", number + 1
@@ -234,7 +234,7 @@ class _Anchors:
 
 
 def matches(where: Where, group: Group) -> bool:
-    """Whether a recording is one of those that a filter asks for."""
+    """Return whether a recording matches a filter."""
     found = ((asked, _key(name, group.labels)) for name, asked in where.items())
     return all(key is not None and _fits(asked, group.labels[key]) for asked, key in found)
 
@@ -249,7 +249,7 @@ def _text(value: str | int | float | bool) -> str:
 
 
 def _key(name: str, labels: Mapping[str, str]) -> str | None:
-    """The label that a filter's name stands for: itself, or a setting of which it is the end."""
+    """Return the label that a filter's name means: itself, or a setting that ends with it."""
     if name in labels:
         return name
     ends = [label for label in labels if label.endswith((f"_{name}", f".{name}"))]
@@ -257,7 +257,7 @@ def _key(name: str, labels: Mapping[str, str]) -> str | None:
 
 
 def check_filters(page: Page, groups: tuple[Group, ...], file: Path | None) -> tuple[Finding, ...]:
-    """Refuse a filter by something that no recording has; note one that no recording meets."""
+    """Reject a filter by a label that no recording has; add a note if no recording matches."""
     findings = []
     for at, where in ((page.at, page.where), *((part.at, part.where) for part in page.entries if part.where)):
         for name in where:
@@ -271,6 +271,6 @@ def check_filters(page: Page, groups: tuple[Group, ...], file: Path | None) -> t
 
 
 def figures_of(passages: Iterable[Passage]) -> Iterator[Figure]:
-    """The figures that some passages show."""
+    """Return the figures that some passages show."""
     blocks = (block for passage in passages for placed in passage.sections for block in placed.section.blocks)
     return (block for block in blocks if isinstance(block, Figure))

@@ -23,10 +23,19 @@ from perfanalysis.workloads.workload_type import Selection
 @OUTPUT
 @WORKLOADS
 @PERCENTILES
-@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads by submission.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N, of these where both are given.")
-@click.option("--layout", type=LocalPath(), metavar="FILE", help="A report.yml: which sections and plots to show.")
-@click.option("--list-plots", is_flag=True, help="Name what a report of RUN can show, and write none.")
+@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Show only the first N workloads by submission.")
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show only the last N workloads; with --first, the last N of these.",
+)
+@click.option(
+    "--layout", type=LocalPath(), metavar="FILE", help="Layout file (report.yml): the sections and plots to show."
+)
+@click.option(
+    "--list-plots", is_flag=True, help="List the sections and plots that a report of RUN can have; write no report."
+)
 @PNG
 @SVG
 def report_command(
@@ -41,11 +50,11 @@ def report_command(
     png: bool,
     svg: bool,
 ) -> None:
-    """Write the whole report of RUN: index.html, report.md, KPIs and tables.
+    """Write the complete report of RUN: index.html, report.md, KPIs and tables.
 
-    Works for runs that failed or still go on. Exit code 5 when workloads were lost or cannot be accounted for; the
-    report is written all the same. With --first or --last everything in the report, each number too, is of those
-    workloads only; it is written to RUN/report/first-N, and every plot says so.
+    It also works for runs that failed or still run. With --first or --last, the whole report, including each number,
+    covers only those workloads; it is written to RUN/report/first-N, and every plot states the selection. Exit code 5:
+    workloads were lost or are not accounted for; the report was written nevertheless.
     """
     options = AnalysisOptions(kinds, method, Selection(first, last) if first or last else None)
     if list_plots:

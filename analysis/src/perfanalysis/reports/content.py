@@ -1,4 +1,4 @@
-"""Everything that a report of a run can show, as sections with names; a layout chooses from it."""
+"""All possible contents of a report, as sections with names, from which a layout selects."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.shown import value_cell
 
 MOST_DETAILED = 8
-"""Recordings whose charts are in the page; those of further ones are PNG files beside it, to keep the page small."""
+"""Recordings whose charts are in the page; charts of further ones are PNG files, to keep the page small."""
 COMPARISON, TIMELINE = "comparison", "timeline"
-NO_COMMAND = "No command of this run recorded when it began."
+NO_COMMAND = "No command of this run recorded its start."
 NO_SETTINGS = "settings.yml is missing or empty: the run ended before its settings were written."
-NO_VERSIONS = "run.json names no versions."
+NO_VERSIONS = "run.json contains no versions."
 
 
 @dataclass(frozen=True)
 class Group:
-    """One recording: its name, what readers call it, what a filter can ask for, its directory, and its sections."""
+    """One recording: its name, its title, the labels for filters, its directory, and its sections."""
 
     name: str
     label: str
@@ -55,7 +55,7 @@ class Content:
     groups: tuple[Group, ...]
 
     def figures(self) -> Iterator[tuple[Section, Group | None, Figure]]:
-        """Every figure with where it stands, those of the run first."""
+        """Return every figure with its place, those of the run first."""
         for section in self.sections:
             yield from ((section, None, block) for block in section.blocks if isinstance(block, Figure))
         for group in self.groups:
@@ -64,7 +64,7 @@ class Content:
 
 
 def content_of(result: RunAnalysis, target: Path) -> Content:
-    """What there is to show of a run whose report is written to `target`."""
+    """Return the contents for a run whose report is written to `target`."""
     run = result.run
     timeline = timeline_figure(run)
     drawn = () if timeline is None else (timeline,)
@@ -86,7 +86,7 @@ def content_of(result: RunAnalysis, target: Path) -> Content:
 
 
 def _headlines(result: RunAnalysis) -> tuple[Block, ...]:
-    """Headline KPIs of a run with one recording; several are compared instead."""
+    """Return headline KPIs of a run with one recording; several recordings are compared instead."""
     if len(result.analyses) != 1:
         return ()
     values = (value for value in result.analyses[0].kpis if value.headline)
@@ -100,7 +100,7 @@ def _remarks(run: Run, findings: tuple[Finding, ...]) -> tuple[Block, ...]:
 
 
 def _is_inside(run: Run, where: str) -> bool:
-    """Whether a finding points to a file or folder of the run."""
+    """Return whether a finding points to a file or folder of the run."""
     inside = not Path(where).is_absolute() and ".." not in Path(where).parts
     return inside and where not in ("", ".") and (run.directory / where).exists()
 

@@ -1,4 +1,4 @@
-"""What failed, before anything else: which task first, what it said, the end of its log, and what was captured."""
+"""The error report: which task failed first, its message, the end of its log, and captured files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from perfanalysis.files.documents import load_json, mapping
 GOOD = ("ok", "running", "unknown")
 FAILURES_FILE, LOG_FILE = "failures.jsonl", "ansible.log"
 MOST_SHOWN = 8
-"""Failures with all they left; of further ones the number is said."""
+"""Failures shown in full; of further ones, only the number is shown."""
 MOST_LINES, MOST_LETTERS, MOST_LOGS, MOST_LINKS = 30, 300, 2, 40
 TAIL_BYTES = 40_000
-"""Read from the end of a log."""
+"""Bytes read from the end of a log."""
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
-"""Colours of a terminal, and what no page can show."""
+"""Terminal colours, and characters that a page cannot show."""
 
 
 @dataclass(frozen=True)
 class _Failed:
-    """A failed task as it was recorded; every text is empty where it is not known."""
+    """A failed task as recorded; texts are empty if unknown."""
 
     what: str
     where: str
@@ -39,7 +39,7 @@ class _Failed:
 
 
 def error_section(run: Run, timeline: Figure | None) -> Section | None:
-    """The error report; None for a run in which nothing failed and that was not interrupted."""
+    """Return the error report; None if no task failed and the run was not interrupted."""
     found = tuple(_found(run))
     if not found and run.status in GOOD:
         return None
@@ -48,7 +48,9 @@ def error_section(run: Run, timeline: Figure | None) -> Section | None:
         shown = (_without_cause(run),)
     blocks: tuple[Block, ...] = (shown[0], *((timeline,) if timeline is not None else ()), *shown[1:])
     if len(found) > MOST_SHOWN:
-        blocks += (Note(f"{len(found) - MOST_SHOWN} more tasks failed: {FAILURES_FILE} in the run directory has all."),)
+        blocks += (
+            Note(f"{len(found) - MOST_SHOWN} more tasks failed: {FAILURES_FILE} in the run directory lists all."),
+        )
     return Section("errors", "What failed", _sentence(run, found), blocks)
 
 
@@ -58,12 +60,12 @@ def _sentence(run: Run, found: tuple[_Failed, ...]) -> str:
     if failed:
         parts.append(f"{failed} of {len(run.commands)} commands failed.")
     if len(found) > 1:
-        parts.append("The first failure comes first; those after it may follow from it.")
+        parts.append("The first failure is listed first; later failures may be its consequences.")
     return " ".join(parts)
 
 
 def _found(run: Run) -> Iterator[_Failed]:
-    """Every failure once, the first in time first: as recorded by task, then commands that left only their own word."""
+    """Return every failure once, in order of time: recorded tasks, then commands without such a record."""
     covered: set[str] = set()
     for failed in _recorded(run):
         covered.add(_place(run, failed))
@@ -81,12 +83,16 @@ def _found(run: Run) -> Iterator[_Failed]:
 
 
 def _place(run: Run, failed: _Failed) -> str:
-    """Its directory as commands have theirs: flows record the whole path, of the place where the run then stood."""
+    """Return its directory in the form of commands: flows record the absolute path, of the original location of the
+    run.
+    """
     return _inside(run, failed.directory) or failed.directory
 
 
 def _recorded(run: Run) -> list[_Failed]:
-    """The failed tasks of the last attempt; what asked the run to stop stands behind what failed by itself."""
+    """Return the failed tasks of the last attempt; tasks that were asked to stop come after tasks that failed
+    themselves.
+    """
     try:
         lines = content(run.directory / FAILURES_FILE).decode("utf-8", "replace").splitlines()
     except OSError:
@@ -99,12 +105,12 @@ def _recorded(run: Run) -> list[_Failed]:
 
 
 def _repeats(failed: _Failed, first: list[_Failed]) -> bool:
-    """Whether it only says again how the run went: the flow's last task does, in the words of the first failure."""
+    """Return whether it only repeats the run's result, as the last task of a flow does with the first failure."""
     return not failed.directory and any(one != failed and one.what and failed.why.startswith(one.what) for one in first)
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    """A line as a mapping; empty for one that was cut off by a kill."""
+    """Parse a line as a mapping; empty for a truncated line."""
     try:
         return mapping(load_json(line.encode()))
     except ValueError:
@@ -123,7 +129,7 @@ def _of_record(record: dict[str, Any]) -> _Failed:
 
 
 def _of_command(command: Command) -> _Failed:
-    """By its file FAILURE (what, where, an empty line, why), else by its status."""
+    """Return the failure by its file FAILURE (what, where, an empty line, why), else by its status."""
     lines = (command.failure or "").strip().splitlines()
     what, where = (lines[0], lines[1]) if len(lines) > 1 else (command.role, "")
     why = "\n".join(lines[2:]).strip() if len(lines) > 1 else "\n".join(lines)
@@ -131,7 +137,7 @@ def _of_command(command: Command) -> _Failed:
 
 
 def _without_cause(run: Run) -> Failure:
-    why = "No failed task was recorded: the run was killed, or its files are not all here."
+    why = "No failed task was recorded: the run was killed, or its files are incomplete."
     return Failure(run.id, run.status, f"the run is {run.status}", "", why, None, _logs(run, None, ""))
 
 
@@ -153,7 +159,7 @@ def _failure_block(run: Run, failed: _Failed, place: int) -> Failure:
 
 
 def _inside(run: Run, directory: str) -> str | None:
-    """A recorded directory as a path in the run, wherever the run stood when it failed; None when it is not there."""
+    """Return a recorded directory as a path in the run, wherever the run was when it failed; None if it is missing."""
     parts = Path(directory).parts
     tails = (Path(*parts[place:]) for place in range(len(parts)))
     found = next((tail for tail in tails if not tail.is_absolute() and (run.directory / tail).is_dir()), None)
@@ -161,12 +167,12 @@ def _inside(run: Run, directory: str) -> str | None:
 
 
 def _shortened(run: Run, text: str) -> str:
-    """Paths of the run without the directory that it stood in."""
+    """Return paths of the run without the directory that contained it."""
     return re.sub(rf"[^\s'\"(]*/(?:{re.escape(run.id)}|{re.escape(run.directory.name)})/", "", text)
 
 
 def _logs(run: Run, folder: Path | None, why: str, what: str = "") -> tuple[Log, ...]:
-    """The ends of the logs that the command left, those first that the message names; else of what Ansible said."""
+    """Return the ends of the command's logs, those named in the message first; else of Ansible's output."""
     if folder is not None:
         own = sorted(path for path in folder.rglob("*.log") if path.is_file() and path.stat().st_size)
         own.sort(key=lambda path: (path.name not in why, -path.stat().st_size))
@@ -179,7 +185,7 @@ def _logs(run: Run, folder: Path | None, why: str, what: str = "") -> tuple[Log,
 def _log(run: Run, path: Path, what: str = "") -> Log:
     lines = _tail(path)
     task = what.split(":")[-1].strip()
-    # what Ansible said of the task itself, where the end of its log is of other tasks
+    # Ansible's output of the task itself, if the end of its log belongs to other tasks
     heading = re.compile(rf"TASK \[(?:[^\]]* : )?{re.escape(task)}\]")
     begins = [place for place, line in enumerate(lines) if task and heading.search(line)]
     kept = lines[begins[-1] :][:MOST_LINES] if begins else lines[-MOST_LINES:]
@@ -197,7 +203,7 @@ def _tail(path: Path) -> list[str]:
 
 
 def _captured(run: Run, folder: Path) -> Iterable[Link]:
-    """Files of the command, what it captured first; directories of commands inside of it are theirs."""
+    """Return the files of the command, captured ones first; directories of nested commands are excluded."""
     files = sorted(
         (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")),
         key=lambda path: ("artifacts" not in path.parts, path.relative_to(folder).as_posix()),

@@ -1,4 +1,4 @@
-"""Layouts: which sections a report has, in which order, and the names to choose from."""
+"""Layouts: the sections of a report, their order, and the names to choose from."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from perfanalysis.reports.content import Content
 SCHEMA = "psap.perf/report/1"
 EVERYTHING = "*"
 MAIN = "index"
-"""The report that is called index.html and report.md; others are called by their id."""
+"""The report that is called index.html and report.md; others have their id as name."""
 TAKEN = ("report", "comparison", "regression")
-"""Files of these names are written by others."""
+"""Other writers use these file names."""
 Asked = str | int | float | bool | tuple[str | int | float | bool, ...]
 Where = Mapping[str, Asked]
 WHERE_HELP = (
-    "only recordings of which each named thing has this value, or one of these values: recording, cell, a setting that "
-    "the cells vary, a fact such as model; * and ? stand for any letters"
+    "show only recordings whose properties all match: recording, cell, a setting that the cells vary, or a "
+    "fact such as model, each with a value or a list of values; * and ? are wildcards"
 )
 NAMES_HELP = (
-    "names of sections, or of single plots and tables; section.name where a name stands in several; * and ? stand for "
-    "any letters, and * alone for every section that is not named"
+    "names of sections, or of single plots and tables; write section.name if several sections have the name; "
+    "* and ? are wildcards, and * alone stands for all sections not listed"
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Sections, plots and tables under a heading of the team's own, or of some recordings only."""
+    """Sections, plots and tables under a custom heading, or of some recordings only."""
 
     generate: Annotated[tuple[str, ...], NAMES_HELP]
-    section: Annotated[str, "a heading above all of them in place of their own"] = ""
-    text: Annotated[str, "a sentence below that heading"] = ""
+    section: Annotated[str, "heading above all of them, instead of their own headings"] = ""
+    text: Annotated[str, "sentence below that heading"] = ""
     where: Annotated[Where, WHERE_HELP] = field(default_factory=dict)
     at: str = ""
 
@@ -48,26 +48,26 @@ class Entry:
 class Page:
     """One report."""
 
-    id: Annotated[str, "the report's files: index is index.html and report.md, any other ID is ID.html and ID.md"]
-    generate: Annotated[tuple[str | Entry, ...], f"what it shows, in this order: {NAMES_HELP}; or parts"]
-    title: Annotated[str, "what it is called; by default the run's id"] = ""
+    id: Annotated[str, "files of the report: index is index.html and report.md, any other ID is ID.html and ID.md"]
+    generate: Annotated[tuple[str | Entry, ...], f"contents in this order: {NAMES_HELP}; or parts"]
+    title: Annotated[str, "title; by default the run's id"] = ""
     where: Annotated[Where, WHERE_HELP] = field(default_factory=dict)
     at: str = ""
 
     @property
     def stem(self) -> tuple[str, str]:
-        """The names of the page and of its Markdown twin."""
+        """Return the names of the page and of its Markdown version."""
         return (f"{MAIN}.html", "report.md") if self.id == MAIN else (f"{self.id}.html", f"{self.id}.md")
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What it shows, each entry as a part."""
+        """Return its contents, each entry as a part."""
         return tuple(Entry((entry,), at=self.at) if isinstance(entry, str) else entry for entry in self.generate)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """report.yml: the reports of a run. Readers refuse what they do not know."""
+    """report.yml: the reports of a run. Unknown keys are errors."""
 
     schema: Annotated[Literal["psap.perf/report/1"], "always this"]
     visualize: Annotated[tuple[Page, ...], "the reports"]
@@ -79,18 +79,18 @@ def read_layout(path: Path) -> Layout:
     seen: set[str] = set()
     for page in layout.visualize:
         if page.id in TAKEN or not page.id.replace("-", "_").isidentifier():
-            raise UsageError(f"{page.at}: a report cannot have the id {page.id!r}; use letters, digits, - and _")
+            raise UsageError(f"{page.at}: invalid report id {page.id!r}; use letters, digits, - and _")
         if page.id in seen:
-            raise UsageError(f"{page.at}: two reports have the id {page.id}; each needs its own")
+            raise UsageError(f"{page.at}: two reports have the id {page.id}; rename one")
         seen.add(page.id)
     if not layout.visualize:
-        raise UsageError(f"{path}: visualize is empty: it needs one report at least")
+        raise UsageError(f"{path}: visualize is empty; add at least one report")
     return layout
 
 
 @cache
 def default_layout() -> Layout:
-    """The layout that ships with the package: everything, in reading order."""
+    """Return the default layout of the package: everything, in reading order."""
     with as_file(files("perfanalysis.reports") / "default_layout.yml") as path:
         return read_layout(path)
 
@@ -109,13 +109,13 @@ def catalogue() -> dict[str, dict[str, list[str]]]:
 
 @cache
 def known_names() -> frozenset[str]:
-    """Every name of a section, plot or table that the kinds of workloads know."""
+    """Return every name of a section, plot or table that the kinds of workloads have."""
     sections = [(section, names) for of in catalogue().values() for section, names in of.items()]
     return frozenset(name for section, names in sections for name in (section, *names))
 
 
 def listed(content: Content) -> list[tuple[str, str, str, str]]:
-    """Section, name, what it is, and title of all that a run can show; what it has not stands last, with its kind."""
+    """Return section, name, type and title of everything that a run can show; missing ones last, with their kind."""
     of_recordings = (section for group in content.groups for section in group.sections)
     here = [row for section in (*of_recordings, *content.sections) for row in _rows(section)]
     names = {row[1] for row in here}

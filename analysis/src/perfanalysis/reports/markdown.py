@@ -1,4 +1,4 @@
-"""The report as Markdown: the same sections, tables and words as the page, figures by their files, if any."""
+"""The report as Markdown: the same sections, tables and words as the page; figures by their files, if any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FENCE = "```"
 
 
 def render_markdown(sheet: Sheet, drawn: Iterable[Drawn]) -> str:
-    """The text of the Markdown twin; `twin` of the sheet is the page."""
+    """Return the text of the Markdown version; `twin` of the sheet is the page."""
     writer = _Writer(sheet.base, {id(item.figure): item for item in drawn})
     lines = [*_head(sheet), *(line for passage in sheet.passages for line in writer.passage(passage))]
     return "\n".join(_without_double_gaps(lines)).strip() + "\n"
@@ -27,7 +27,7 @@ def _head(sheet: Sheet) -> Iterator[str]:
     head = sheet.head
     yield f"# {plain(head.title)}"
     yield ""
-    yield f"**{plain(head.status)}**{DOT}{plain(head.flow)}{DOT}[the same as a page]({sheet.twin})"
+    yield f"**{plain(head.status)}**{DOT}{plain(head.flow)}{DOT}[HTML version]({sheet.twin})"
     yield ""
     if head.marks:
         yield f"*{plain(DOT.join(head.marks))}*"
@@ -50,13 +50,13 @@ def _without_double_gaps(lines: list[str]) -> Iterator[str]:
 
 
 class _Writer:
-    """Writes blocks; knows where links lead and which file shows a figure."""
+    """Writes blocks; resolves links and the files of figures."""
 
     def __init__(self, base: str, files: Mapping[int, Drawn]) -> None:
         self.base, self.files = base, files
 
     def passage(self, passage: Passage) -> Iterator[str]:
-        """A recording's name, where there are several, and the sections."""
+        """Write a recording's name, if there are several, and the sections."""
         if passage.label:
             yield f"## {plain(passage.label)}"
             yield ""
@@ -131,7 +131,7 @@ class _Writer:
 
 
 def _fenced(lines: Iterable[str]) -> list[str]:
-    """Text as it is; a fence in it gets a longer one around."""
+    """Return text unchanged, in a fence that is longer than any fence in it."""
     known = list(map(printable, lines))
     fence = FENCE
     while any(fence in line for line in known):

@@ -24,7 +24,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Head:
-    """What a report is about, above its sections; `reason` has what, why and where."""
+    """The subject of a report, above its sections; `reason` has what, why and where."""
 
     title: str
     flow: str
@@ -36,23 +36,23 @@ class Head:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A report ready to be written: its head, what it shows, and the way from its folder to the run directory."""
+    """A report to write: its head, its contents, and the path from its folder to the run directory."""
 
     head: Head
     passages: tuple[Passage, ...]
     base: str
     twin: str
-    """The file of the other form: the Markdown's for the page."""
+    """The file of the other format: the Markdown's for the page."""
 
 
 def render_page(sheet: Sheet, drawn: tuple[Drawn, ...]) -> str:
-    """The page's text; the same run gives the same text."""
+    """Return the page's text; equal runs have equal texts."""
     template = page_environment(drawn, sheet.base).get_template("index.html.j2")
     return template.render(head=sheet.head, passages=sheet.passages, twin=sheet.twin, assets=page_assets())
 
 
 def head_of(result: RunAnalysis, title: str = "") -> Head:
-    """The head of a run's report."""
+    """Return the head of a run's report."""
     run = result.run
     return Head(
         title=title or run.id,
@@ -88,7 +88,7 @@ def _facts(run: Run, identifier: str) -> tuple[Fact, ...]:
 
 
 def _seconds_taken(document: Document) -> float | None:
-    """Of all attempts, without the time between them; None while the end of one is unknown."""
+    """Return the duration of all attempts, without the time between them; None if the end of one is unknown."""
     attempts = [mapping(each) for each in listing(document.get("attempts"))] or [document]
     spans = [(parse_time(each.get("started")), parse_time(each.get("ended"))) for each in attempts]
     seconds = [ended - started for started, ended in spans if started is not None and ended is not None]

@@ -1,4 +1,4 @@
-"""The report's sections that concern the run as a whole: comparison of cells, timeline, settings, versions."""
+"""The sections of a report about the whole run: comparison of cells, timeline, settings, versions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_CURVES = 12
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
-    """What kinds of workloads declare, and the distributions of all recordings over each other, one chart a sample.
+    """Return the plots that kinds of workloads declare, and the distributions of all recordings, one chart per sample.
 
-    Nothing for a single recording.
+    Empty for a single recording.
     """
     if len(result.analyses) < 2:
         return ()
@@ -33,9 +33,9 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     samples = (sample for analysis in result.analyses[:MOST_CURVES] for sample in analysis.samples)
     names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
     charts = tuple(_overlay(result, name) for name in names)
-    caption = "The share of values that are no larger, for each recording."
+    caption = "The share of values that are at most this large, for each recording."
     if len(result.analyses) > MOST_CURVES:
-        caption += f" Only the first {MOST_CURVES} recordings are drawn; the table has all."
+        caption += f" Only the first {MOST_CURVES} recordings are drawn; the table lists all."
     if not charts:
         return declared
     return (*declared, Figure("distributions", "Recordings compared", caption, (charts,), result.phrases))
@@ -57,7 +57,7 @@ def _overlay(result: RunAnalysis, name: str) -> Chart:
 
 
 def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
-    """A table for each kind of recordings; cells without any stand in the first."""
+    """Return a table for each kind of recordings; cells without any are in the first."""
     kinds: dict[str, tuple[Analysis, ...]] = {}
     for analysis in result.analyses:
         kinds[analysis.title] = (*kinds.get(analysis.title, ()), analysis)
@@ -74,7 +74,7 @@ def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
 def _comparison_table(
     run: Run, title: str, analyses: tuple[Analysis, ...], missing_cells: tuple[MatrixCell, ...]
 ) -> Table:
-    """One row a recording: the cell's values, its headline KPIs; cells without a recording say so."""
+    """Return one row per recording: the cell's values, its headline KPIs; cells without a recording are marked."""
     headed = (value for analysis in analyses for value in analysis.kpis if value.headline)
     headlines = list({value.name: value for value in headed}.values())
     settings = varying_settings(run)
@@ -95,7 +95,7 @@ def _comparison_table(
 
 
 def _further_facts(analyses: tuple[Analysis, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
-    """The facts that differ between recordings, but for those that a setting's column tells already."""
+    """Return the facts that differ between recordings, except for those in a setting's column."""
 
     def is_setting(values: list[str]) -> bool:
         cells = [analysis.place.cell.values if analysis.place.cell else {} for analysis in analyses]
@@ -127,7 +127,7 @@ def _value_cell(value: Any) -> Cell:
 
 
 def kpi_table(result: RunAnalysis) -> Table:
-    """Every KPI of every recording, with its declaration."""
+    """Return every KPI of every recording, with its declaration."""
     several = len(result.analyses) > 1
     recording = (Field("Recording"),) if several else ()
     fields = (
@@ -135,7 +135,7 @@ def kpi_table(result: RunAnalysis) -> Table:
         Field("KPI", "code"),
         Field("Value", "number"),
         Field("Better"),
-        Field("What it is"),
+        Field("Description"),
     )
     rows = tuple(
         (
@@ -153,7 +153,7 @@ def kpi_table(result: RunAnalysis) -> Table:
 
 
 def settings_table(run: Run) -> Table | None:
-    """Every setting with its value and origin, defaults last; hosts that differ have rows of their own.
+    """Return every setting with its value and source, defaults last; differing hosts have separate rows.
 
     None without settings.
     """
@@ -178,7 +178,7 @@ def _setting_row(name: str, entry: Any) -> tuple[Cell, ...]:
 
 
 def versions_table(run: Run) -> Table:
-    """Versions of what ran, the cluster's and the repository's."""
+    """Return the versions of the workload, the cluster and the repository."""
     document = run.document
     pairs = dict(mapping(document.get("versions")))
     cluster = mapping(document.get("cluster"))
@@ -191,9 +191,9 @@ def versions_table(run: Run) -> Table:
 
 
 def command_table(run: Run) -> Table | None:
-    """Commands in the order they began, each with its part of the run; one without end reaches to the last moment.
+    """Return commands in the order of their starts, each with its part of the run; unfinished ones extend to the end.
 
-    None where no command recorded when it began.
+    None if no command recorded its start.
     """
     begins = [command.started_s for command in run.commands if command.started_s is not None]
     ends = [command.ended_s for command in run.commands if command.ended_s is not None]
@@ -230,16 +230,16 @@ def _command_row(command: Command, start: float, end: float) -> tuple[Cell, ...]
 
 
 FILES = {
-    "run.json": "how the run went, and why it ended as it did",
-    "settings.yml": "every setting with its origin",
-    "ansible.log": "what Ansible said",
+    "run.json": "result of the run, and the reason of its failure",
+    "settings.yml": "every setting and its source",
+    "ansible.log": "Ansible's output",
     "failures.jsonl": "every failed task",
-    "timeline.csv": "plays, commands and tasks with begin and end",
+    "timeline.csv": "plays, commands and tasks with start and end",
 }
 
 
 def file_table(run: Run) -> Table:
-    """The run's own files that are there, and the directory of each command."""
+    """Return the existing files of the run itself, and the directory of each command."""
     own = [(name, text) for name, text in FILES.items() if (run.directory / name).is_file()]
     sizes = {name: (run.directory / name).stat().st_size for name, _ in own}
     rows = [(Cell(name, link=name), Cell(text), Cell(data_size(sizes[name]), sort=sizes[name])) for name, text in own]
@@ -251,5 +251,5 @@ def file_table(run: Run) -> Table:
         )
         for command in run.commands
     ]
-    fields = (Field("File", "code"), Field("What it is"), Field("Size", "number"))
+    fields = (Field("File", "code"), Field("Description"), Field("Size", "number"))
     return Table("Files of the run", fields, tuple(rows))

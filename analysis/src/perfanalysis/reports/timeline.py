@@ -1,4 +1,4 @@
-"""The timeline of a run as a figure: phases, cells, and what each lane ran, over each other."""
+"""The timeline of a run as a figure: phases, cells, and the commands of each lane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROW_HEIGHT, FRAME = 24, 70
 
 @dataclass(frozen=True)
 class Stretch:
-    """Something that took a time; `row` is what it belongs to, times are seconds since the epoch."""
+    """Something with a duration; `row` is what it belongs to, times are seconds since the epoch."""
 
     row: str
     name: str
@@ -28,7 +28,7 @@ class Stretch:
 
 
 def timeline_figure(run: Run) -> Figure | None:
-    """None for a run in which nothing is known to have begun."""
+    """Return the timeline; None if no start is known."""
     now = _last_known(run)
     found = [*_phases(run), *_cells(run, now), *_commands(run, now)]
     if not found or now is None:
@@ -51,7 +51,7 @@ def timeline_figure(run: Run) -> Figure | None:
     end = max(stretch.end_s for stretch in found) - start
     time = Axis("time since the run began", "s", low=0.0, high=max(end, 1e-3))
     chart = Chart("", time, Axis("", categories=names), layers, height=FRAME + ROW_HEIGHT * len(names))
-    caption = "Lanes that run side by side have rows of their own. Commands inside of commands are in the table only."
+    caption = "Parallel lanes have separate rows. Nested commands are only in the table."
     if len(rows) > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {len(rows)} rows."
     return Figure("timeline", "Timeline", caption, ((chart,),), run.lab.phrases)
@@ -78,7 +78,7 @@ def _phases(run: Run) -> Iterable[Stretch]:
 
 
 def _cells(run: Run, now: float | None) -> Iterable[Stretch]:
-    """A cell lasts from its first command's begin to its last one's end."""
+    """Return the cells: from the start of the first command to the end of the last one."""
     for cell in run.cells:
         own = [one for one in run.commands if one.directory.startswith(f"{cell.directory}/")]
         begins = [one.started_s for one in own if one.started_s is not None]
@@ -104,7 +104,7 @@ def _is_inside(command: Command, directories: set[str]) -> bool:
 
 
 def _packed(found: list[Stretch]) -> list[tuple[str, list[Stretch]]]:
-    """Rows with their names: what overlaps in one of them, as cells that run side by side, gets a further one."""
+    """Return rows with names: items that overlap, such as parallel cells, are in separate rows."""
     names = {PHASES: 0, CELLS: 1, MAIN: 2}
     first = {stretch.row: stretch.begin_s for stretch in sorted(found, key=lambda one: -one.begin_s)}
     order = sorted(first, key=lambda row: (names.get(row, len(names)), first[row]))

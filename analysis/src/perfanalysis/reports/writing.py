@@ -1,4 +1,4 @@
-"""Write a report's files: KPIs, tables, plots where wanted, and last the page that speaks of them."""
+"""Write the files of a report: KPIs, tables, requested plots, and the page that refers to them last."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from perfanalysis.workloads.workload_type import Analysis
 
 @dataclass(frozen=True)
 class ReportPaths:
-    """Where a report's files are, and what its readers must know about the data."""
+    """The paths of a report's files, and the findings."""
 
     index: Path
     kpis: Path
@@ -37,12 +37,12 @@ class ReportPaths:
     plots: tuple[Path, ...]
     findings: tuple[Finding, ...]
     pages: tuple[tuple[Path, Path], ...] = ()
-    """Each report of the layout as a page and as its Markdown twin; `index` is the page of the first."""
+    """Each report of the layout as page and Markdown; `index` is the first page."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a report is to be: by a layout (report.yml; None: the shipped one), and with files of its figures."""
+    """Options of a report: its layout (report.yml; None: the default), and the formats of figure files."""
 
     layout: Path | None = None
     formats: tuple[Format, ...] = ()
@@ -54,12 +54,12 @@ def make_report(
     options: AnalysisOptions | None = None,
     wanted: Wanted | None = None,
 ) -> ReportPaths:
-    """Analyse a run directory and write its report: index.html, report.md, KPIs, tables, and plots where wanted.
+    """Analyse a run directory and write its report: index.html, report.md, KPIs, tables, and requested plots.
 
-    Works for runs that failed, were killed or still go on: what is missing is said in the report and in `findings`.
-    `output` is a folder, `<run>/report` by default; a selection of workloads has a folder of its own in it, named after
-    the selection, so that the whole report stays. Raises UsageError when it is no run directory, when the folder cannot
-    be made, or when the layout is wrong.
+    It works for runs that failed, were killed or still run: the report and `findings` state what is missing. `output`
+    is a folder, `<run>/report` by default; a selection of workloads has a separate folder in it, named after the
+    selection, so that the complete report remains. Raises UsageError if it is not a run directory, if the folder cannot
+    be created, or if the layout is invalid.
     """
     directory = Path(run_directory)
     options = options or AnalysisOptions()
@@ -70,7 +70,7 @@ def make_report(
 
 
 def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None) -> ReportPaths:
-    """Write everything below `target`. Raises UsageError for a layout that asks for what nothing has."""
+    """Write everything below `target`. Raises UsageError for a layout that requests unknown items."""
     wanted = wanted or Wanted()
     planned, findings = plan(result, target, wanted)
     kpis, metrics = write_kpis(result, target)
@@ -84,7 +84,7 @@ def write_report(result: RunAnalysis, target: Path, wanted: Wanted | None = None
 
 @dataclass(frozen=True)
 class Planned:
-    """A report before it is written: what it shows, and the figures of it with the names of their files."""
+    """A report before it is written: its contents, and its figures with the names of their files."""
 
     page: Page
     result: RunAnalysis
@@ -93,7 +93,7 @@ class Planned:
 
 
 def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Planned, ...], tuple[Finding, ...]]:
-    """What each report of the layout shows. Raises UsageError for a layout that asks for what nothing has."""
+    """Return the contents of each report of the layout. Raises UsageError for a layout that requests unknown items."""
     layout = default_layout() if wanted.layout is None else read_layout(wanted.layout)
     whole = content_of(result, target)
     planned, findings = [], list[Finding]()
@@ -112,7 +112,7 @@ def plan(result: RunAnalysis, target: Path, wanted: Wanted) -> tuple[tuple[Plann
 
 
 def _selected_recordings(result: RunAnalysis, groups: tuple[Group, ...], page: Page) -> RunAnalysis:
-    """The run with those recordings only that a page asks for."""
+    """Return the run with only the recordings that a page requests."""
     if not page.where:
         return result
     kept = {group.name for group in groups if matches(page.where, group)}
@@ -129,7 +129,7 @@ def _selected_recordings(result: RunAnalysis, groups: tuple[Group, ...], page: P
 
 
 def _figures_across(analyses: tuple[Analysis, ...], kinds: Kinds) -> Iterator[Figure]:
-    """What kinds of workloads draw of several recordings, of these alone."""
+    """Return the plots of kinds of workloads for several recordings, limited to these."""
     markers = dict.fromkeys(one.place.marker for one in analyses)
     for marker in (marker for marker in markers if marker in kinds.markers):
         across = kinds.of(marker).across
@@ -138,7 +138,7 @@ def _figures_across(analyses: tuple[Analysis, ...], kinds: Kinds) -> Iterator[Fi
 
 
 def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) -> tuple[Path, Path]:
-    """Write a page and its Markdown twin."""
+    """Write a page and its Markdown version."""
     page, twin = (target / name for name in planned.page.stem)
     head = head_of(result, planned.page.title)
     write_text(twin, render_markdown(Sheet(head, planned.passages, base, page.name), planned.drawn))
@@ -149,7 +149,7 @@ def _write_page(planned: Planned, target: Path, base: str, result: RunAnalysis) 
 def _named_figures(
     content: Content, names: Mapping[str, str], prefix: str, formats: tuple[Format, ...]
 ) -> Iterator[Drawn]:
-    """Every figure that could be shown, each once, with the names of its files."""
+    """Return every possible figure once, with the names of its files."""
     seen: set[int] = set()
     for section, group, figure in content.figures():
         if id(figure) not in seen:
@@ -167,7 +167,7 @@ def _stem(section: Section, group: Group | None, figure: Figure, names: Mapping[
 
 
 def short_names(result: RunAnalysis) -> dict[str, str]:
-    """Names for files, by recording: `cell_3` where a cell has one recording, else the recording's own name."""
+    """Return file names by recording: `cell_3` if a cell has one recording, else the recording's own name."""
     cells = Counter(analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell)
     return {analysis.place.name: _short_name(analysis.place, cells) for analysis in result.analyses}
 

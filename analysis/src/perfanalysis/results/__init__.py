@@ -1,1 +1,1 @@
-"""What came of runs, kept and given away: payload, history, OpenSearch."""
+"""Results of runs, stored and shared: payload, history, OpenSearch."""

@@ -1,4 +1,4 @@
-"""The commands `kpi`, `tables`, `payload` and `schema`, and what they write."""
+"""The commands `kpi`, `tables`, `payload` and `schema`, and their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perfanalysis.workloads.run_analysis import AnalysisOptions, RunAnalysis, an
 
 
 def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
-    """Write kpis.json and the same as OpenMetrics text."""
+    """Write kpis.json and kpis.prom."""
     run = result.run.document
     facts = {
         "run": result.run.id,
@@ -33,7 +33,7 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
     document: Document = kpis_document(facts, labelled, result.options.method)
     paths = target / "kpis.json", target / "kpis.prom"
     write_json(paths[0], document)
-    # a number that was simulated says so wherever it goes
+    # simulated numbers are labelled everywhere
     common = {
         "run": result.run.id,
         "flow": str(run.get("flow") or ""),
@@ -44,7 +44,7 @@ def write_kpis(result: RunAnalysis, target: Path) -> tuple[Path, Path]:
 
 
 def write_tables(result: RunAnalysis, target: Path) -> Path:
-    """Write each derived table once, with a column that tells the recordings apart."""
+    """Write each derived table once, with a column for the recording."""
     import pandas as pd
 
     folder = target / "tables"
@@ -60,19 +60,19 @@ def write_tables(result: RunAnalysis, target: Path) -> Path:
 
 
 SCHEMAS = ("payload",)
-"""Documents whose schema is made from their types."""
+"""Documents whose schema is generated from their types."""
 
 
 @click.command("payload")
 @RUN
 @OUTPUT
 @WORKLOADS
-@click.option("--rules", type=LocalPath(), metavar="FILE", help="More names to drop, texts to replace.")
+@click.option("--rules", type=LocalPath(), metavar="FILE", help="YAML with more names to drop and texts to replace.")
 def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | None) -> None:
     """Write metadata, results and KPIs of RUN as one document (payload.json) and print it.
 
-    Names of machines and people, addresses and secrets are taken out first: it is made to be given away. Exit code 5
-    when the data is not complete; the document is written all the same.
+    The document is for others: names of machines and people, addresses and secrets are removed. Exit code 5: the data
+    is incomplete; the document was written nevertheless.
     """
     wanted = read_rules(rules)
     target = report_directory(run, output, kinds)
@@ -86,8 +86,8 @@ def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | 
 @click.command("schema")
 @click.argument("document", type=click.Choice(SCHEMAS))
 def schema_command(document: str) -> None:
-    """Print the JSON Schema of DOCUMENT, made from its types."""
-    del document  # there is one so far; click refused any other
+    """Print the JSON Schema of DOCUMENT, generated from its types."""
+    del document  # there is only one so far; click refused any other
     click.echo(json.dumps(payload_schema(), indent=2, ensure_ascii=False))
 
 
@@ -100,7 +100,7 @@ def schema_command(document: str) -> None:
 def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them.
 
-    Exit code 5 when the data is not complete; the KPIs are written all the same.
+    Exit code 5: the data is incomplete; the KPIs were written nevertheless.
     """
     target = report_directory(run, output, kinds)
     result = analyse_run(run, target, AnalysisOptions(kinds, method))
@@ -114,9 +114,9 @@ def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, fo
 @OUTPUT
 @WORKLOADS
 def tables_command(run: Path, output: Path | None, kinds: Kinds) -> None:
-    """Write the tables of RUN as Parquet files and name them.
+    """Write the tables of RUN as Parquet files and print their paths.
 
-    Exit code 5 when the data is not complete; the tables are written all the same.
+    Exit code 5: the data is incomplete; the tables were written nevertheless.
     """
     target = report_directory(run, output, kinds)
     result = analyse_run(run, target, AnalysisOptions(kinds))

@@ -1,7 +1,7 @@
-"""What is known of one run as one typed document, psap.perf/payload/1: metadata, results and KPIs.
+"""One run as a typed document, psap.perf/payload/1: metadata, results and KPIs.
 
-The types are the model: the JSON Schema, the reader and the writer are made from them. What is written and read again
-is equal, with every digit. docs/history.md describes it.
+The types are the model for the JSON Schema, the reader and the writer. Written and read again, a payload is equal in
+every digit. docs/history.md describes it.
 """
 
 from __future__ import annotations
@@ -42,33 +42,33 @@ Wire = TypeVar("Wire", bound=Value)
 
 
 class Statistic(Value, frozen=True, kw_only=True):
-    """A percentile or the largest of some values."""
+    """A percentile or the maximum of some values."""
 
     name: Annotated[str, Meta(description="p50, p90, p95, p99 or max")]
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A named set of values of one recording, by its statistics."""
+    """A named set of values of one recording, as statistics."""
 
     name: str
-    label: Annotated[str, Meta(description="its name for readers")]
+    label: Annotated[str, Meta(description="name for readers")]
     unit: str
-    of: Annotated[str, Meta(description="what each value is of, in the plural")]
+    of: Annotated[str, Meta(description="what each value describes, in the plural")]
     count: Annotated[int, Meta(description="values", extra_json_schema={"minimum": 0})]
     statistics: tuple[Annotated[Statistic, NULL_HAS_A_REASON], ...]
 
 
 @dataclass(frozen=True)
 class Result:
-    """One recording: what it is of, what it may be compared with, and its distributions."""
+    """One recording: its labels, the keys for comparisons, and its distributions."""
 
-    recording: Annotated[str, Meta(description="its directory below the run, with dots")]
+    recording: Annotated[str, Meta(description="directory below the run, with dots")]
     kind: Annotated[str, Meta(description="the file that makes a directory a recording of this kind")]
     title: str
-    started: Annotated[str | None, Meta(description="UTC, ISO 8601; null where it is not known")]
-    ended: Annotated[str | None, Meta(description="UTC, ISO 8601; null where it is not known")]
-    labels: Annotated[Mapping[str, str], Meta(description="what tells it from the run's other recordings")]
+    started: Annotated[str | None, Meta(description="UTC, ISO 8601; null if unknown")]
+    ended: Annotated[str | None, Meta(description="UTC, ISO 8601; null if unknown")]
+    labels: Annotated[Mapping[str, str], Meta(description="labels that distinguish it from the run's other recordings")]
     keys: Annotated[Mapping[str, Any], Meta(description="settings marked compare: key, and the cell's values")]
     distributions: tuple[Distribution, ...]
     findings: tuple[Finding, ...]
@@ -77,28 +77,30 @@ class Result:
 class RecordingKpi(KpiResult, frozen=True, kw_only=True):
     """A declared result of one recording."""
 
-    recording: Annotated[str, Meta(description="the result that it belongs to")]
+    recording: Annotated[str, Meta(description="result that it belongs to")]
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """The run: which, when, what became of it, and what is known of where it ran."""
+    """The run: id, time, result, and the known facts of its environment."""
 
     run: Annotated[str, Meta(description="the run's id")]
     flow: str | None
-    status: Annotated[str, Meta(description="what is true of the run now")]
-    reason: Annotated[str | None, Meta(description="the first failure in time")]
+    status: Annotated[str, Meta(description="state of the run")]
+    reason: Annotated[str | None, Meta(description="the earliest failure")]
     started: Annotated[str | None, Meta(description="UTC, ISO 8601")]
     ended: Annotated[str | None, Meta(description="UTC, ISO 8601")]
     lab: Lab
-    analysis: Annotated[str, Meta(description="the version of perfanalysis that computed it")]
+    analysis: Annotated[str, Meta(description="version of perfanalysis that computed it")]
     facts: Annotated[
         Mapping[str, Any],
         Meta(
-            description="known of the run, and decides nothing: cluster.…, version.…, git.…, presets, site, setting.…"
+            description=(
+                "facts of the run, not used for comparisons: cluster.…, version.…, git.…, presets, site, setting.…"
+            )
         ),
     ]
-    findings: Annotated[tuple[Finding, ...], Meta(description="of the run, not of a recording")]
+    findings: Annotated[tuple[Finding, ...], Meta(description="of the run, not of one recording")]
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Payload:
 
 
 def payload_schema() -> Document:
-    """The JSON Schema of psap.perf/payload/1; the types that a payload holds stand in `$defs`."""
+    """Return the JSON Schema of psap.perf/payload/1; the types of a payload are in `$defs`."""
     _, found = msgspec.json.schema_components((Payload,), ref_template="#/$defs/{name}")
     for schema in found.values():
         schema["description"] = " ".join(schema["description"].split())
@@ -122,24 +124,24 @@ def payload_schema() -> Document:
 
 
 def to_json(payload: Payload) -> Document:
-    """The document psap.perf/payload/1."""
+    """Return the document psap.perf/payload/1."""
     document: Document = msgspec.to_builtins(payload)
     return document
 
 
 def from_json(document: object) -> Payload:
-    """The payload of a document; unknown keys are left out. UsageError names the place that is not as the types say."""
+    """Return the payload of a document, without unknown keys. Raises UsageError with the place of an invalid value."""
     problem = schema_problem(mapping(document).get("schema"), "payload")
     if problem:
-        raise UsageError(f"this is no payload: {problem}")
+        raise UsageError(f"not a payload: {problem}")
     try:
         return msgspec.convert(document, Payload)
     except msgspec.ValidationError as error:
-        raise UsageError(f"this is no payload: {error}") from error
+        raise UsageError(f"not a payload: {error}") from error
 
 
 def payload_of(result: RunAnalysis) -> Payload:
-    """The payload; the same run analysed by the same version gives the same one."""
+    """Return the payload; the same run and version of perfanalysis give the same one."""
     return Payload(
         SCHEMA,
         _metadata(result),
@@ -170,12 +172,12 @@ def _metadata(result: RunAnalysis) -> Metadata:
 
 
 def _reason(reason: Mapping[str, Any]) -> str | None:
-    """The first failure of run.json in one line."""
+    """Return the first failure of run.json in one line."""
     return ": ".join(str(reason[part]) for part in ("what", "why") if reason.get(part)) or None
 
 
 def _facts(result: RunAnalysis) -> dict[str, Any]:
-    """What is known of the whole run and decides nothing by itself, by dotted names."""
+    """Return facts of the whole run that are not keys, by dotted names."""
     run = result.run.document or {}
     keys = key_settings(result.run)
     settings = {
@@ -200,7 +202,7 @@ def _dotted(name: str, value: object) -> Iterator[tuple[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A value of a YAML file as JSON has it: no dates, no numbers that are none, names of keys as text."""
+    """Convert a value of a YAML file to JSON: no dates, no NaN, keys as text."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple | set):
@@ -232,5 +234,5 @@ def _distribution(sample: Sample, method: Method) -> Distribution:
 
 
 def _of_value(value: Value, more: Mapping[str, str], kind: type[Wire]) -> Wire:
-    """A value as the document has it, with what it says beside the number."""
+    """Return a value in the form of the document, with its description."""
     return msgspec.convert({**msgspec.to_builtins(value), **more}, kind)

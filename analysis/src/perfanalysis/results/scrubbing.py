@@ -1,7 +1,7 @@
-"""What is taken out of a document before it leaves: names of machines and people, addresses, secrets.
+"""Remove names of machines and people, addresses and secrets from a document before it is shared.
 
-The rules are data, so that a team adds its own with `--rules FILE`. Every export goes through `scrub`: `payload`,
-`history export`, `history push`.
+The rules are data, so that a team can add its own with `--rules FILE`. Every export uses `scrub`: `payload`, `history
+export`, `history push`.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ DROPPED = (
     *("*kubeconfig*", "*proxy*", "*hostname*", "*endpoint*"),
     *("*password*", "*passwd*", "*token", "*secret*", "*credential*", "*api_key*"),
 )
-"""Names of facts, keys and labels, and of what is nested in them, that go whole."""
+"""Names of facts, keys and labels, also nested ones, that are removed with their values."""
 REPLACEMENTS = {
     "references to secrets, including their names": r"\b(?:file|env|vault):[\w./-]+",
     "passwords and tokens as NAME=VALUE": r"(?i)\b[\w-]*(?:password|passwd|token|secret|api[_-]?key)=[^\s&,;]+",
     "users in a URL": r"(?<=://)[^/@\s]+@",
-    "addresses of mail": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
+    "mail addresses": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
     "people's directories": r"(?<=/home/)[^/\s:]+|(?<=/Users/)[^/\s:]+",
     "IPv4 addresses, with a port": r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b",
     "IPv6 and hardware addresses": r"(?i)(?<![\w:])(?:[0-9a-f]{1,4}::?){3,7}[0-9a-f]{1,4}(?![\w:])",
     "hosts of a URL": r"(?<=://)[^/\s\"']+",
-    "hosts by their full name; not registries of images and groups of an API, which a / follows": (
+    "full host names; except registries of images and API groups, which a / follows": (
         r"(?i)(?<![\w./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
         r"(?:com|net|org|io|dev|cloud|local|internal|lan|corp|home|test)\b(?![\w./-]*/)(?::\d+)?"
     ),
-    "hosts of AWS by their address": r"\bip(?:-\d{1,3}){4}\b",
+    "AWS host names that contain an address": r"\bip(?:-\d{1,3}){4}\b",
 }
-"""What goes from any text, beside what has the form of a credential: why, and the regular expression."""
+"""What is removed from any text, in addition to credentials: reason, and regular expression."""
 KEPT = frozenset({"schema", "analysis", "status", "started", "ended", "severity", "direction", "unit", "name", "kind"})
-"""Parts of a document that no rule changes: a reader must understand them."""
+"""Parts of a document that no rule changes, since readers need them."""
 OPEN = frozenset({"facts", "keys", "labels"})
-"""Parts of a document that hold names which others chose."""
+"""Parts of a document with names that others chose."""
 TELLING = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[\d.-])[\w.-]{6,}")
-"""A dropped value that tells of something by itself, wherever else it stands; `default` or `true` do not."""
+"""A removed value that is sensitive by itself, wherever it occurs; `default` or `true` are not."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """`drop` are patterns of names of facts, keys and labels that go whole; `replace` patterns that go from texts."""
+    """`drop` are patterns of names of facts, keys and labels to remove; `replace` are patterns to remove from texts."""
 
     drop: tuple[str, ...]
     replace: tuple[re.Pattern[str], ...]
@@ -61,7 +61,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class OwnRules:
-    """The rules of a file, which are added to the standard ones."""
+    """The rules of a file, in addition to the standard ones."""
 
     drop: tuple[str, ...] = ()
     replace: tuple[str, ...] = ()
@@ -71,9 +71,10 @@ STANDARD = Rules(DROPPED, tuple(re.compile(pattern) for pattern in REPLACEMENTS.
 
 
 def read_rules(path: Path | None) -> Rules:
-    """The standard rules with those of a YAML file: `drop` (names, `*` allowed) and `replace` (regular expressions).
+    """Return the standard rules with those of a YAML file: `drop` (names, `*` allowed) and `replace` (regular
+    expressions).
 
-    Raises UsageError naming what is wrong with it.
+    Raises UsageError with the reason if it is invalid.
     """
     if path is None:
         return STANDARD
@@ -81,14 +82,14 @@ def read_rules(path: Path | None) -> Rules:
     try:
         replace = tuple(map(re.compile, own.replace))
     except re.error as error:
-        raise UsageError(f"{path}: {error.pattern!r} is no regular expression: {error}") from error
+        raise UsageError(f"{path}: invalid regular expression {error.pattern!r}: {error}") from error
     return Rules((*STANDARD.drop, *own.drop), (*STANDARD.replace, *replace))
 
 
 def scrub(document: Document, rules: Rules) -> Document:
-    """The document (payload or history) without what the rules name; numbers and names of KPIs stay.
+    """Return the document (payload or history) after applying the rules; numbers and names of KPIs stay.
 
-    What a dropped fact told, such as the name of a site or the host of a server, goes from every other text too.
+    Values of removed facts, such as the name of a site or the host of a server, are removed from all other texts too.
     """
     words = sorted(set(_dropped_words(document, rules)), key=len, reverse=True)
     literal = tuple(re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])") for text in words)
@@ -97,7 +98,7 @@ def scrub(document: Document, rules: Rules) -> Document:
 
 
 def _typed(value: Any, rules: Rules) -> Any:
-    """A part whose keys this project chose: they all stay."""
+    """Scrub a part whose keys belong to psap.perf: they all stay."""
     if isinstance(value, dict):
         return {
             name: part if name in KEPT else _open(part, rules) if name in OPEN else _typed(part, rules)
@@ -109,7 +110,7 @@ def _typed(value: Any, rules: Rules) -> Any:
 
 
 def _open(value: Any, rules: Rules) -> Any:
-    """A part whose keys others chose."""
+    """Scrub a part whose keys others chose."""
     if isinstance(value, dict):
         kept = {str(name): part for name, part in value.items() if not _is_dropped(str(name), rules)}
         return {_text(name, rules): _open(part, rules) for name, part in kept.items()}
@@ -130,7 +131,7 @@ def _is_dropped(name: str, rules: Rules) -> bool:
 
 
 def _dropped_words(value: Any, rules: Rules, *, is_open: bool = False) -> Iterator[str]:
-    """The telling words of everything that is dropped."""
+    """Return the sensitive words of everything that is removed."""
     if isinstance(value, dict):
         for name, part in value.items():
             if is_open and _is_dropped(str(name), rules):

@@ -25,7 +25,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """Test cases of one recording; `place` is the class that they are shown below."""
+    """Test cases of one recording; `place` is the class under which they are shown."""
 
     name: str
     place: str
@@ -34,7 +34,7 @@ class Suite:
 
 
 def junit_text(name: str, suites: Iterable[Suite]) -> str:
-    """The document; the same suites give the same text."""
+    """Return the document; equal suites have equal texts."""
     root = ElementTree.Element("testsuites", {"name": _printable(name)})
     root.extend(map(_suite, suites))
     for count in ("tests", *COUNTS):
@@ -61,14 +61,14 @@ def _suite(suite: Suite) -> ElementTree.Element:
 
 
 def _printable(text: str) -> str:
-    """XML 1.0 knows no control characters, not even escaped."""
+    """XML 1.0 has no control characters, not even escaped ones."""
     return "".join(letter if letter >= " " else " " for letter in text)
 
 
 VERDICT_FILE = "verdict.json"
 PARTS = ("thresholds", "regression")
 GRAVITY = (5, 4, 6)
-"""Exit codes from the gravest: bad data, a missed limit or a regression, too little to judge by."""
+"""Exit codes from the most severe: bad data, a missed limit or a regression, too few values."""
 
 
 EMPTY: Document = {
@@ -77,24 +77,24 @@ EMPTY: Document = {
     "data_errors": [],
     "recordings": [],
 }
-"""What the file says of thresholds where none were judged."""
+"""What the file states about thresholds if none were judged."""
 
 
 def write_verdict(path: Path, said: Document) -> Document:
-    """Write what was found of a run, beside what the file says of the same run already; returns all of it."""
+    """Write the results of a judgement, merged with the file's results of the same run; return all of it."""
     document = _with_outcome({**EMPTY, **_earlier(path, said["run"]), **said})
     write_json(path, document)
     return document
 
 
 def _earlier(path: Path, run: object) -> Document:
-    """What the file says of the same run already; empty when it is missing, broken or of another run."""
+    """Return the file's results of the same run; empty if it is missing, damaged or of another run."""
     document, _findings = read_document(path, "verdict", path.name) if path.is_file() else (None, ())
     return document if document is not None and document.get("run") == run else {}
 
 
 def _with_outcome(document: Document) -> Document:
-    """The document with the exit code and the reason of its gravest part."""
+    """Return the document with the exit code and the reason of its most severe part."""
     parts = [mapping(document.get(part)) for part in PARTS]
     found = [part for code in GRAVITY for part in parts if part.get("exit_code") == code]
     gravest = found[0] if found else {"exit_code": 0, "reason": None}

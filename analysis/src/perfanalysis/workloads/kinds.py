@@ -1,8 +1,7 @@
-"""The kinds of workloads that are known: those in Python, the shipped folders of declared ones, and those given.
+"""The known kinds of workloads: those in Python, the declared ones of the package, and the user's.
 
-A kind in Python is a module that holds `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder
-beside this file that holds a `workload.yml` needs no line. A kind is loaded when a run holds its marker, or when all
-are asked for.
+A kind in Python is a module with `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder in this package with a
+`workload.yml` needs no line. A kind is loaded if a run has its marker, or if all are requested.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ class Kinds:
 
     @property
     def markers(self) -> tuple[str, ...]:
-        """Every marker file."""
+        """Return every marker file."""
         return tuple(self._loaders)
 
     def of(self, marker: str) -> WorkloadType[Any]:
-        """The kind behind a marker file."""
+        """Return the kind of a marker file."""
         if marker not in self._loaded:
             self._loaded[marker] = self._loaders[marker]()
         return self._loaded[marker]
 
     @property
     def all(self) -> dict[str, WorkloadType[Any]]:
-        """The declarations of all kinds, by their markers."""
+        """Return the declarations of all kinds, by their markers."""
         return {marker: self.of(marker) for marker in self.markers}
 
     def discover(self, directory: Path) -> Run:
-        """A run with its recordings of these kinds, but for those that are parts of another.
+        """Return a run with its recordings of these kinds, except those that are parts of another.
 
         Raises UsageError as `discover` of files does.
         """
@@ -61,16 +60,16 @@ class Kinds:
         return replace(run, places=tuple(place for place in run.places if not _is_part(place, wholes)))
 
     def with_folders(self, folders: Iterable[Path]) -> Kinds:
-        """These and the kinds of folders, which are loaded at once; one with a known marker takes that one's place.
+        """Return these and the kinds of folders, which are loaded immediately; a known marker is replaced.
 
-        Raises UsageError with file and line for a folder that cannot be used, or two of them with one marker.
+        Raises UsageError with file and line for an invalid folder, or two of them with one marker.
         """
         given: dict[str, tuple[Path, WorkloadType[Any]]] = {}
         for folder in dict.fromkeys(folder.resolve() for folder in folders):
             declared = declaration(folder)
             if declared.marker in given:
                 other = given[declared.marker][0]
-                raise UsageError(f"{declared.at}: {other} has the marker {declared.marker} too; give one of them")
+                raise UsageError(f"{declared.at}: {other} has the marker {declared.marker} too; pass only one of them")
             given[declared.marker] = (folder, load_workload(folder))
         loaders = {marker: partial(lambda kind: kind, kind) for marker, (_, kind) in given.items()}
         return Kinds(self._loaders | loaders)
@@ -87,7 +86,7 @@ def _python_kind(module: str) -> WorkloadType[Any]:
 
 @cache
 def shipped() -> Kinds:
-    """The kinds that come with perfanalysis. Raises UsageError when two declared ones share a marker."""
+    """Return the kinds of perfanalysis. Raises UsageError if two declared ones share a marker."""
     loaders: dict[str, Callable[[], WorkloadType[Any]]] = {
         marker: partial(_python_kind, module) for marker, module in PYTHON_KINDS.items()
     }

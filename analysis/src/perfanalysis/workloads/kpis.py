@@ -28,7 +28,7 @@ MeasuresType = TypeVar("MeasuresType")
 
 @dataclass(frozen=True)
 class StatisticOf:
-    """What a KPI is a statistic of: the measure whose values a recording keeps, and what one of them is.
+    """The statistic that a KPI is: the measure whose values a recording stores, and the meaning of a value.
 
     `statistic` is p50, p90, p95, p99, max or mean; `once` measures have at most one value of each workload.
     """
@@ -41,11 +41,11 @@ class StatisticOf:
 
 @dataclass(frozen=True)
 class Kpi(Generic[MeasuresType]):
-    """A declared result. `direction` says which way is better; `headline` puts it on top of the report.
+    """A declared result. `direction` is the better direction; `headline` puts it at the top of the report.
 
-    `unit` is one of perfanalysis.units, by its name or its code in UCUM. `labels` tell KPIs of one name apart, beside
-    the labels of the recording. `of` is there when the number is a statistic of kept values, which other statistics can
-    be computed of. ValueError says what a declaration lacks.
+    `unit` is one of perfanalysis.units, by its name or its UCUM code. `labels` distinguish KPIs of one name, in
+    addition to the labels of the recording. `of` is set if the number is a statistic of stored values, of which other
+    statistics can be computed. Raises ValueError if the declaration is incomplete.
     """
 
     name: str
@@ -59,12 +59,12 @@ class Kpi(Generic[MeasuresType]):
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or not self.help or not self.unit:
-            raise ValueError(f"KPI {self.name!r}: a lower_case name, a help sentence and a unit are needed")
+            raise ValueError(f"KPI {self.name!r}: needs a lower_case name, a help sentence and a unit")
         if self.direction not in DIRECTIONS:
-            raise ValueError(f"KPI {self.name}: direction {self.direction!r} is none of {DIRECTIONS}")
+            raise ValueError(f"KPI {self.name}: direction {self.direction!r} is not one of {DIRECTIONS}")
         wrong = next((name for name in self.labels if not LABEL.fullmatch(name)), None)
         if wrong is not None:
-            raise ValueError(f"KPI {self.name}: {wrong!r} is no name of a label: letters, digits and _")
+            raise ValueError(f"KPI {self.name}: invalid label {wrong!r}: use letters, digits and _")
         try:
             object.__setattr__(self, "unit", unit_of(self.unit).name)
         except ValueError as error:
@@ -80,7 +80,7 @@ def statistic_kpis(
     *,
     once: bool = False,
 ) -> tuple[Kpi[MeasuresType], ...]:
-    """Median and P99 of a measure in seconds, by what *function* gives for each."""
+    """Return median and P99 of a measure in seconds, with the functions that *function* returns."""
     return tuple(
         Kpi(
             f"{measure}_{statistic}",
@@ -96,31 +96,31 @@ def statistic_kpis(
 
 
 class KpiResult(Value, frozen=True, kw_only=True):
-    """The value of a KPI as documents have it, whoever measured it."""
+    """The value of a KPI in documents, from any tool."""
 
     name: Annotated[str, Meta(description="declared name", extra_json_schema={"pattern": "^[a-z][a-z0-9_]*$"})]
     help: Annotated[str, Meta(description="a sentence", extra_json_schema=NOT_EMPTY)]
     unit: Annotated[str, Meta(description="base unit of Prometheus, or one of UCUM", extra_json_schema=NOT_EMPTY)]
-    direction: Annotated[Direction, Meta(description="which way is better")]
-    labels: Annotated[Mapping[str, str], Meta(description="its own, which tell KPIs of one name apart")] = {}
+    direction: Annotated[Direction, Meta(description="which direction is better")]
+    labels: Annotated[Mapping[str, str], Meta(description="labels that distinguish KPIs with the same name")] = {}
 
 
 class KpiValue(KpiResult, frozen=True, kw_only=True):
-    """The value of a KPI of one recording, with what its declaration says to reports."""
+    """The value of a KPI of one recording, with its declaration for reports."""
 
     headline: str | None = None
     of: StatisticOf | None = None
 
     @property
     def known(self) -> float:
-        """The number of one that has one, as all in a history have; ValueError says why there is none."""
+        """Return the number, which every KPI of a history has. Raises ValueError with the reason if there is none."""
         if self.number is None:
             raise ValueError(f"{self.name} has no number: {self.reason}")
         return self.number
 
     @property
     def series(self) -> str:
-        """What tells it from the other KPIs of its recording: `waiting`, with own labels `waiting{tenant="a"}`."""
+        """Return its distinguishing name in the recording: `waiting`, with own labels `waiting{tenant="a"}`."""
         inner = ",".join(f'{key}="{_escape(text)}"' for key, text in sorted(self.labels.items()))
         return f"{self.name}{{{inner}}}" if inner else self.name
 
@@ -128,9 +128,9 @@ class KpiValue(KpiResult, frozen=True, kw_only=True):
 def evaluate(
     kpis: Iterable[Kpi[MeasuresType]], measures: MeasuresType, absent: Sequence[str] = ()
 ) -> tuple[KpiValue, ...]:
-    """Compute every KPI. ValueError names a KPI whose function gives neither a finite number nor a reason.
+    """Compute every KPI. Raises ValueError for a KPI whose function returns neither a finite number nor a reason.
 
-    `absent` are input files that are not there: what comes out as 0 then was not seen, which is not none.
+    `absent` are missing input files: a result of 0 is then unknown, not zero.
     """
     return tuple(_evaluate(kpi, measures, absent) for kpi in kpis)
 
@@ -140,10 +140,12 @@ def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[s
     if absent and value.number == 0:
         value = Value(None, f"not seen: {', '.join(absent)} is missing")
     if value.number is None and not value.reason:
-        raise ValueError(f"KPI {kpi.name}: its function gave neither a number nor a reason")
+        raise ValueError(f"KPI {kpi.name}: its function returned neither a number nor a reason")
     for number in (value.number, value.low, value.high):
         if number is not None and not math.isfinite(number):
-            raise ValueError(f"KPI {kpi.name}: its function gave {number}; missing is None with a reason")
+            raise ValueError(
+                f"KPI {kpi.name}: its function returned {number}; return None and a reason if the value is missing"
+            )
     return KpiValue(
         _native(value.number),
         value.reason,
@@ -161,16 +163,16 @@ def _evaluate(kpi: Kpi[MeasuresType], measures: MeasuresType, absent: Sequence[s
 
 
 def _native(number: float | None) -> float | None:
-    """Python's own number: numpy's would be a text, or nothing at all, in JSON."""
+    """Convert to Python's own number: JSON does not have numpy's."""
     return None if number is None else float(number)
 
 
 LabelledKpis = tuple[Mapping[str, str], tuple[KpiValue, ...]]
-"""The labels that tell a recording from others, and its KPIs."""
+"""The labels that distinguish a recording, and its KPIs."""
 
 
 def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], method: Method = "linear") -> Document:
-    """The document psap.perf/kpis/1; `run` gives run, flow, status and lab."""
+    """Return the document psap.perf/kpis/1; `run` has run, flow, status and lab."""
     kpis = [
         {**declared(value), "labels": {**labels, **value.labels}, **measured(value)}
         for labels, values in results
@@ -180,17 +182,17 @@ def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], metho
 
 
 def kpi_document(value: KpiResult) -> Document:
-    """A KPI as a history keeps it: without labels where it has none of its own."""
+    """Return a KPI as a history stores it: without labels if it has none of its own."""
     return {**declared(value), **({"labels": dict(value.labels)} if value.labels else {}), **measured(value)}
 
 
 def declared(value: KpiResult) -> Document:
-    """What documents say of a KPI that is the same in every run."""
+    """Return the part of a KPI's document that is the same in every run."""
     return _parts(value, ("name", "help", "unit", "direction"))
 
 
 def measured(value: Value) -> Document:
-    """What documents say of a value."""
+    """Return the part of a KPI's document about its value."""
     return _parts(value, ("value", "reason", "low", "high", "count"))
 
 
@@ -200,7 +202,7 @@ def _parts(value: Value, names: Sequence[str]) -> Document:
 
 
 def kpi_of_document(kpi: object) -> KpiValue | None:
-    """The KPI of a history's document; None for what has no finite number, or is no KPI."""
+    """Return the KPI of a history's document; None if it has no finite number, or is not a KPI."""
     try:
         found = msgspec.convert(kpi, KpiValue)
     except msgspec.ValidationError:
@@ -209,7 +211,9 @@ def kpi_of_document(kpi: object) -> KpiValue | None:
 
 
 def openmetrics(results: Iterable[LabelledKpis], common: Mapping[str, str]) -> str:
-    """OpenMetrics text: one gauge family a KPI, one sample a recording; KPIs without a number have no sample."""
+    """Return OpenMetrics text: one gauge family per KPI, one sample per recording; KPIs without a number have no
+    sample.
+    """
     from prometheus_client.metrics_core import Metric
     from prometheus_client.openmetrics.exposition import generate_latest
 
@@ -226,7 +230,7 @@ def openmetrics(results: Iterable[LabelledKpis], common: Mapping[str, str]) -> s
 
 @dataclass(frozen=True)
 class _Collected:
-    """What the client writes of a registry: families."""
+    """Families for the writer of the client library."""
 
     families: tuple[Metric, ...]
 
@@ -235,14 +239,16 @@ class _Collected:
 
 
 def metric_name(kpi: Kpi[Any] | KpiValue) -> str:
-    """The metric family's name; OpenMetrics wants the unit as its ending."""
+    """Return the metric family's name; OpenMetrics requires the unit as its suffix."""
     unit = unit_of(kpi.unit).metric
     name = f"psap_perf_{kpi.name}"
     return name if name.endswith(f"_{unit}") else f"{name}_{unit}"
 
 
 def _labels(*sources: Mapping[str, str]) -> dict[str, str]:
-    """The labels of a sample, each name once: of names that differ only in signs that labels do not have, both stay."""
+    """Return the labels of a sample, with distinct names even if they only differ in characters that labels cannot
+    have.
+    """
     found: dict[str, str] = {}
     for source in sources:
         for key, text in source.items():
@@ -254,7 +260,7 @@ def _labels(*sources: Mapping[str, str]) -> dict[str, str]:
 
 
 def _label(key: str) -> str:
-    """A name that OpenMetrics takes: no digit first, and no two _, which are reserved."""
+    """Return a name that OpenMetrics accepts: no leading digit, and no double _, which is reserved."""
     name = re.sub(r"[^a-zA-Z0-9_]", "_", key)
     return re.sub(r"^(?=\d)|^__+", "_", name) or "_"
 

@@ -1,4 +1,4 @@
-"""What tells a recording from others: its labels, and the settings that decide what it may be compared with."""
+"""What distinguishes recordings: their labels, and the settings that determine comparable ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perfanalysis.workloads.workload_type import Analysis
 
 
 def labels_of(analysis: Analysis) -> dict[str, str]:
-    """Labels of a recording: its name, and the cell it belongs to with the cell's values."""
+    """Return the labels of a recording: its name, and its cell with the cell's values."""
     labels = {"recording": analysis.place.name}
     labels |= {name.lower(): value for name, value in analysis.facts.items()}
     if analysis.place.part:
@@ -24,14 +24,14 @@ def labels_of(analysis: Analysis) -> dict[str, str]:
 
 
 def recording_label(analysis: Analysis, run: Run) -> str:
-    """A recording's name for readers: the cell with the values that tell it from others, else its directory."""
+    """Return a recording's name for readers: the cell with its distinguishing values, else its directory."""
     cell = analysis.place.cell
     if cell is None:
         return analysis.place.name
     prefix = f"{run.document.get('flow')}_"
     known = ((name.removeprefix(prefix), cell.values.get(name)) for name in varying_settings(run))
     texts = ((name, value_text(value)) for name, value in known if value is not None)
-    # of a dictionary the parts have names of their own
+    # the parts of a dictionary have their own names
     told = [text if "=" in text else f"{name}={text}" for name, text in texts]
     # a cell may have several loads
     told += [analysis.facts["load"]] if "load" in analysis.facts else []
@@ -39,7 +39,7 @@ def recording_label(analysis: Analysis, run: Run) -> str:
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:
-    """The settings that differ between the cells of a run, in their order."""
+    """Return the settings that differ between the cells of a run, in order."""
     found: dict[str, set[str]] = {}
     for cell in run.cells:
         for name, value in cell.values.items():
@@ -48,15 +48,15 @@ def varying_settings(run: Run) -> tuple[str, ...]:
 
 
 def key_settings(run: Run) -> dict[str, Any]:
-    """The settings of a run that decide whether its results can be compared with others'."""
+    """Return the settings of a run that determine whether its results are comparable."""
     entries = ((name, mapping(entry)) for name, entry in mapping(run.settings.get("all")).items())
     return {name: entry.get("value") for name, entry in entries if entry.get("compare") == "key"}
 
 
 def settings_of(analysis: Analysis, run: Run) -> dict[str, Any]:
-    """The same for one recording: a cell's values stand above those of the run, and its own facts beside them.
+    """Return the same for one recording: a cell's values override those of the run, and its own facts are added.
 
-    A value whose name begins with @ only counts repetitions of one test: it decides nothing.
+    A value whose name begins with @ only counts repetitions of one test, and is not a key.
     """
     cell = analysis.place.cell
     values = {} if cell is None else {name: value for name, value in cell.values.items() if not name.startswith("@")}

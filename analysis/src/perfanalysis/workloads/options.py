@@ -15,7 +15,7 @@ from perfanalysis.workloads.percentiles import METHODS
 
 
 def _complete_runs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of runs, the newest first, else paths."""
+    """Complete names of runs, the newest first, else paths."""
     known = [CompletionItem(name) for name in (LATEST, *run_names()) if name.startswith(incomplete)]
     return known or [CompletionItem(incomplete, type="file")]
 
@@ -44,18 +44,18 @@ RUNS = click.argument(
     shell_complete=_complete_runs,
 )
 RUN_OR_ID = click.argument("run", callback=_run_or_id, shell_complete=_complete_runs)
-"""A run directory, or a run of a history, of which the beginning of the id would do."""
+"""A run directory, or a run of a history by the beginning of its id."""
 RUNS_OR_IDS = click.argument("runs", nargs=-1, required=True, callback=_runs_or_ids, shell_complete=_complete_runs)
 OUTPUT = click.option(
-    "--output", type=LocalPath(file_okay=False), metavar="DIR", help="Where to write; by default RUN/report."
+    "--output", type=LocalPath(file_okay=False), metavar="DIR", help="Directory to write to. [default: RUN/report]"
 )
 
-PNG = click.option("--png", is_flag=True, help="Write each plot as a PNG file, too.")
-SVG = click.option("--svg", is_flag=True, help="Write each plot as an SVG file, too.")
+PNG = click.option("--png", is_flag=True, help="Also write each plot as a PNG file.")
+SVG = click.option("--svg", is_flag=True, help="Also write each plot as an SVG file.")
 
 
 def image_formats(png: bool, svg: bool) -> tuple[Format, ...]:
-    """The formats that --png and --svg ask for."""
+    """Return the formats that --png and --svg request."""
     wanted: dict[Format, bool] = {"png": png, "svg": svg}
     return tuple(form for form, asked in wanted.items() if asked)
 
@@ -70,7 +70,7 @@ PERCENTILES = click.option(
     type=click.Choice(METHODS),
     default="linear",
     show_default=True,
-    help="How percentiles are taken: as numpy's default, or as kube-burner's.",
+    help="How to compute percentiles: like numpy's default, or like kube-burner.",
 )
 WORKLOADS = click.option(
     "--workload",
@@ -80,5 +80,5 @@ WORKLOADS = click.option(
     metavar="FOLDER",
     envvar="PERFANALYSIS_WORKLOADS",
     callback=_kinds,
-    help="A folder with workload.yml and parser.py: a kind of workload of your own. Repeatable.",
+    help="Folder with workload.yml and parser.py, your own kind of workload; repeatable.",
 )

@@ -1,4 +1,4 @@
-"""Parse a run without analysing it: which recordings there are, what is read of each, and what has to be read anew.
+"""Parse a run without analysing it: its recordings, the files of each, and which need parsing again.
 
 The command `parse`.
 """
@@ -23,7 +23,7 @@ from perfanalysis.workloads.run_analysis import report_directory
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording, or a window that Prometheus was asked about, with the files that are read of it."""
+    """A recording, or a window of Prometheus, with the files that are read."""
 
     place: Place
     kind: str
@@ -32,7 +32,7 @@ class Recording:
 
     @property
     def sentence(self) -> str:
-        """Such as "artifacts: scale_test, 4 files, 2.6 MB: as kept"."""
+        """Return a text such as "artifacts: scale_test, 4 files, 2.6 MB: as kept"."""
         there = [one for one in self.state.inputs.values() if is_there(one)]
         size = data_size(float(sum(one.size for one in there)))
         files = f"{len(there)} file{'' if len(there) == 1 else 's'}"
@@ -42,7 +42,7 @@ class Recording:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """A line for each file that is read."""
+        """Yield a line for each file that is read."""
         return tuple(
             f"  {name}  {data_size(float(one.size)) if is_there(one) else one.hash}"
             for name, one in self.state.inputs.items()
@@ -50,16 +50,16 @@ class Recording:
 
 
 def is_there(one: Input) -> bool:
-    """Whether the file can be read."""
+    """Return whether the file can be read."""
     return not one.hash.startswith((MISSING, UNREADABLE))
 
 
 def parse_run(
     run_directory: Path, output: Path, kinds: Kinds, *, dry: bool = False
 ) -> tuple[tuple[Recording, ...], tuple[Finding, ...]]:
-    """Every recording of a run, each parsed unless its tables below `output`/tables are of the same contents.
+    """Return every recording of a run, parsed unless its tables below `output`/tables are of the same contents.
 
-    With `dry` nothing is parsed or written. Raises UsageError when it is no run directory.
+    With `dry`, nothing is parsed or written. Raises UsageError if it is not a run directory.
     """
     run = kinds.discover(run_directory)
     findings = run.findings
@@ -84,11 +84,11 @@ def parse_run(
 @RUN
 @OUTPUT
 @WORKLOADS
-@click.option("--dry-run", is_flag=True, help="Only list what would be read, and why; nothing is written.")
+@click.option("--dry-run", is_flag=True, help="List what would be read and why; write nothing.")
 def parse_command(run: Path, output: Path | None, kinds: Kinds, dry_run: bool) -> None:
-    """Parse the recordings of RUN to tables, those whose files changed since; a line for each recording.
+    """Parse the recordings of RUN whose files changed into tables; print a line for each recording.
 
-    Exit code 5 when a part of the data cannot be read; the rest is parsed all the same.
+    Exit code 5: a part of the data cannot be read; the rest was parsed.
     """
     target = (output or run / "report") if dry_run else report_directory(run, output, kinds)
     recordings, findings = parse_run(run, target, kinds, dry=dry_run)

@@ -1,12 +1,13 @@
-"""Percentiles with bootstrap intervals, refused where the sample is too small to carry them.
+"""Percentiles with bootstrap intervals, refused if the sample is too small.
 
-Percentile, by one of two methods: `linear` interpolates between order statistics (numpy's default, type 7 of Hyndman
-and Fan); `kube-burner` is what that tool reports, Percentile of montanaflynn/stats 0.7.1: of n values in order and
-i = share·n, the i-th where i is whole, else the mean of the two around it. A command is given one of them; whatever
-it computes takes that one, and says which.
+There are two methods: `linear` interpolates between order statistics (numpy's default, type 7 of Hyndman and Fan);
+`kube-burner` is that tool's method, Percentile of montanaflynn/stats 0.7.1: of n sorted values and i = share·n, the
+i-th if i is whole, else the mean of the two around it. A command uses one of them for all its results, and states
+which.
+
 Interval: the percentile bootstrap. A resample's r-th order statistic is the sample's value at rank ceil(n·U), with U
-distributed Beta(r, n + 1 - r); so the resamples need not be made, their percentile is drawn directly, which gives the
-same distribution at a cost that does not grow with n.
+distributed Beta(r, n + 1 - r); so no resamples are needed: their percentile is drawn directly, with the same
+distribution and at a cost that does not grow with n.
 """
 
 from __future__ import annotations
@@ -29,41 +30,43 @@ STATED: Mapping[Method, str] = {
     "linear": "Percentiles by linear interpolation between order statistics (type 7, as numpy's default).",
     "kube-burner": "Percentiles as kube-burner takes them: a value, or the mean of the two around the place.",
 }
-"""The sentence that stands with every table and plot of percentiles."""
+"""The sentence in every table and plot of percentiles."""
 CONFIDENCE = 0.95
 DRAWS = 4000
 MOST_SIZES = 64
-"""Sizes of samples, for each percentile, of which the draws' places are kept: 64 kB each."""
-MISSING = Meta(description="null is missing, with a reason; never 0 or -1 in its place")
+"""Number of sample sizes, for each percentile, whose drawn places are cached: 64 kB each."""
+MISSING = Meta(description="null if missing, with a reason; never 0 or -1 instead")
 
 
 class Value(Struct, frozen=True):
-    """A number, or None with the reason; its 95 % interval and the size of its sample where known.
+    """A number, or None with the reason; its 95 % interval and the size of its sample if known.
 
-    Of a number without an interval `reason` may say why it has none.
+    For a number without an interval, `reason` may state why it has none.
     """
 
     number: Annotated[float | None, MISSING] = field(name="value")
     reason: Annotated[str | None, Meta(description="why the value, or only its interval, is missing")] = None
     low: Annotated[float | None, Meta(description="lower end of the 95 % interval")] = None
     high: Annotated[float | None, Meta(description="upper end of the 95 % interval")] = None
-    count: Annotated[int | None, Meta(description="values it was made from", extra_json_schema={"minimum": 0})] = None
+    count: Annotated[
+        int | None, Meta(description="number of values it was computed from", extra_json_schema={"minimum": 0})
+    ] = None
 
 
 def smallest_sample(share: float) -> int:
-    """Fewest values for which a percentile is given: one of them must be expected beyond it (100 for p99)."""
+    """Return the fewest values for a percentile: one value must be expected beyond it (100 for p99)."""
     return math.ceil(round(1 / (1 - share), 9))
 
 
 def smallest_interval_sample(share: float) -> int:
-    """Fewest values for an interval: the true percentile lies above the largest value in ≤ 2.5 % of samples."""
+    """Return the fewest values for an interval: the true percentile is above the largest value in 2.5 % of samples."""
     return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log(share))
 
 
 def percentile(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> float:
-    """A percentile of a sorted sample, whatever its size; `share` is 0.99 for p99.
+    """Return a percentile of a sorted sample of any size; `share` is 0.99 for p99.
 
-    Raises ValueError for an empty sample, and where kube-burner's method has no answer: below the first value.
+    Raises ValueError for an empty sample, and if kube-burner's method has no result: below the first value.
     """
     if not len(ordered):
         raise ValueError("a percentile needs at least one value")
@@ -75,7 +78,7 @@ def percentile(ordered: NDArray[np.float64], share: float, method: Method = "lin
 
 
 def _place(count: int, share: float, method: Method) -> tuple[int, float]:
-    """Where a percentile lies: the rank of the order statistic below it, and the part of the way to the next."""
+    """Return the place of a percentile: the rank of the order statistic below it, and the fraction to the next."""
     if method == "linear":
         position = (count - 1) * share
         return math.floor(position) + 1, position - math.floor(position)
@@ -88,7 +91,7 @@ def _place(count: int, share: float, method: Method) -> tuple[int, float]:
 
 
 def estimates(values: NDArray[np.float64], method: Method) -> dict[str, Value]:
-    """All statistics of the finite values, in the order of STATISTICS."""
+    """Return all statistics of the finite values, in the order of STATISTICS."""
     ordered = np.sort(values[np.isfinite(values)])
     return {statistic: _estimate(ordered, statistic, method) for statistic in STATISTICS}
 
@@ -102,22 +105,22 @@ def _estimate(ordered: NDArray[np.float64], statistic: str, method: Method) -> V
     share = SHARES[statistic]
     needed = smallest_sample(share)
     if count < needed:
-        return Value(None, f"needs {needed} values, has {count}", count=count)
+        return Value(None, f"needs {needed} values, found {count}", count=count)
     value = percentile(ordered, share, method)
     needed = smallest_interval_sample(share)
     if count < needed:
-        return Value(value, f"an interval needs {needed} values, has {count}", count=count)
+        return Value(value, f"an interval needs {needed} values, found {count}", count=count)
     low, high = bootstrap_interval(ordered, share, method)
     return Value(value, None, low, high, count)
 
 
 def bootstrap_interval(ordered: NDArray[np.float64], share: float, method: Method = "linear") -> tuple[float, float]:
-    """The 95 % percentile-bootstrap interval of a percentile of a sorted sample; same seed, same answer."""
+    """Return the 95 % percentile-bootstrap interval of a percentile of a sorted sample; deterministic for a seed."""
     return interval_of(_values_at(_usual_places(len(ordered), share, method), ordered))
 
 
 def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
-    """The interval that holds the middle 95 % of bootstrap draws."""
+    """Return the interval of the middle 95 % of bootstrap draws."""
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
     return float(low), float(high)
@@ -126,13 +129,13 @@ def interval_of(draws: NDArray[np.float64]) -> tuple[float, float]:
 def bootstrap_draws(
     ordered: NDArray[np.float64], share: float, random: np.random.Generator, method: Method = "linear"
 ) -> NDArray[np.float64]:
-    """DRAWS values of a percentile, each as a resample of the sorted sample would give it."""
+    """Return DRAWS values of a percentile, each as of a resample of the sorted sample."""
     return _values_at(_drawn_places(len(ordered), share, random, method), ordered)
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Between which values of a sorted sample each draw lies, and the part of the way that it is from one to other."""
+    """Return the values of a sorted sample between which each draw is, and the fraction between them."""
 
     below: NDArray[np.intp]
     above: NDArray[np.intp]
@@ -140,7 +143,7 @@ class _Places:
 
 
 def _drawn_places(count: int, share: float, random: np.random.Generator, method: Method) -> _Places:
-    """Where the draws lie in a sample of so many values, whatever these are."""
+    """Return the places of the draws in a sample of so many values, which do not depend on the values."""
     rank, part = _place(count, share, method)
     lower = random.beta(rank, count + 1 - rank, DRAWS)
     # The next order statistic, given this one: the smallest of count - rank uniform values above it.
@@ -152,7 +155,7 @@ def _drawn_places(count: int, share: float, random: np.random.Generator, method:
 
 @lru_cache(maxsize=MOST_SIZES)
 def _usual_places(count: int, share: float, method: Method) -> _Places:
-    """By one seed: drawn once for all samples of a size, of which a run has dozens."""
+    """Drawn once for all samples of a size, by one seed: a run has dozens of them."""
     return _drawn_places(count, share, np.random.default_rng(20_240_229), method)
 
 

@@ -1,8 +1,8 @@
-"""Read any answer of a Prometheus as the table of samples.
+"""Read any response of a Prometheus as the table of samples.
 
-What a query's name tells of its values: the unit stands at its end, as in the names of Prometheus' own metrics.
+The name of a query determines the unit of its values: the unit is its suffix, as in Prometheus' own metrics.
 
-The windows of a run that Prometheus was asked about: their documents, their samples, and when they were.
+Also the windows of a run with queries of Prometheus: their documents, their samples, and their times.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A name for readers, the unit of the values as they are drawn, and the factor that makes them so."""
+    """A name for readers, the unit of the drawn values, and the factor to it."""
 
     title: str
     unit: str
     factor: float
     whole_share: bool = False
-    """Of a whole: the axis ends at 100 %."""
+    """A share of a whole: the axis ends at 100 %."""
 
 
 GIB, MIB = 2.0**30, 2.0**20
@@ -51,7 +51,7 @@ _BASES: dict[str, tuple[str, float]] = {
     "_joules": ("joules", 1.0),
     "_hertz": ("hertz", 1.0),
 }
-"""The unit of a KPI for each ending, and the factor."""
+"""The unit of a KPI for each suffix, and the factor."""
 _DCGM = {
     "DCGM_FI_DEV_GPU_UTIL": ("GPU usage", "ratio", 0.01),
     "DCGM_FI_DEV_FB_USED": ("GPU memory used", "bytes", MIB),
@@ -59,7 +59,7 @@ _DCGM = {
     "DCGM_FI_DEV_POWER_USAGE": ("GPU power", "watts", 1.0),
     "DCGM_FI_DEV_GPU_TEMP": ("GPU temperature", "celsius", 1.0),
 }
-"""What NVIDIA's exporter calls its numbers, which tells no units: words, and as for an ending."""
+"""The names of NVIDIA's exporter, which do not contain units: words, and the same as for a suffix."""
 _DRAWN = {
     "bytes/s": ("MiB/s", 1 / MIB),
     "count/s": ("1/s", 1.0),
@@ -72,7 +72,7 @@ _DRAWN = {
     "joules": ("J", 1.0),
     "hertz": ("Hz", 1.0),
 }
-"""The unit that values are drawn in, and what they are multiplied by."""
+"""Return the unit of the drawn values, and the factor to it."""
 _WORDS = {
     "gpu": "GPU",
     "cpu": "CPU",
@@ -85,7 +85,7 @@ _WORDS = {
 
 
 def base_of(name: str) -> tuple[str, str, float]:
-    """The name without its unit, the unit that a KPI of it has, and the factor; no unit where the name tells none."""
+    """Return the name without its unit, the unit of a KPI of it, and the factor; no unit if the name contains none."""
     if name in _DCGM:
         return (name, *_DCGM[name][1:])
     ending = next((known for known in _BASES if name.endswith(known)), None)
@@ -93,7 +93,7 @@ def base_of(name: str) -> tuple[str, str, float]:
 
 
 def quantity_of(name: str) -> Quantity:
-    """What a query's name tells; no unit where it tells none."""
+    """Return what a query's name states; no unit if it contains none."""
     stem, base, factor = base_of(name)
     unit, drawn = _DRAWN.get(base, ("", 1.0))
     words = [_WORDS.get(word, word) for word in stem.replace("-", "_").split("_") if word]
@@ -107,18 +107,18 @@ SAMPLES = TableSpec(
     "prometheus_samples",
     "One row per sample of a Prometheus' answers to the queries of a window",
     (
-        Column("query", "text", "name of the query in its file, the file's name for answers that nobody listed"),
-        Column("metric", "text", "name of the metric; null for what was computed"),
+        Column("query", "text", "name of the query in its file, or of the file if the query is not listed"),
+        Column("metric", "text", "name of the metric; null for computed values"),
         Column("labels", "text", "all other labels of the series, as JSON with sorted keys"),
-        Column("at_s", "time", "moment of the sample, or of the step it is computed for", "s since the epoch, UTC"),
-        Column("value", "number", "value, in the unit that the names tell; null where it is not finite"),
+        Column("at_s", "time", "time of the sample, or of the step it is computed for", "s since the epoch, UTC"),
+        Column("value", "number", "value, in the unit of the name; null if it is not finite"),
     ),
 )
 
 
 @dataclass(frozen=True)
 class RangeTables:
-    """What the answers hold."""
+    """The contents of the responses."""
 
     prometheus_samples: pd.DataFrame = field(metadata={"table": SAMPLES})
 
@@ -127,17 +127,19 @@ NAME = "__name__"
 
 
 def read_answer(path: Path, query: str | None = None) -> pd.DataFrame:
-    """The samples of one file as the table `prometheus_samples`; `query` is the file's name if not given.
+    """Return the samples of one file as the table `prometheus_samples`; `query` is the file's name if not given.
 
-    Values of a series may be pairs of time and value, or a mapping from one to the other. Raises ValueError saying what
-    is wrong with the file, OSError when it cannot be read.
+    Values of a series may be pairs of time and value, or a mapping from one to the other. Raises ValueError with the
+    reason if the file is invalid, OSError if it cannot be read.
     """
     loaded = load_json(content(path, LARGEST_LIST))
     return samples_of(loaded, query or path.stem)
 
 
 def samples_of(loaded: object, query: str) -> pd.DataFrame:
-    """The samples of an answer that was read from JSON, in the order of time for each series. Raises ValueError."""
+    """Return the samples of a response that was read from JSON, in the order of time for each series. Raises
+    ValueError.
+    """
     import pandas as pd
 
     columns: dict[str, list[Any]] = {name: [] for name in ("query", "metric", "labels", "at_s", "value")}
@@ -156,18 +158,18 @@ def samples_of(loaded: object, query: str) -> pd.DataFrame:
 
 def _series(loaded: object) -> list[dict[str, Any]]:
     if isinstance(loaded, dict) and loaded.get("status") == "error":
-        raise ValueError(f"it is no answer, but an error: {loaded.get('error')}")
+        raise ValueError(f"not a response with data, but an error: {loaded.get('error')}")
     data = loaded.get("data", loaded) if isinstance(loaded, dict) else loaded
     found = data.get("result") if isinstance(data, dict) else data
     if not isinstance(found, list):
-        raise ValueError("it is no answer of a Prometheus: it has no list of series")
+        raise ValueError("not a response of Prometheus: no list of series")
     if not all(isinstance(one, dict) and isinstance(one.get("metric"), dict) for one in found):
-        raise ValueError("it is no answer of a Prometheus: a series has no labels under metric")
+        raise ValueError("not a response of Prometheus: a series has no labels under metric")
     return found
 
 
 def _samples(series: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
-    """Moments and values; what is not finite is NaN, which a table has as null."""
+    """Return times and values; values that are not finite are NaN, which a table has as null."""
     values = series.get("values", [series["value"]] if "value" in series else [])
     pairs = values.items() if isinstance(values, dict) else values
     try:
@@ -175,7 +177,7 @@ def _samples(series: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
             number = float(value)
             yield float(at), number if math.isfinite(number) else math.nan
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"a sample is no pair of time and value: {error}") from error
+        raise ValueError(f"a sample is not a pair of time and value: {error}") from error
 
 
 (MARKER,) = MONITORING
@@ -184,7 +186,7 @@ KIND = "prometheus-queries"
 
 @dataclass(frozen=True)
 class Ranges:
-    """One window: what was asked from `start_s` to `end_s`, at steps of `step_s` where it was computed."""
+    """One window: the queries from `start_s` to `end_s`, in steps of `step_s` if it was computed."""
 
     place: Place
     start_s: float
@@ -193,12 +195,12 @@ class Ranges:
     samples: pd.DataFrame
 
     def overlaps(self, start_s: float, end_s: float) -> bool:
-        """Whether they have a time in common."""
+        """Return whether they have a time in common."""
         return self.start_s <= end_s and start_s <= self.end_s
 
 
 def parse(source: RecordingFiles) -> RangeTables:
-    """The samples of all answers that the document lists; one that cannot be read, or was refused, is a finding."""
+    """Return the samples of all responses that the document lists; unreadable or refused ones become findings."""
     import pandas as pd
 
     frames = [SAMPLES.empty()]
@@ -207,15 +209,15 @@ def parse(source: RecordingFiles) -> RangeTables:
         name, file = text_or_none(query.get("name")) or "", text_or_none(query.get("file"))
         where = f"{source.place.relative}/{file or MARKER}"
         if file is None:
-            source.findings += (Finding("warning", where, f"the query {name} was not answered: {query.get('error')}"),)
+            source.findings += (Finding("warning", where, f"the query {name} failed: {query.get('error')}"),)
             continue
         if not source.declares(file):
-            source.find("error", file, "the answer was not read: it is no JSON file beside the queries")
+            source.find("error", file, "the response was not read: the file is not in the folder of the queries")
             continue
         try:
             frames.append(read_answer(source.path(file), name))
         except (OSError, ValueError) as error:
-            source.findings += (Finding("error", where, f"the answer cannot be read: {error}"),)
+            source.findings += (Finding("error", where, f"cannot read the response: {error}"),)
     joined = pd.concat([frame.astype("object") for frame in frames], ignore_index=True)
     return RangeTables(SAMPLES.conform(joined))
 
@@ -230,7 +232,7 @@ RANGES = TableSource(
 
 
 def ranges_of(place: Place, tables: RangeTables) -> Ranges:
-    """The window with its samples; where the document does not tell it, from the first sample to the last."""
+    """Return the window with its samples; if the document does not state it, from the first sample to the last."""
     document = RecordingFiles(place).document(MARKER, KIND)
     times = tables.prometheus_samples["at_s"]
     first, last = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
@@ -244,6 +246,6 @@ def ranges_of(place: Place, tables: RangeTables) -> Ranges:
 
 
 def labels_of(text: str) -> dict[str, str]:
-    """The labels of a series as the table has them."""
+    """Return the labels of a series in the form of the table."""
     loaded: dict[str, str] = json.loads(text)
     return loaded

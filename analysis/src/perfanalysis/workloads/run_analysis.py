@@ -27,17 +27,17 @@ from perfanalysis.workloads.workload_type import Analysis, Selection
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """How a run is analysed: by which kinds, percentiles by which method, all workloads or a selection."""
+    """How to analyse a run: the kinds, the method of percentiles, all workloads or a selection."""
 
     kinds: Kinds = field(default_factory=shipped)
     method: Method = "linear"
-    """Of percentiles."""
+    """The method of percentiles."""
     selection: Selection | None = None
 
 
 @dataclass(frozen=True)
 class RunAnalysis:
-    """A run and the analyses of its recordings, in the order they were found."""
+    """A run and the analyses of its recordings, in the order of discovery."""
 
     run: Run
     analyses: tuple[Analysis, ...]
@@ -48,34 +48,34 @@ class RunAnalysis:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Those that compare recordings, as their kind declares them; made when they are first asked for."""
+        """Return the figures that compare recordings, as their kind declares; computed on first access."""
         return self.make_figures()
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """What concerns the run and no single recording; made when it is first asked for."""
+        """Return the sections of the run instead of a single recording; computed on first access."""
         return self.make_sections()
 
     @property
     def lab(self) -> Lab:
-        """What run.json or any recording says of the lab."""
+        """Return the lab in run.json or any recording."""
         return labs_together((self.run.lab, *(analysis.lab for analysis in self.analyses)))
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What every figure of the run says: what was not real, and which workloads are shown."""
+        """Return what every figure of the run states: simulated parts, and the selected workloads."""
         parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
         return (*self.lab.phrases, *dict.fromkeys(parts))
 
     def labelled_kpis(self) -> tuple[LabelledKpis, ...]:
-        """The KPIs of each recording with the labels that tell it from the others."""
+        """Return the KPIs of each recording with its distinguishing labels."""
         return tuple((labels_of(analysis), analysis.kpis) for analysis in self.analyses)
 
 
 def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | None = None) -> Path:
-    """Where a report goes: as asked, else `report` in the run; the folder is made.
+    """Return the folder of a report: as requested, else `report` in the run; it is created.
 
-    Raises UsageError when it is no run directory, when the folder cannot be made, or as `refuse_links`.
+    Raises UsageError if it is not a run directory, if the folder cannot be created, or as `refuse_links`.
     """
     check_run_directory(run_directory, (kinds or shipped()).markers)
     target = output if output is not None else run_directory / "report"
@@ -83,14 +83,14 @@ def report_directory(run_directory: Path, output: Path | None, kinds: Kinds | No
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{target} cannot be made: {error.strerror}; choose another place with --output") from error
+        raise UsageError(f"cannot create {target}: {error.strerror}; choose another directory with --output") from error
     return target
 
 
 def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | None = None) -> RunAnalysis:
-    """Analyse a run; parsed tables are kept below `output`/tables. Raises UsageError when it is no run directory.
+    """Analyse a run; store parsed tables below `output`/tables. Raises UsageError if it is not a run directory.
 
-    With a selection in `options`, only those workloads of each recording are looked at.
+    With a selection in `options`, only those workloads of each recording are analysed.
     """
     options = options or AnalysisOptions()
     run = options.kinds.discover(run_directory)
@@ -105,9 +105,9 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
             continue
         analyses.append(_marked(analysis, run.lab))
         findings += more
-    # an import of metrics alone never was a test
+    # an import of metrics alone was never a test
     if not run.places and not (ranges and "imported" in run.document):
-        findings += (Finding("warning", ".", "no recording was found: the run ended before a test began"),)
+        findings += (Finding("warning", ".", "no recording found: the run ended before a test began"),)
     together, make_figures = _together(tuple(analyses), options.kinds)
     with_metrics, make_sections = place_metrics(together, ranges, run.lab)
     if not run.places and "imported" in run.document:
@@ -120,7 +120,7 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
 def _analyse_place(
     place: Place, output: Path, options: AnalysisOptions, ranges: tuple[Ranges, ...]
 ) -> tuple[Analysis, tuple[Finding, ...]]:
-    """One recording. Raises DataQualityError when its parser failed."""
+    """Return one recording. Raises DataQualityError if its parser failed."""
     workload, selection = options.kinds.of(place.marker), options.selection
     tables, findings = load_tables(workload, RecordingFiles(place), tables_folder(output, place))
     if selection is not None:
@@ -128,7 +128,7 @@ def _analyse_place(
             tables, part = workload.select(tables, selection)
             place = replace(place, part=part)
         else:
-            text = f"a {workload.name} has no order of submission: all of it is shown, not the {selection.words}"
+            text = f"a {workload.name} has no order of submission: all of it is shown, not only the {selection.words}"
             findings += (Finding("warning", place.relative, text),)
     if workload.monitored is not None:
         tables = workload.monitored(tables, place, ranges)
@@ -137,7 +137,7 @@ def _analyse_place(
 
 
 def _marked(analysis: Analysis, of_run: Lab) -> Analysis:
-    """The recording with its lab and that of the run on figures that have none of their own."""
+    """Return the recording with its lab, and the run's lab on figures that have none of their own."""
     phrases = replace(analysis, lab=labs_together((of_run, analysis.lab))).phrases
     if not phrases:
         return analysis
@@ -155,7 +155,7 @@ def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:
 def _together(
     analyses: tuple[Analysis, ...], kinds: Kinds
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Figure, ...]]]:
-    """The recordings, each with what those of its kind tell only together, in the same order, and what draws that."""
+    """Return the recordings, with the joint results of each kind, in the same order, and their figures."""
     makers: list[Callable[[], tuple[Figure, ...]]] = []
     found = {(analysis.place.marker, analysis.place.relative): analysis for analysis in analyses}
     for marker in dict.fromkeys(analysis.place.marker for analysis in analyses):

@@ -1,4 +1,4 @@
-"""Tables and values as a report shows them: by declared columns and units, for every kind of workload."""
+"""Tables and values in reports: by declared columns and units, for every kind of workload."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from perfanalysis.workloads.percentiles import Value
 
 MOST_ROWS = 200
-MISSING = "not stated, or too few values for it"
+MISSING = "not stated, or too few values"
 LAST_TIME_S = 9e9
-"""In the year 2255; what lies beyond is shown as the number that it is."""
+"""In the year 2255; larger values are shown as numbers."""
 
 
 def data_table(title: str, frame: pd.DataFrame, columns: Iterable[Column], note: str = "") -> Table:
-    """The declared columns of a frame, at most MOST_ROWS rows of it."""
+    """Return the declared columns of a frame, at most MOST_ROWS rows of it."""
     shown = tuple(columns)
     rows = tuple(
         tuple(_cell(value, column) for value, column in zip(row, shown, strict=True))
@@ -57,7 +57,7 @@ def _cell(value: Any, column: Column) -> Cell:
 
 
 def value_cell(value: Value, unit: str) -> Cell:
-    """A number with its interval below, or the reason why there is none."""
+    """Return a number with its interval below, or the reason why there is none."""
     if value.number is None:
         return Cell("", reason=value.reason or "")
     detail = ""

@@ -1,4 +1,4 @@
-"""Step functions of time: how many at once. Made by sorted cumulative sums, n log n."""
+"""Step functions of time: counts of concurrent intervals. Computed by sorted cumulative sums, n log n."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class StepSeries:
-    """`values[i]` holds from `times[i]` until `times[i + 1]`; times ascend strictly, before the first it is 0."""
+    """`values[i]` applies from `times[i]` until `times[i + 1]`; times ascend strictly; before the first it is 0."""
 
     times: NDArray[np.float64]
     values: NDArray[np.float64]
 
     def at(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value at each moment."""
+        """Return the value at each time."""
         places = np.searchsorted(self.times, moments, side="right")
         return np.concatenate(([0.0], self.values))[places]
 
     def maximum(self) -> float:
-        """The largest value, 0 for an empty series."""
+        """Return the largest value, 0 for an empty series."""
         return float(self.values.max()) if len(self.values) else 0.0
 
     def integral(self, start: float, end: float) -> float:
-        """Value times time between two moments, in units of the value times seconds."""
+        """Return the integral between two times, in units of the value times seconds."""
         inside = self.times[(self.times > start) & (self.times < end)]
         edges = np.concatenate(([start], inside, [end]))
         return float(np.sum(self.at(edges[:-1]) * np.diff(edges)))
 
     def means(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean value within each of the len(edges) - 1 intervals."""
+        """Return the mean value within each of the len(edges) - 1 intervals."""
         if not len(self.times):
             return np.zeros(len(edges) - 1)
         areas = np.concatenate(([0.0], np.cumsum(self.values[:-1] * np.diff(self.times))))
@@ -43,7 +43,7 @@ class StepSeries:
         return np.divide(np.diff(until), lengths, out=self.at(edges[:-1]), where=lengths > 0)
 
     def extremes(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Smallest and largest value within each of the len(edges) - 1 intervals."""
+        """Return smallest and largest value within each of the len(edges) - 1 intervals."""
         low = self.at(edges[:-1])
         high = low.copy()
         bins = np.searchsorted(edges, self.times, side="right") - 1
@@ -56,10 +56,10 @@ class StepSeries:
 def count_between(
     starts: NDArray[np.float64], ends: NDArray[np.float64], weights: NDArray[np.float64] | None = None
 ) -> StepSeries:
-    """How many intervals [start, end) hold at a time, or the sum of their weights.
+    """Return how many intervals [start, end) contain each time, or the sum of their weights.
 
-    An interval without a start never was; one without an end lasts for ever; one that ends before it starts is
-    left out (the caller counts those).
+    An interval without a start is left out; one without an end never ends; one that ends before it starts is left out
+    (the caller counts those).
     """
     weight = np.ones(len(starts)) if weights is None else np.asarray(weights, dtype=float)
     usable = np.isfinite(starts) & ~(ends < starts)
@@ -77,13 +77,13 @@ def combine(
     second: StepSeries,
     function: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
 ) -> StepSeries:
-    """The step function of two others, value by value."""
+    """Return the step function of two others, value by value."""
     times = np.union1d(first.times, second.times)
     return StepSeries(times, function(first.at(times), second.at(times)))
 
 
 def nice_width(span: float, parts: int) -> float:
-    """A round width (1, 2 or 5 times a power of ten) that cuts a span in about so many parts."""
+    """Return a round width (1, 2 or 5 times a power of ten) that divides a span into about so many parts."""
     if span <= 0:
         return 1.0
     exact = span / parts

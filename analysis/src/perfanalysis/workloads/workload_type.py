@@ -1,6 +1,6 @@
-"""What a kind of workload must declare to be analysed.
+"""The declaration of a kind of workload for the analysis.
 
-Which workloads of a recording are looked at: all, or the first or last ones by submission.
+Also the selection of workloads: all, or the first or last ones by submission.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """Such as "first 100", "last 20 of the first 100"; empty for all."""
+        """Return a text such as "first 100", "last 20 of the first 100"; empty for all."""
         first = "" if self.first is None else f"first {self.first}"
         if self.last is None:
             return first
@@ -46,31 +46,31 @@ class Selection:
 
     @property
     def folder(self) -> str:
-        """A name for what is written of it."""
+        """Return a name for its files."""
         parts = (("first", self.first), ("last", self.last))
         return "-".join(f"{word}-{number}" for word, number in parts if number is not None)
 
     def of(self, ordered: list[Item]) -> list[Item]:
-        """The chosen ones of items in order."""
+        """Return the selected items, in order."""
         chosen = ordered if self.first is None else ordered[: self.first]
         return chosen if self.last is None else chosen[max(len(chosen) - self.last, 0) :]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A named set of values of one recording that cells of a matrix are compared by."""
+    """A named set of values of one recording by which cells of a matrix are compared."""
 
     name: str
     label: str
     unit: str
     values: NDArray[np.float64]
     of: str = "workloads"
-    """What each value is of, in the plural."""
+    """What each value describes, in the plural."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything known of one recording, ready to be written: the same for every kind of workload."""
+    """The complete analysis of one recording, ready to be written: the same for every kind of workload."""
 
     place: Place
     title: str
@@ -80,33 +80,33 @@ class Analysis:
     kpis: tuple[KpiValue, ...]
     samples: tuple[Sample, ...]
     make_sections: Callable[[], tuple[Section, ...]]
-    """What gives `sections`: figures and shown tables cost as much as all else, and only a report has them."""
+    """The function for `sections`: figures and tables cost as much as all the rest, and only a report has them."""
     findings: tuple[Finding, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What tells it from other recordings of a run beside the values of its cell: the model, for example."""
+    """What distinguishes it in addition to the values of its cell: the model, for example."""
     period: tuple[float, float] | None = None
-    """When its work began and ended, in seconds since the epoch; None where that is not known."""
+    """The start and the end of its work, in seconds since the epoch; None if unknown."""
     method: Method = "linear"
-    """By which its percentiles are taken."""
+    """The method of its percentiles."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What every figure of it says: what was not real, and which of its workloads are shown."""
+        """What every figure of it states: simulated parts, and the selected workloads."""
         return (*self.lab.phrases, self.place.part) if self.place.part else self.lab.phrases
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Its part of the report, made when it is first asked for."""
+        """Return its sections of the report, computed on first access."""
         return self.make_sections()
 
 
 @dataclass(frozen=True)
 class Across:
-    """What the recordings of one kind in a run tell together: they themselves with more KPIs, and figures."""
+    """The joint results of the recordings of one kind in a run: the recordings with more KPIs, and figures."""
 
     analyses: tuple[Analysis, ...]
     make_figures: Callable[[], tuple[Figure, ...]]
-    """What gives the figures: only a report has them."""
+    """The function for the figures: only a report has them."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ class WorkloadType(TableSource[TablesType]):
 
     analyse: Callable[[TablesType, Place, Method], Analysis]
     select: Callable[[TablesType, Selection], tuple[TablesType, str]] | None = None
-    """The tables of some workloads only, and a phrase that says which; None where a kind cannot be cut down."""
+    """Returns the tables of selected workloads, and a phrase for the selection; None if not supported."""
     monitored: Callable[[TablesType, Place, tuple[Ranges, ...]], TablesType] | None = None
-    """The tables with what Prometheus knows of the workloads; None where a kind has no use for it."""
+    """Returns the tables with Prometheus' data of the workloads; None if the kind does not use it."""
     kpis: tuple[Kpi[Any], ...] = ()
-    """Every KPI that `analyse` and `across` give: what can be judged."""
+    """Every KPI of `analyse` and `across`: what can be judged."""
     across: Callable[[tuple[Analysis, ...]], Across] | None = None
-    """From all recordings of this kind in a run, once each is analysed."""
+    """Computes results from all recordings of this kind in a run, once each is analysed."""
     parts: tuple[str, ...] = ()
-    """Markers of recordings below one of this kind that are its parts, and none themselves."""
+    """Markers of recordings below one of this kind that are its parts, and not recordings themselves."""

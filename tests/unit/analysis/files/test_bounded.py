@@ -49,9 +49,9 @@ def test_blocks_end_at_line_ends(tmp_path: Path) -> None:
 def test_pipe_is_not_read_as_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="no file"):
+    with pytest.raises(OSError, match="not a file"):
         opened(pipe)
-    with pytest.raises(OSError, match="no file"):
+    with pytest.raises(OSError, match="not a file"):
         content(tmp_path)
 
 
@@ -60,7 +60,7 @@ def test_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     path.write_bytes(b"x" * (1 << 20))
     assert len(content(path, 1 << 20)) == 1 << 20
     path.write_bytes(b"x" * ((1 << 20) + 1))
-    with pytest.raises(OSError, match="more than 1 MiB"):
+    with pytest.raises(OSError, match="larger than 1 MiB"):
         content(path, 1 << 20)
 
 
@@ -80,8 +80,8 @@ def test_pipes_in_place_of_files_are_reported_without_waiting(small_run: Path) -
         path.unlink()
         os.mkfifo(path)
     done = _report(small_run)
-    assert "settings.yml: the file cannot be read: it is no file" in done.stderr
-    assert "transitions.jsonl: it cannot be read: it is no file" in done.stderr
+    assert "settings.yml: the file cannot be read: it is not a file" in done.stderr
+    assert "transitions.jsonl: it cannot be read: it is not a file" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -95,4 +95,4 @@ def test_huge_line_is_one_error_and_uses_no_memory(small_run: Path) -> None:
     done = _report(small_run)
     assert done.returncode == 5, done.stderr
     assert done.stderr.count("lines are longer than 4 MiB and were left out\n") == 2, done.stderr
-    assert done.stderr.count("the file cannot be read: it has more than 64 MiB") == 2
+    assert done.stderr.count("the file cannot be read: it is larger than 64 MiB") == 2

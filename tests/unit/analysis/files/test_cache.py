@@ -142,7 +142,7 @@ def test_damaged_cache_is_rebuilt(counting: Counting, tmp_path: Path, file: str,
     assert counting.parsed == 2
     assert len(tables.transitions) == 20 * 9
     assert [(finding.where, finding.text) for finding in findings] == [
-        (f"tables/tables/{file}", "damaged; it was made anew")
+        (f"tables/tables/{file}", "damaged and parsed again")
     ]
     assert path.read_bytes() == before
     assert counting.load()[1] == ()
@@ -153,7 +153,7 @@ def test_table_of_another_recording_is_rebuilt(counting: Counting) -> None:
     shutil.copy(counting.folder / "nodes.parquet", counting.folder / "transitions.parquet")
     tables, findings = counting.load()
     assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
-    assert [finding.text for finding in findings] == ["damaged; it was made anew"]
+    assert [finding.text for finding in findings] == ["damaged and parsed again"]
 
 
 def test_forged_document_cannot_load_a_forged_table(counting: Counting, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_forged_document_cannot_load_a_forged_table(counting: Counting, tmp_path
         path.write_text(json.dumps({**document, "hash": own_hash(document)}))
         tables, findings = counting.load()
     assert (counting.parsed, len(tables.transitions)) == (2, 20 * 9)
-    assert [finding.text for finding in findings] == ["damaged; it was made anew"]
+    assert [finding.text for finding in findings] == ["damaged and parsed again"]
 
 
 def test_findings_of_the_parser_are_repeated_from_the_cache(counting: Counting) -> None:
@@ -214,7 +214,7 @@ def test_concurrent_reports_share_tables(counting: Counting) -> None:
 
 def test_parquet_files_have_units_and_help(counting: Counting) -> None:
     schema = parquet.read_schema(counting.folder / "submissions.parquet")
-    assert schema.field("gpus").metadata == {b"help": b"GPUs asked for by all its pods", b"unit": b"GPUs"}
+    assert schema.field("gpus").metadata == {b"help": b"GPUs requested by all its pods", b"unit": b"GPUs"}
     assert schema.metadata[b"psap.perf.help"] == b"One row per submitted workload, as the submitter saw it"
 
 
@@ -367,7 +367,9 @@ def test_reading_an_undeclared_file_is_an_error(tmp_path: Path, way: str) -> Non
     (directory / "run.log").write_text("a secret dependency")
     workload = replace(WORKLOAD, parse=_reading(way))
     place = Place(directory, "artifacts", "recording.json", None)
-    with pytest.raises(UsageError, match=r"artifacts/.*the parser reads it, but its files are .*add it to these"):
+    with pytest.raises(
+        UsageError, match=r"artifacts/.*the parser reads this file but declares only .*add it to the declared files"
+    ):
         load_tables(workload, RecordingFiles(place), tmp_path / "tables")
     assert not Cache(workload, place, tmp_path / "tables").path.exists()
     assert (directory / "run.log").read_text() == "a secret dependency"

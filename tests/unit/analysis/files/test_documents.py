@@ -19,10 +19,10 @@ from perfanalysis.files.documents import parse_time, read_document, refuse_links
     [
         (None, "the file is missing"),
         ("{", "the file cannot be read"),
-        ("[]", "the file holds no mapping"),
+        ("[]", "the file does not contain a mapping"),
         ("{}", "its schema is None, not psap.perf/run/1"),
-        ('{"schema": "psap.perf/cell/1"}', "it is a cell document where a run document belongs"),
-        ('{"schema": "psap.perf/run/2"}', "it has major version 2; this perfanalysis reads up to 1"),
+        ('{"schema": "psap.perf/cell/1"}', "expected a run document, found a cell document"),
+        ('{"schema": "psap.perf/run/2"}', "its major version is 2; this perfanalysis reads up to 1"),
     ],
 )
 def test_unreadable_document_has_a_reason(tmp_path: Path, content: str | None, reason: str) -> None:
@@ -155,7 +155,7 @@ def test_symbolic_links_in_a_report_are_refused(tmp_path: Path, link: str) -> No
     run = tmp_path / "run"
     (run / link).parent.mkdir(parents=True)
     (run / link).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match=f"{link} is a symbolic link; remove it, or choose another --output"):
+    with pytest.raises(UsageError, match=f"{link} is a symbolic link; remove it or choose another --output"):
         refuse_links(run, run / "report")
 
 

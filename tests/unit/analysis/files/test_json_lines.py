@@ -44,7 +44,7 @@ def test_null_and_absent_values_are_missing(tmp_path: Path) -> None:
 def test_truncated_last_line_is_skipped_and_reported(tmp_path: Path) -> None:
     rows, findings = read(tmp_path, LINE + '{"seen_s": 2.5, "na')
     assert len(rows) == 1
-    assert findings == ["the last line is torn and was left out (1 line)"]
+    assert findings == ["the last line is truncated and was left out (1 line)"]
 
 
 def test_complete_last_line_without_newline_counts(tmp_path: Path) -> None:

@@ -36,16 +36,16 @@ def kpis_of(file: File) -> dict[str, Any]:
         (3, 3.0, None, None),
         ("41", 41.0, None, None),
         (0, 0.0, None, None),
-        (-1, None, "-1 stands for a metric that was absent", None),
-        (-1.0, None, "-1 stands for a metric that was absent", None),
+        (-1, None, "-1 marks a missing metric", None),
+        (-1.0, None, "-1 marks a missing metric", None),
         (-1.5, -1.5, None, None),
-        (None, None, "the payload has none: its function failed", None),
-        ("NaN", None, "it is not finite", None),
-        (10**400, None, f"'{'1' + '0' * 39}' is no number", None),
-        (True, None, "'True' is no number", None),
-        ({"a": 1}, None, "\"{'a': 1}\" is no number", None),
+        (None, None, "the payload has no value: the function that computes it failed", None),
+        ("NaN", None, "it is not a finite number", None),
+        (10**400, None, f"'{'1' + '0' * 39}' is not a number", None),
+        (True, None, "'True' is not a number", None),
+        ({"a": 1}, None, "\"{'a': 1}\" is not a number", None),
         ([3, None, 1, -1, "2"], 2.0, None, 3),
-        ([-1, -1], None, "-1 stands for a metric that was absent", None),
+        ([-1, -1], None, "-1 marks a missing metric", None),
         ([], None, "its list is empty", None),
     ],
 )
@@ -94,7 +94,7 @@ def test_payload_becomes_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
     assert document["facts"]["rhoai_version"] == "2.13.0"
     assert "secret" not in json.dumps(document)
     assert (document["run"], document["started"]) == (UUID.format(1), "2026-03-03T09:00:00.000Z")
-    assert recording["missing"] == {"absent": "-1 stands for a metric that was absent"}
+    assert recording["missing"] == {"absent": "-1 marks a missing metric"}
     kpis = kpis_of(file)
     assert (kpis["throughput"].number, kpis["throughput"].direction) == (100.5, "higher")
     assert (kpis["tpot_median"].number, kpis["tpot_median"].unit, kpis["tpot_median"].count) == (0.02, "seconds", 3)
@@ -102,8 +102,8 @@ def test_payload_becomes_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
     assert (kpis["memory"].number, kpis["memory"].unit, kpis["memory"].direction) == (2.048e9, "bytes", "neither")
     assert (kpis["ignored"].number, kpis["ignored"].direction) == (5, "neither")
     told = " ".join(finding.text for finding in file.payloads[0].findings)
-    assert "1 KPIs have no value (-1 stands for a metric that was absent): absent" in told
-    assert "1 KPIs have their number as a text" in told
+    assert "1 KPIs have no value (-1 marks a missing metric): absent" in told
+    assert "1 KPIs have a text instead of a number" in told
 
 
 @pytest.mark.parametrize(("key", "value"), [("status", "Invalid"), ("exit_code", 2)])
@@ -124,7 +124,7 @@ def test_invalid_and_duplicate_payloads_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 99_999])
 def test_invalid_json_file_is_one_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "p.json").write_bytes(content)
-    with pytest.raises(UsageError, match=r"p\.json cannot be read"):
+    with pytest.raises(UsageError, match=r"cannot read .*p\.json"):
         read_file(tmp_path / "p.json")
 
 
@@ -148,7 +148,7 @@ def test_downloaded_history_judges_its_last_run(tmp_path: Path, capsys: pytest.C
         (downloaded / f"tests_{day:02d}.json").write_text(json.dumps(payload))
     assert run(["import", "lts", str(downloaded), "--history", str(history)]) == 0
     assert run(["import", "lts", str(downloaded), "--history", str(history)]) == 0
-    assert "0 runs added, 1 there already" in capsys.readouterr().out
+    assert "0 runs added, 1 already there" in capsys.readouterr().out
     assert len(load(history).documents) == 20
     judged = ["regress", UUID.format(19), "--history", str(history), "--output", str(tmp_path / "out")]
     assert run([*judged, "--sort-by", "rhoai_version"]) == 4

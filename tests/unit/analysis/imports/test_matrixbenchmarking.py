@@ -47,7 +47,7 @@ def test_settings_of_deeper_folders_override_upper_ones(tmp_path: Path) -> None:
         {"above": True, "one": 1, "two": 2, "five": 5},
         {"above": True, "one": 7, "two": 0, "five": 5, "three": 0.5, "four": "yes it is"},
     ]
-    assert "its settings hold for all: it stands above the tree" in told(tree)
+    assert "its settings were left out: they are above the tree and apply to all tests" in told(tree)
 
 
 def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
     (root / "loop").symlink_to(root)
     tree = read_tree(root)
     assert [test.name for test in tree.tests] == ["a", "link/linked"]
-    assert "warning hidden: left out, as its file skip says" in told(tree)
-    assert "warning z: it has the same settings as a and was left out" in told(tree)
+    assert "warning hidden: left out, as its file skip requests" in told(tree)
+    assert "warning z: left out: it has the same settings as a;" in told(tree)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
         ("0\n", None, True),
         ("-9", "exit code -9", True),
         (None, "it has no exit_code: the test did not end", False),
-        ("", "its exit_code '' is no number: the test did not end", False),
-        ("x" * 99, f"its exit_code '{'x' * 20}' is no number: the test did not end", False),
+        ("", "its exit_code '' is not a number: the test did not end", False),
+        ("x" * 99, f"its exit_code '{'x' * 20}' is not a number: the test did not end", False),
     ],
 )
 def test_exit_codes(tmp_path: Path, code: str | None, error: str | None, ended: bool) -> None:
@@ -86,20 +86,20 @@ def test_filters_compare_values_as_text(tmp_path: Path) -> None:
     for number, name in enumerate(("a:b", "c", "d")):
         write_test(tmp_path / str(number), {"name": name, "n": number})
     assert [test.name for test in read_tree(tmp_path, filters_of([r"name=a\:b:c,n=1:0"])).tests] == ["0", "1"]
-    with pytest.raises(UsageError, match="holds no test that the filters let through"):
+    with pytest.raises(UsageError, match="contains no test that matches the filters"):
         read_tree(tmp_path, filters_of(["missing=1"]))
-    with pytest.raises(UsageError, match="--filter 'name' must be such as model=tiny:small"):
+    with pytest.raises(UsageError, match="--filter 'name': write a setting and its values, such as model=tiny:small"):
         filters_of(["name"])
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a: [1", "its settings are left out"),
-        ("- a\n", "it holds no mapping of settings"),
+        ("a: [1", "its settings were left out"),
+        ("- a\n", "it does not contain a mapping of settings"),
         (BILLION, "expands to more than 1000000 values by its aliases"),
         ("[" * 200_000, "nested more than 100 levels deep"),
-        ("a: " + "[" * 5000, "its settings are left out"),
+        ("a: " + "[" * 5000, "its settings were left out"),
     ],
 )
 def test_unreadable_settings_are_reported(tmp_path: Path, text: str, reason: str) -> None:
@@ -159,7 +159,7 @@ def test_unfinished_or_unrecorded_tests_become_marked_cells(tmp_path: Path) -> N
     write_environment(write_test(root / "c", {"n": 3}))
     read = read_result_tree(root)
     assert "warning b: it has no exit_code: the test did not end" in told(read)
-    assert "warning c: nothing that it recorded is read" in told(read)
+    assert "warning c: no known recording found" in told(read)
     directory = write_run_directory(read.imported, tmp_path / "run")
     result = analyse_run(directory, tmp_path / "out")
     assert [(cell.index, cell.status) for cell in result.run.cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
@@ -186,7 +186,7 @@ def test_damaged_test_files_are_reported(tmp_path: Path) -> None:
     (load / "start_end_cm.yaml").write_text("{")
     read = read_result_tree(root)
     assert told(read).count("000__fine_tuning__run_fine_tuning_job/") == 3
-    assert "begin and end of the test are not known" in told(read)
+    assert "begin and end of the test are unknown" in told(read)
     result = analyse_run(write_run_directory(read.imported, tmp_path / "run"), tmp_path / "out")
     assert len(result.analyses) == 4
 
@@ -197,6 +197,6 @@ def test_command_prints_the_files_it_created(tmp_path: Path, capsys: pytest.Capt
     assert run(given) == 0
     assert "4 tests, 4 of them with a recording" in capsys.readouterr().out
     assert run(given) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert run(["import", "matrixbenchmarking", str(tmp_path / "run"), "--into", str(tmp_path / "other")]) == 2
-    assert "is a run directory of psap.perf already" in capsys.readouterr().err
+    assert "is already a run directory of psap.perf" in capsys.readouterr().err

@@ -111,7 +111,7 @@ def test_plotter_writes_plots_and_times_for_every_workload(tmp_path: Path, capsy
     assert "3 workloads were sampled but not submitted here" in told.err
     replaced = sum(job["Pod Group Creation"] < -2 for job in _true_jobs(directory).values())
     assert f"Pod Group Creation: {replaced} negative beyond the resolution of their stamps" in told.err
-    assert "the data is not complete" in told.err
+    assert "the data is incomplete" in told.err
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"general.png", "detailed.png", "times.csv"}
     again = ["plotter", str(directory), "--output", str(tmp_path / "again"), "--most-lost", "0.02", "--last", "20"]
     assert run(again) == 0
@@ -154,9 +154,9 @@ def test_plotter_and_report_print_the_same_causes(tmp_path: Path) -> None:
     assert run(["import", "scale-test-tool", str(directory), "--into", str(tmp_path / "run")]) == 0
     table = analyse_run(tmp_path / "run", tmp_path / "tables").analyses[0].frames["anomalies"]
     negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")].set_index("step")["cause"]
-    clocks = "clocks of client and server differ, or another workload had the name before"
+    clocks = "clocks of client and server differ, or an earlier workload had the same name"
     assert told["Workload Creation"][1] == negative["creation"] == clocks
-    assert told["Pod Scheduling Decision"][1] == negative["podgroup_scheduling"] == "stamps of the server out of order"
+    assert told["Pod Scheduling Decision"][1] == negative["podgroup_scheduling"] == "server timestamps out of order"
     assert negative["scheduling"] == "the pod was replaced by a later one"
     assert not negative.str.contains("watch").any()
 
@@ -170,7 +170,7 @@ def test_percentile_of_too_small_a_sample_is_refused(tmp_path: Path) -> None:
     lines = statistics_lines(in_order(read_working_directory(make(tmp_path / "logs", 99, 1, lost=0)).samples))
     assert len(lines) == 1 + len(AFTER) + 2
     assert all("\u2013  " in line for line in lines[1:-2])
-    assert lines[-2:] == ["P99: needs 100 values, has 99", STATED["linear"]]
+    assert lines[-2:] == ["P99: needs 100 values, found 99", STATED["linear"]]
 
 
 @pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sampled("j-000000", 0, 0, 0, 0, 0, 1)])])

@@ -41,7 +41,7 @@ def test_damaged_text_is_read_or_refused_in_one_error() -> None:
         try:
             families_of(text.encode(), "mutated")
         except DataQualityError as error:
-            assert re.match(r"mutated:\d+: it is no OpenMetrics text: .", str(error))
+            assert re.match(r"mutated:\d+: not OpenMetrics text: .", str(error))
             refused += 1
     assert refused > 150
 
@@ -52,7 +52,7 @@ def test_damaged_text_is_read_or_refused_in_one_error() -> None:
         ("", ":1: .*Missing # EOF at end"),
         ("a 1\n# EOF\nb 2\n", ":3: .*Received line after # EOF"),
         ("a 1\n\n# EOF\n", ":2: .*Received blank line"),
-        ("# TYPE 1a gauge\n# EOF\n", ":1: .*the parser of Prometheus cannot read it up to here"),
+        ("# TYPE 1a gauge\n# EOF\n", ":1: .*the parser of Prometheus cannot read it up to this line"),
         ("# TYPE a guage\n# EOF\n", ":2: .*Invalid metric type: guage"),
         ("# UNIT a seconds\n# EOF\n", ":2: .*Unit does not match metric name: a"),
         ("a 0x1\n# EOF\n", ":1: .*could not convert string to float: '0x1'"),
@@ -74,7 +74,7 @@ def test_native_histogram_is_not_a_kpi(tmp_path: Path) -> None:
 
 
 def test_non_text_input_is_refused() -> None:
-    with pytest.raises(DataQualityError, match=r"x.om:2: .*no UTF-8"):
+    with pytest.raises(DataQualityError, match=r"x.om:2: .*not UTF-8"):
         families_of(b"a 1\nb\xff 1\n# EOF\n", "x.om")
 
 
@@ -100,15 +100,15 @@ def test_numbers_enter_a_history_by_labels(tmp_path: Path, capsys: pytest.Captur
         "gpu_memory_used_bytes": (4.2e10, "bytes", "neither"),
     }
     told = capsys.readouterr().err
-    assert "of request_duration_seconds only count and mean are KPIs" in told
-    assert "phase: states are no KPIs" in told
-    assert "1 samples are not finite: left out" in told
+    assert "of request_duration_seconds only count and mean become KPIs" in told
+    assert "phase: states are not KPIs" in told
+    assert "1 samples: not finite" in told
 
 
 def test_dump_requires_a_moment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["import", "openmetrics", str(DATA / "dump.om"), "--history", str(tmp_path / "history")]
     assert run(arguments) == 2
-    assert "node_load has 3 moments; say by --statistic" in capsys.readouterr().err
+    assert "node_load has 3 samples; choose the value of the KPI with --statistic" in capsys.readouterr().err
     first, second = imported(tmp_path, DATA / "dump.om", "--statistic", "max", "--fact", "node")
     assert (first.kpis["node_load"].number, second.kpis["node_load"].number) == (1.5, 0.75)
     assert (first.keys, first.recording, second.recording) == ({}, "node=w-1", "node=w-2")
@@ -127,10 +127,10 @@ def test_exported_kpis_round_trip(small_run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "code", "message"),
     [
-        ("a 1\n# EOF\n", (), 2, "does not tell when it was: it has no timestamps; give --started"),
-        ("a 1\n# EOF\n", ("--started", "noon"), 2, "--started noon: it must be such as"),
-        ("# TYPE a info\n# EOF\n", (), 5, "holds no number that can be a KPI"),
-        ("a_b 1 1\na:b 1 1\n# EOF\n", (), 5, "several metrics would be the KPI a_b of all; rename one"),
+        ("a 1\n# EOF\n", (), 2, "has no timestamps; pass --started"),
+        ("a 1\n# EOF\n", ("--started", "noon"), 2, "--started noon: write a time with its zone"),
+        ("# TYPE a info\n# EOF\n", (), 5, "has no value that can be a KPI"),
+        ("a_b 1 1\na:b 1 1\n# EOF\n", (), 5, "several metrics would become the KPI a_b of all; rename one"),
     ],
 )
 def test_input_that_cannot_be_stored_is_one_error(

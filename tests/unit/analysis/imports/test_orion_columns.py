@@ -75,8 +75,8 @@ def test_column_without_a_single_number_reports_why(tmp_path: Path) -> None:
     carried = {**metric, "name": "c", "type": "metadata"}
     found = columns_of(config(tmp_path, metric, {**metric, "name": "n", "metricName": "n"}, grouped, carried), VALUES)
     assert found.values == {}
-    assert found.missing["m_value"] == "4 documents fit: it needs agg, or more fields"
-    assert found.missing["n_value"] == "none of 0 documents that fit has a number in value"
+    assert found.missing["m_value"] == "4 documents match: the metric needs agg or more fields"
+    assert found.missing["n_value"] == "none of 0 matching documents has a number in value"
     assert found.missing["g_value"].startswith("group_by of g: its values are only in orion's index")
     assert "c_value" not in found.missing
 
@@ -106,13 +106,13 @@ def test_folder_enters_a_history_as_orion_reads_it(tmp_path: Path, capsys: pytes
     path = written(tmp_path, READY, {**ETCD, "agg": {"agg_type": "avg"}}, {**ETCD, "name": "all"}, metadata={})
     arguments = ["import", "kube-burner", str(folder), "--orion-config", str(path)]
     assert run([*arguments, "--history", str(tmp_path / "history")]) == 0
-    assert "all_value: left out: 5 documents fit" in capsys.readouterr().err
+    assert "all_value: left out: 5 documents match" in capsys.readouterr().err
     (entry,) = load(tmp_path / "history").entries()
     assert (entry.run, entry.keys, entry.facts["ocpVersion"]) == (UUID, {"test": "night"}, "4.19.3")
     kpis = {name: kpi.number for name, kpi in entry.kpis.items()}
     assert kpis == {"ready_p99": 4000.0, "etcd_avg": pytest.approx(0.7)}
     assert run([*arguments, "--history", str(tmp_path / "history")]) == 0
-    assert "0 runs of night added, 1 there already" in capsys.readouterr().out
+    assert "0 runs of night added, 1 already there" in capsys.readouterr().out
 
 
 def test_folder_of_another_test_or_without_columns_is_refused(
@@ -126,9 +126,9 @@ def test_folder_of_another_test_or_without_columns_is_refused(
     path = written(tmp_path, {**READY, "quantileName": "None"})
     assert run([*arguments, "--orion-config", str(path)]) == 5
     told = capsys.readouterr().err
-    assert "--history and --orion-config belong together" in told
-    assert "is not of the test night: platform is AWS, not GCP" in told
-    assert "gives no run of night: none of 0 documents" in told
+    assert "pass --history and --orion-config together" in told
+    assert "does not match the test night: platform is AWS, not GCP" in told
+    assert "has no run of night: none of 0 matching documents" in told
     assert not (tmp_path / "history").exists()
 
 

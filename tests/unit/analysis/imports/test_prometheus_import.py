@@ -29,9 +29,10 @@ def test_responses_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
     assert imported(tmp_path / "run", *GOOD, FOREIGN / "openmetrics" / "dump.om") == 0
     result = analyse_run(tmp_path / "run", tmp_path / "report")
     assert {finding.text for finding in result.findings} == {
-        "no KPIs of node_load: its unit is not known; name the file by it, or import it with --unit 'node_load=UNIT'",
-        "no KPIs of process_cpu_seconds: process_cpu_seconds_total only grows, or is a part of a histogram; ask "
-        "Prometheus for its rate",
+        "no KPIs of node_load: its unit is unknown; name the file after its unit, or import it with "
+        "--unit 'node_load=UNIT'",
+        "no KPIs of process_cpu_seconds: process_cpu_seconds_total only grows, or is part of a histogram; query "
+        "its rate",
     }
     figures = [block for section in result.sections for block in section.blocks if isinstance(block, Figure)]
     assert [figure.name for figure in figures] == ["metrics_nodes", "metrics_control_plane"]
@@ -67,13 +68,13 @@ def test_unreadable_file_is_reported_and_skipped(tmp_path: Path, capsys: pytest.
     torn.write_bytes((FOREIGN / "prometheus" / GOOD[0]).read_bytes()[:500])
     assert imported(tmp_path / "run", GOOD[1], "refused.json", torn, FOREIGN / "openmetrics" / "torn.om") == 5
     told = capsys.readouterr().err
-    assert "refused: the answer cannot be read: it is no answer, but an error: parse error" in told
-    assert "torn.om:18: it is no OpenMetrics text" in told
+    assert "refused: the answer cannot be read: not a response with data, but an error: parse error" in told
+    assert "torn.om:18: not OpenMetrics text" in told
     result = analyse_run(tmp_path / "run", tmp_path / "report")
     assert [finding.text.split(":")[0] for finding in result.findings] == [
-        "the query refused was not answered",
-        "the query half was not answered",
-        "the query torn was not answered",
+        "the query refused failed",
+        "the query half failed",
+        "the query torn failed",
     ]
 
 
@@ -81,12 +82,16 @@ def test_unreadable_file_is_reported_and_skipped(tmp_path: Path, capsys: pytest.
     ("files", "code", "message"),
     [
         ({"a.json": "[" * 100_000}, 5, "a: the answer cannot be read: nested more than 100 levels deep"),
-        ({"a.json": json.dumps(ANSWER).replace('"2"', "9" * 400)}, 5, "a sample is no pair of time and value: int too"),
-        ({"a.json": json.dumps(ANSWER).replace("[1,", "[1767225600000,")}, 5, "a sample has a time that is none"),
-        ({"a.json": '{"data": {"result": []}}'}, 5, "a.json: there is no sample in it"),
-        ({"a.om": "a 1\n# EOF\n"}, 5, "a.om: there is no sample in it"),
-        ({"a.om": "a 1 -5\n# EOF\n"}, 5, "a.om: there is no sample in it"),
-        ({"a.json": json.dumps(ANSWER), "a.txt": json.dumps(ANSWER)}, 2, "would have the name of another"),
+        (
+            {"a.json": json.dumps(ANSWER).replace('"2"', "9" * 400)},
+            5,
+            "a sample is not a pair of time and value: int too",
+        ),
+        ({"a.json": json.dumps(ANSWER).replace("[1,", "[1767225600000,")}, 5, "a sample has an invalid time"),
+        ({"a.json": '{"data": {"result": []}}'}, 5, "no sample in a.json"),
+        ({"a.om": "a 1\n# EOF\n"}, 5, "no sample in a.om"),
+        ({"a.om": "a 1 -5\n# EOF\n"}, 5, "no sample in a.om"),
+        ({"a.json": json.dumps(ANSWER), "a.txt": json.dumps(ANSWER)}, 2, "have the same name as another"),
     ],
 )
 def test_input_without_a_run_is_one_error(
@@ -133,7 +138,7 @@ def test_each_series_has_kpis_in_base_units(tmp_path: Path) -> None:
     numbers = [found[f'cpu_busy_{statistic}{{instance="a"}}'].number for statistic in ("mean", "p50", "p95", "max")]
     assert numbers == pytest.approx([1.05, 1.05, 1.905, 2.0])
     few = found['cpu_busy_p95{instance="b"}']
-    assert (few.number, few.reason, few.unit, few.count) == (None, "needs 20 values, has 2", "ratio", 2)
+    assert (few.number, few.reason, few.unit, few.count) == (None, "needs 20 values, found 2", "ratio", 2)
     # a label that no series of the query lacks or has otherwise would keep runs apart
     assert (found["memory_mean"].number, found["memory_mean"].unit) == (3.0 * 2**20, "bytes")
     assert {kpi.direction for kpi in found.values()} == {"neither"}
@@ -159,7 +164,7 @@ def test_too_many_series_yield_no_kpis(tmp_path: Path, capsys: pytest.CaptureFix
     assert imported(tmp_path / "run", many) == 0
     result = analyse_run(tmp_path / "run", tmp_path / "tables")
     assert [finding.text for finding in result.findings] == [
-        "no KPIs of wait_seconds: it has 51 series; ask for a sum or an average"
+        "no KPIs of wait_seconds: it has 51 series; query a sum or an average"
     ]
     capsys.readouterr()
 

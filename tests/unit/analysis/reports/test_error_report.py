@@ -83,7 +83,7 @@ def test_later_failures_follow_but_not_of_other_attempts(failed_run: Path) -> No
         ("while cleaning up", "cleanup: Delete"),
         ("interrupted", "stop"),
     ]
-    assert "The first failure comes first" in section_of(failed_run).text
+    assert "The first failure is listed first" in section_of(failed_run).text
 
 
 def test_recorded_absolute_folders_are_found_in_a_copy(failed_run: Path) -> None:

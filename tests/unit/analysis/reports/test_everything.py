@@ -44,4 +44,4 @@ def test_accounting_includes_churned_workloads(everything: RunAnalysis) -> None:
 
 def test_lost_nodes_are_found_and_named(everything: RunAnalysis) -> None:
     texts = [finding.text for finding in everything.findings if finding.severity == "warning"]
-    assert texts == ["2 nodes were lost during the test (1 of them to the end): node-0001, node-0002"]
+    assert texts == ["2 nodes were lost during the test (1 of them until the end): node-0001, node-0002"]

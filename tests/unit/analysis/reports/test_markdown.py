@@ -73,14 +73,14 @@ def test_table_omits_columns_that_only_draw_bars() -> None:
 
 def test_compared_setting_is_escaped() -> None:
     """A backtick in one cell and one in the next would make code of what stands between them."""
-    row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="this run does not say"))
+    row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="not stated by this run"))
     table = Table("What *else* differs", tuple(Field(name) for name in "_ABC"), (row,), note="[x](y)")
     assert markdown_table(table) == [
         r"## What \*else\* differs",
         "",
         r"| \_ | A | B | C |",
         "| --- | --- | --- | --- |",
-        rf"| image | \`a\`\|\\ (x y) | \*b\* | {DASH} (this run does not say) |",
+        rf"| image | \`a\`\|\\ (x y) | \*b\* | {DASH} (not stated by this run) |",
         "",
         r"\[x\](y)",
     ]

@@ -81,7 +81,7 @@ def test_killed_run_lists_missing_data(killed_run: Path) -> None:
     page = page_of(killed_run)
     assert "interrupted" in page.text
     values = {kpi["name"]: kpi for kpi in json.loads(paths.kpis.read_text())["kpis"]}
-    assert values["lost_ratio"]["reason"] == "the recorder has not stated it"
+    assert values["lost_ratio"]["reason"] == "the recorder did not state it"
     assert "workloads had not ended" in values["makespan"]["reason"]
 
 
@@ -153,7 +153,7 @@ def test_nodes_of_other_types_are_counted(small_run: Path) -> None:
     path = small_run / "002__scale_test__submit" / "artifacts" / "nodes.json"
     write_json(path, {"schema": "psap.perf/nodes/1", "nodes": nodes})
     [finding] = make_report(small_run).findings
-    assert finding.text == "2 entries of nodes are not of the declared types and were left out"
+    assert finding.text == "2 entries of nodes do not have the declared types and were left out"
 
 
 def test_text_of_a_run_is_escaped(small_run: Path) -> None:
@@ -186,5 +186,5 @@ def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         make_report(tmp_path)
     write_json(tmp_path / "run.json", {"schema": "psap.perf/run/1", "id": "r", "status": "refused"})
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="choose another place with --output"):
+    with pytest.raises(UsageError, match="choose another directory with --output"):
         make_report(tmp_path, tmp_path / "file" / "report")

@@ -81,17 +81,17 @@ def test_modified_truncated_or_foreign_file_is_skipped_and_reported(tmp_path: Pa
     assert found.documents == ()
     told = {finding.where: finding.text for finding in found.findings}
     assert "was changed after it was written" in told[changed.name]
-    assert "cannot be read" in told[cut.name]
-    assert "it is a run document where a history document belongs" in told[f"{'0' * 32}.json"]
+    assert "cannot read the file" in told[cut.name]
+    assert "expected a history document, found a run document" in told[f"{'0' * 32}.json"]
 
 
 def test_folder_that_is_no_history_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no folder of a history"):
+    with pytest.raises(UsageError, match="is not a history"):
         load(tmp_path / "nowhere")
     done = CliRunner().invoke(cli, ["history", "show", str(tmp_path), "x"])
     assert isinstance(done.exception, UsageError)
     assert "has no run " in str(done.exception)
-    assert "holds no run of a history" in CliRunner().invoke(cli, ["history", "list", str(tmp_path)]).stderr
+    assert "contains no run" in CliRunner().invoke(cli, ["history", "list", str(tmp_path)]).stderr
 
 
 def test_versions_sort_numerically() -> None:

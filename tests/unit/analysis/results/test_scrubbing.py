@@ -137,7 +137,7 @@ def test_custom_rules_are_added(tmp_path: Path) -> None:
     [
         ("- a list", "the file must be a mapping"),
         ("hide: []", "unknown key hide"),
-        ('replace: ["("]', "no regular expression"),
+        ('replace: ["("]', "invalid regular expression"),
         ("{", "no YAML"),
     ],
 )

@@ -94,7 +94,7 @@ def test_too_few_values_are_reported(statistic: str, count: int) -> None:
     found = difference_of(few, many, statistic, "lower", 0.05)
     assert (found.word, found.low, found.high) == ("too little data", None, None)
     assert found.difference is not None
-    assert f"an interval needs {count + 1} values of each, has {count} and 1000" in (found.reason or "")
+    assert f"an interval needs {count + 1} values of each, found {count} and 1000" in (found.reason or "")
 
 
 @pytest.mark.parametrize(("statistic", "count"), [("p50", 1), ("p99", 99)])

@@ -97,9 +97,9 @@ def test_effect_uses_only_levels_next_to_the_change() -> None:
 def test_too_little_history_is_reported_and_an_error_if_general() -> None:
     regression = judged((1.0, 1.0, 1.0, 9.0))
     assert word(regression) == "too little history"
-    assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, has 3"
+    assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, found 3"
     assert isinstance(regression.error, HistoryError)
-    assert "3 of 3 other recordings in the history may be compared with it" in markdown_text(regression)
+    assert "3 of 3 other recordings in the history are comparable" in markdown_text(regression)
 
 
 def test_too_little_history_lists_why_runs_do_not_count() -> None:
@@ -113,11 +113,11 @@ def test_too_little_history_lists_why_runs_do_not_count() -> None:
     ]
     [note] = regress(found[4:5], others, Options(), Acknowledged()).notes
     assert note == (
-        "001__scale_test__submit: 0 of 5 other recordings in the history may be compared with it: "
+        "001__scale_test__submit: 0 of 5 other recordings in the history are comparable: "
         "2 other scale_test_rate; 1 failed, not ok; 1 of another kind; 1 later"
     )
     [note] = regress(found[4:5], found[4:5], Options(), Acknowledged()).notes
-    assert note == "001__scale_test__submit: the history holds no other run"
+    assert note == "001__scale_test__submit: the history has no other run"
 
 
 def test_more_kpis_require_more_certain_changes() -> None:
@@ -182,7 +182,7 @@ def test_acknowledged_change_is_ignored_until_its_expiry(tmp_path: Path) -> None
     ("text", "told"),
     [
         ("kpi: wait", "must be a list"),
-        ("- {kpi: wait, run: a, expires: 2026-01-01}", "lacks reason"),
+        ("- {kpi: wait, run: a, expires: 2026-01-01}", "has no reason"),
         ("- {kpi: wait, run: a, expires: soon, reason: x}", "expires must be a date such as 2027-01-31, not 'soon'"),
         ("- {kpi: wait, run: a, expires: 2026-01-01, reason: x, until: y}", "unknown key until"),
         ("[", "no YAML"),
@@ -258,7 +258,7 @@ def test_run_without_history_has_its_exit_code(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, HistoryError)
     assert str(done.exception).endswith(
-        "has enough history: change-point needs 4 runs like it before it, and has 0; add 4 more runs to the history"
+        "has enough history: change-point needs 4 comparable earlier runs, found 0; add 4 more runs to the history"
     )
     assert json.loads(done.output)["exit_code"] == 6
 
@@ -282,4 +282,4 @@ def test_run_without_a_recording_cannot_be_judged(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
     done = CliRunner().invoke(cli, ["regress", str(copy), "--history", str(tmp_path / "history")])
     assert isinstance(done.exception, UsageError)
-    assert "there is nothing to judge" in str(done.exception)
+    assert "nothing to judge" in str(done.exception)

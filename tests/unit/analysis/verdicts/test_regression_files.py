@@ -143,7 +143,7 @@ def test_history_page_has_a_section_per_test_kind(history: Path, tmp_path: Path)
     # what is in no trend is not counted with the runs that are
     assert "<title>Trends of nightly" in text
     assert "<dt>Runs in trends</dt><dd>15</dd>" in text
-    assert "<dt>In no trend</dt><dd>1 failed</dd>" in text
+    assert "<dt>Not in a trend</dt><dd>1 failed</dd>" in text
     assert "Against 2 earlier runs with the same keys: scale_test_count 7." in text
     assert "other-2: 001__scale_test__submit" in text
     assert "run-011: 001__scale_test__submit" in text
@@ -159,14 +159,14 @@ def test_history_page_is_written_from_the_command_line(
     damaged = f"{'0' * 32}.json"
     (history / damaged).write_text("{")
     assert run([*words, "--page", str(tmp_path / "page" / "trends.html")]) == 0
-    assert f"warning: {damaged}: left out: it cannot be read" in capsys.readouterr().err
+    assert f"warning: {damaged}: left out: cannot read the file" in capsys.readouterr().err
     assert f"{damaged}: left out" in (tmp_path / "page" / "trends.html").read_text()
     (history / damaged).unlink()
     assert run(words) == 2
-    assert "name a RUN to print, or give --page FILE" in capsys.readouterr().err
+    assert "pass a RUN to print, or --page FILE" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert run(["history", "show", str(tmp_path / "empty"), "--page", str(tmp_path / "no.html")]) == 2
-    assert "no run that went well" in capsys.readouterr().err
+    assert "no successful run" in capsys.readouterr().err
 
 
 def entries_with(values: tuple[float, ...], **facts: Any) -> list[Entry]:
@@ -259,15 +259,15 @@ def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.Capture
         "load": "worse",
         "late": "too little history",
     }
-    assert "watched, but in no recording: gone" in told["notes"]
+    assert "watched, but missing in all recordings: gone" in told["notes"]
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("kpi: wait", "must be a list"),
-        ("- {kpi: wait, until: x}", r":1: unknown key until in each of the file; known: kpi, direction"),
-        ("- {margin: 5%}", ":1: each of the file lacks kpi"),
+        ("- {kpi: wait, until: x}", r":1: unknown key until in an entry of the file; known: kpi, direction"),
+        ("- {margin: 5%}", ":1: an entry of the file has no kpi"),
         ("- {kpi: wait, direction: up}", "direction cannot be up; "),
         ("- {kpi: wait, margin: much}", "margin must be a number, not 'much'"),
         ("- {kpi: wait, within: -1}", "within must be a number of runs"),
@@ -297,4 +297,4 @@ def test_invalid_options_are_refused(
 
 def test_run_of_a_history_requires_an_output_folder(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["regress", "run-011", "--history", str(history)]) == 2
-    assert "say with --output where to write" in capsys.readouterr().err
+    assert "pass --output" in capsys.readouterr().err

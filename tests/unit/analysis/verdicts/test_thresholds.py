@@ -65,9 +65,9 @@ def test_limits(name: str, limit: object, sign: str, number: float) -> None:
         ("pod_redy_p99", "5s", "unknown measure pod_redy_p99; did you mean pod_ready_p99?"),
         ("time_to_running", "5s", "did you mean time_to_running_"),
         ("xyzzy", 1, "list them by `perfanalysis measures`"),
-        ("pod_ready_p99", "5/s", r"'5/s' is no limit in seconds; write it like 500ms or 5s"),
-        ("pod_ready_p99", "soon", "'soon' is no limit in seconds"),
-        ("submission_rate", "20/s", "neither way is better, so say which: '<= 20/s' or '>= 20/s'"),
+        ("pod_ready_p99", "5/s", r"'5/s' is not a limit in seconds; write it like 500ms or 5s"),
+        ("pod_ready_p99", "soon", "'soon' is not a limit in seconds"),
+        ("submission_rate", "20/s", "no direction is better, so write '<= 20/s' or '>= 20/s'"),
         ("lost", True, "True is no limit"),
         ("lost", [1], r"\[1\] is no limit"),
         ("lost", "1e999", "is too large"),
@@ -88,8 +88,8 @@ def test_percentile_of_too_few_workloads_is_refused_before_the_test() -> None:
     with pytest.raises(UsageError) as said:
         check_thresholds({**given, "rescheduling_p99": "1s"}, workloads=10)
     assert str(said.value) == (
-        "threshold time_to_ready_p99 needs 100 workloads, and a test has 10; "
-        "threshold bind_p95 needs 20 workloads, and a test has 10"
+        "threshold time_to_ready_p99 needs 100 workloads; a test has 10; "
+        "threshold bind_p95 needs 20 workloads; a test has 10"
     )
     assert len(check_thresholds(given, workloads=100)) == len(check_thresholds(given)) == 5
 
@@ -114,7 +114,7 @@ def test_every_statistic_of_every_step_is_a_measure() -> None:
     [
         (["time_to_running_max=600s", "lost=0", "failed=0", "completed>=60"], 0, ""),
         (["time_to_running_p50=1ms", "lost=0"], 4, "1 threshold missed: time_to_running_p50 <= 1ms: "),
-        (["lost<0"], 5, "the data is not complete: lost < 0: 0"),
+        (["lost<0"], 5, "the data is incomplete: lost < 0: 0"),
         (
             ["time_to_running_p99=600s"],
             6,
@@ -222,7 +222,7 @@ def test_report_shows_verdicts_of_flow_and_command_line(small_run: Path) -> None
     page = make_report(small_run).index.read_text()
     assert 'id="verdicts"' in page
     assert page.count("<h3>Thresholds of the run</h3>") == 1
-    assert page.count("<h3>Thresholds given to perfanalysis judge</h3>") == 1
+    assert page.count("<h3>Thresholds passed to perfanalysis judge</h3>") == 1
     assert "<small>004__scale_test__judge/artifacts</small>" in page
     assert '<span class="status met">met</span>' in page
     assert '<span class="status missed">missed</span>' in page

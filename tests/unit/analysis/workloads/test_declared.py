@@ -98,7 +98,7 @@ def test_percentile_of_too_few_values_is_refused(recorded: Path) -> None:
     for path in (recorded / "000__download" / "artifacts" / "clients").iterdir():
         path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:2]))
     kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
-    assert (kpis["transfer_p99"].number, kpis["transfer_p99"].reason) == (None, "needs 100 values, has 6")
+    assert (kpis["transfer_p99"].number, kpis["transfer_p99"].reason) == (None, "needs 100 values, found 6")
 
 
 def test_missing_value_has_its_reason(recorded: Path) -> None:
@@ -110,7 +110,7 @@ def test_missing_value_has_its_reason(recorded: Path) -> None:
     assert kpis["transfers_failed"].number == 0
     assert analysis.period is None
     texts = [block.text for section in analysis.sections for block in section.blocks if hasattr(block, "text")]
-    assert "Durations: no row has what it shows." in texts
+    assert "Durations: no row has these values." in texts
 
 
 def test_figures_show_the_rows(recorded: Path) -> None:
@@ -182,14 +182,14 @@ def test_records_of_other_types_are_counted(recorded: Path) -> None:
     path.write_text(path.read_text() + '{"client": 7}\n[1]\nnot json\n{"client": "c1", "size_bytes": "many"}\n')
     found = [finding.text for finding in analysed(recorded, DOWNLOADS).findings if finding.severity == "error"]
     assert found == [
-        "2 entries are no JSON objects and were left out",
-        "2 rows of transfers are not of the declared types and were left out",
+        "2 entries are not JSON objects and were left out",
+        "2 rows of transfers do not have the declared types and were left out",
     ]
 
 
 def test_unsupported_selection_is_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(recorded), "--first", "3", "--workload", str(DOWNLOADS)]) == 0
-    assert "a downloads has no order of submission: all of it is shown, not the first 3" in capsys.readouterr().err
+    assert "a downloads has no order of submission: all of it is shown, not only the first 3" in capsys.readouterr().err
 
 
 def test_several_statistics_yield_one_kpi_each(recorded: Path, kind: Path) -> None:
@@ -225,37 +225,37 @@ TRANSFER = "{name: transfer_p99, help: p99 of a transfer's duration, unit: secon
 MISTAKES = [
     ("title: Downloads", "titel: Downloads", 3, "unknown key titel in the file; did you mean title?"),
     ("version: 1", "version: one", 4, "version must be a whole number, not 'one'"),
-    ("version: 1", "", 1, "the file downloads lacks version"),
+    ("version: 1", "", 1, "the file downloads has no version"),
     ("schema: psap.perf/workload/1", "schema: psap.perf/workload/2", 1, "schema cannot be psap.perf/workload/2"),
-    ("name: downloads", "name: Down loads", 1, "'Down loads' is no lower_case name"),
+    ("name: downloads", "name: Down loads", 1, "invalid name 'Down loads'"),
     ("marker: downloads.json", "marker: '*.json'", 1, "marker '*.json' must be the plain name of one file"),
-    ('"clients/*.jsonl"]', "../x]", 1, "files has '../x'; give names below the recording's directory"),
+    ('"clients/*.jsonl"]', "../x]", 1, "files has '../x'; use names below the recording's directory"),
     ("kind: integer, unit: bytes", "kind: bytes, unit: bytes", 15, "kind cannot be bytes; known: time, number"),
     ("{name: took_s,", "{name: size_bytes,", 15, "size_bytes is declared twice"),
-    (TRANSFER, TRANSFER.replace(" unit: seconds,", ""), 27, "each of kpis transfer_p99 lacks unit"),
-    (TRANSFER, TRANSFER.replace(" direction: lower,", ""), 27, "each of kpis transfer_p99 lacks direction"),
+    (TRANSFER, TRANSFER.replace(" unit: seconds,", ""), 27, "an entry of kpis transfer_p99 has no unit"),
+    (TRANSFER, TRANSFER.replace(" direction: lower,", ""), 27, "an entry of kpis transfer_p99 has no direction"),
     (TRANSFER, TRANSFER.replace("lower", "less"), 27, "direction cannot be less; known: higher, lower, neither"),
     (TRANSFER, TRANSFER.replace("seconds", "parsecs"), 27, "unit"),
     ("statistic: p99", "statistic: p999", 27, "statistic cannot be p999; did you mean p99?"),
     ("of: transfers.client, statistic: distinct", "of: transfers.cleint, statistic: distinct", 29,
      "table transfers has no column cleint; did you mean client?"),
     ("of: transfers.client, statistic: distinct", "of: transfer.client, statistic: distinct", 29,
-     "'transfer.client' names no declared table.column; tables: did you mean transfers?"),
+     "'transfer.client' is not a declared table.column; tables: did you mean transfers?"),
     ("of: transfers.client, statistic: distinct", "of: transfers.client, statistic: mean", 29,
      "transfers.client is of kind text; here it must be number or integer or time"),
-    ("of: transfers.client, statistic: distinct", "of: transfers.client", 29, "KPI clients_seen lacks statistic"),
-    ("of: transfers.client, statistic: distinct", "statistic: []", 29, "KPI clients_seen lacks statistic"),
+    ("of: transfers.client, statistic: distinct", "of: transfers.client", 29, "KPI clients_seen has no statistic"),
+    ("of: transfers.client, statistic: distinct", "statistic: []", 29, "KPI clients_seen has no statistic"),
     ("where: {status: [refused, torn]}", "where: {state: torn}", 28, "table transfers has no column state"),
     ('"parser:throughput"', '"parser:thruput"', 30, "parser.py has no function thruput"),
-    ('"parser:throughput"', "throughput", 30, "function 'throughput' must be written parser:name"),
-    ("y: transfers.took_s, by", "by", 35, "plot over_time of kind points lacks y"),
-    ("of: transfers.took_s}", "of: transfers.took_s, y: transfers.took_s}", 34, "kind distribution has no y"),
+    ('"parser:throughput"', "throughput", 30, "function 'throughput': write parser:name"),
+    ("y: transfers.took_s, by", "by", 35, "plot over_time of kind points has no y"),
+    ("of: transfers.took_s}", "of: transfers.took_s, y: transfers.took_s}", 34, "kind distribution cannot have y"),
     ("concurrency, begin: transfers.started_s", "concurrency, begin: transfers.took_s", 38, "here it must be time"),
     ("kind: line", "kind: curve", 36, "kind cannot be curve; known: distribution, points, line, bars"),
     ("x: transfers.started_s, y: transfers.size_bytes", "x: transfers.started_s, y: servers.server", 36, "must be"),
     ("shown: [servers]", "shown: [server]", 1, "shown has no table server; did you mean servers?"),
     ("shown: [servers]", "shown: [servers", 40, "no YAML"),
-    ("shown: [servers]", "shown: [servers]\nshown: []", 40, "shown stands twice in the file"),
+    ("shown: [servers]", "shown: [servers]\nshown: []", 40, "the file has the key shown twice"),
     ("period: {begin: transfers.started_s", "period: {begin: transfers.size_bytes", 24, "here it must be time"),
 ]  # fmt: skip
 
@@ -274,7 +274,7 @@ def test_mistake_is_reported_with_its_line(kind: Path, recorded: Path, old: str,
 
 
 PARSERS = [
-    ("def parse(", "def pars(", r"parser\.py: it needs a function parse"),
+    ("def parse(", "def pars(", r"parser\.py: add a function parse"),
     ("from typing import Any", "from typing import Anything", r"parser\.py:5: ImportError"),
     ("    transfers = []", "    transfers = [", r"parser\.py:\d+: SyntaxError"),
 ]
@@ -290,12 +290,12 @@ def test_parser_that_does_not_load_is_reported(kind: Path, old: str, new: str, p
 
 def test_folder_without_parser_or_declaration_is_reported(kind: Path, tmp_path: Path) -> None:
     (kind / "parser.py").unlink()
-    with pytest.raises(UsageError, match=r"parser\.py does not exist; it needs a function parse"):
+    with pytest.raises(UsageError, match=r"parser\.py does not exist; add it with a function parse"):
         load_workload(kind)
     with pytest.raises(UsageError, match=r"workload\.yml does not exist"):
         load_workload(tmp_path)
     (kind / "workload.yml").write_text("")
-    with pytest.raises(UsageError, match="the file is empty; it needs schema, name"):
+    with pytest.raises(UsageError, match="the file is empty; required: schema, name"):
         load_workload(kind)
 
 
@@ -334,8 +334,8 @@ def test_parser_that_returns_other_tables_is_reported(recorded: Path, kind: Path
 
 
 FUNCTIONS: list[tuple[str, str]] = [
-    ('return float("nan")', "throughput gave nan, which is no finite number"),
-    ("return None", "throughput gave None, which is no finite number"),
+    ('return float("nan")', "throughput returned nan, which is not a finite number"),
+    ("return None", "throughput returned None, which is not a finite number"),
     ("raise KeyError('x')", "throughput failed: KeyError: 'x'"),
 ]
 

@@ -81,7 +81,7 @@ def test_kpis_of_a_real_result_equal_those_of_ghz(tmp_path: Path) -> None:
 
 def test_incomplete_results_are_reported(tmp_path: Path) -> None:
     found = findings_of(analysed(tmp_path / "some", {**ghz([detail(1.0, 0.5)] * 3), "count": 5}))
-    assert found == [("warning", "3 of 5 calls are recorded; ghz keeps the first million of them")]
+    assert found == [("warning", "ghz recorded only 3 of 5 calls; it keeps the first million")]
     run = analysed(tmp_path / "none", {**ghz([]), "count": 5})
     assert [severity for severity, _text in findings_of(run)] == ["error"]
     assert set(kpis_of(run).values()) <= {None, 0.0}

@@ -165,7 +165,7 @@ def test_unreadable_files_are_reported_and_the_rest_is_imported(
     (folder / "namespace_cpu_cores-node-density.json").write_text('[3, {"a": 1}]')
     (folder / "other.json").write_text("{")
     result = imported(folder, tmp_path / "run", code=5)
-    assert "could not be read whole" in capsys.readouterr().err
+    assert "could not read all of" in capsys.readouterr().err
     told = {finding.where.split("/")[-1] for finding in result.findings if finding.severity == "error"}
     assert told == {"podLatencyMeasurement-node-density.json"}
     assert numbers(result)["pods"] == 0
@@ -175,10 +175,10 @@ def test_unreadable_files_are_reported_and_the_rest_is_imported(
 @pytest.mark.parametrize(
     ("files", "code", "message"),
     [
-        ({}, 2, "has no jobSummary.json; give the folder of kube-burner's indexer local"),
-        ({"jobSummary.json": "{"}, 5, "no job can be read: the file cannot be read"),
-        ({"jobSummary.json": []}, 5, "no job can be read: it is empty"),
-        ({"jobSummary.json": [3]}, 5, "no job can be read: 1 entries are no JSON objects"),
+        ({}, 2, "has no jobSummary.json; pass the unpacked folder of kube-burner's local indexer"),
+        ({"jobSummary.json": "{"}, 5, "no job could be read: the file cannot be read"),
+        ({"jobSummary.json": []}, 5, "no job could be read: it is empty"),
+        ({"jobSummary.json": [3]}, 5, "no job could be read: 1 entries are not JSON objects"),
         ({"jobSummary.json": [summary("a", 3), {}]}, 5, "entry 2 has no jobConfig.name"),
     ],
 )
@@ -196,7 +196,7 @@ def test_job_with_only_a_summary(tmp_path: Path) -> None:
     result = imported(folder, tmp_path / "run")
     kpis = {kpi.name: (kpi.number, kpi.reason) for kpi in result.analyses[0].kpis}
     assert kpis["pod_ready_p50"][0] is None
-    assert kpis["pod_creation_rate"] == (None, "it needs pods of two moments")
+    assert kpis["pod_creation_rate"] == (None, "it needs pods at two different times")
     assert kpis["job_length"][0] == 120
 
 

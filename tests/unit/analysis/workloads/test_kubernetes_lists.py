@@ -177,14 +177,14 @@ def test_implausible_timestamps_are_missing_and_counted(tmp_path: Path) -> None:
     result = analyse_run(recorded(tmp_path, pods=[early, late]), tmp_path / "out")
     assert kpis(result)["pod_scheduled_max"] is None
     texts = " ".join(text for _, text in of_lists(result.findings))
-    assert "1 stamps are no times" in texts
+    assert "1 timestamps are not times" in texts
     assert "1 with scheduled_s before created_s" in texts
 
 
 def test_ignored_kinds_are_listed(tmp_path: Path) -> None:
     event = {"kind": "Event", "metadata": {"name": "e"}}
     result = analyse_run(recorded(tmp_path, pods=[POD], events=[event, event]), tmp_path / "out")
-    assert ("note", "objects of kinds that are not looked at: 2 Event") in of_lists(result.findings)
+    assert ("note", "objects of kinds that are not analysed: 2 Event") in of_lists(result.findings)
 
 
 def test_json_is_not_read_by_a_yaml_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

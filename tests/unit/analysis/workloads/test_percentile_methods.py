@@ -80,4 +80,4 @@ def test_runs_of_a_history_have_linear_percentiles(
     words = ["compare", str(even), "even", "--history", str(tmp_path / "h"), "--output", str(tmp_path)]
     assert run(words) == 0
     assert run([*words, "--percentiles", "kube-burner"]) == 2
-    assert "even is of a history, whose percentiles are linear ones; give its directory" in capsys.readouterr().err
+    assert "even is in a history, which has only linear percentiles; pass its directory" in capsys.readouterr().err

@@ -74,7 +74,7 @@ def test_invalid_percentiles_are_refused() -> None:
 def test_both_methods_refuse_small_samples() -> None:
     found = estimates(_spread(99), "kube-burner")
     assert (found["p50"].number, found["p95"].number) == (498.0, 989.5)
-    assert (found["p99"].number, found["p99"].reason) == (None, "needs 100 values, has 99")
+    assert (found["p99"].number, found["p99"].reason) == (None, "needs 100 values, found 99")
 
 
 def test_percentile_methods_differ() -> None:
@@ -90,7 +90,7 @@ def test_smallest_samples() -> None:
 def test_small_samples_are_refused_with_the_reason() -> None:
     found = estimates(np.arange(99.0), "linear")
     assert found["p99"].number is None
-    assert found["p99"].reason == "needs 100 values, has 99"
+    assert found["p99"].reason == "needs 100 values, found 99"
     assert found["p95"].number is not None
     assert found["p95"].low is not None
 
@@ -98,7 +98,7 @@ def test_small_samples_are_refused_with_the_reason() -> None:
 def test_intervals_are_refused_below_their_sample_size() -> None:
     p99 = estimates(np.arange(367.0), "linear")["p99"]
     assert p99.number is not None
-    assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, has 367")
+    assert (p99.low, p99.high, p99.reason) == (None, None, "an interval needs 368 values, found 367")
 
 
 def test_missing_values_are_ignored() -> None:

@@ -67,10 +67,10 @@ def test_instant_response_has_one_sample_and_computed_ones_no_metric(tmp_path: P
     ("loaded", "says"),
     [
         ({"status": "error", "error": "parse error"}, "an error: parse error"),
-        ({"hits": 3}, "has no list of series"),
+        ({"hits": 3}, "no list of series"),
         ([{"values": []}], "a series has no labels"),
-        ([{"metric": {}, "values": [[1, "two"]]}], "no pair of time and value"),
-        ([{"metric": {}, "values": [5]}], "no pair of time and value"),
+        ([{"metric": {}, "values": [[1, "two"]]}], "not a pair of time and value"),
+        ([{"metric": {}, "values": [5]}], "not a pair of time and value"),
     ],
 )
 def test_invalid_response_is_reported(loaded: object, says: str) -> None:
@@ -100,7 +100,7 @@ def test_missing_or_damaged_responses_are_findings(tmp_path: Path) -> None:
     ]
     warning, error = source.findings
     assert (warning.severity, error.severity) == ("warning", "error")
-    assert "the query broken was not answered: Prometheus refused" in warning.text
+    assert "the query broken failed: Prometheus refused" in warning.text
     assert error.where.endswith("torn.json")
 
 
@@ -147,7 +147,7 @@ def test_each_query_has_a_chart_by_group_with_units(tmp_path: Path) -> None:
     assert charts["API server latency P99"].layers[0].y.tolist() == [4.0, 8.0]
     assert charts["GPU usage"].y.high == 100.0
     assert charts["GPU memory used"].layers[0].y.tolist() == [2.0]
-    assert (charts["GPU usage"].x.text, charts["GPU usage"].x.high) == ("time since the window's begin (s)", 100.0)
+    assert (charts["GPU usage"].x.text, charts["GPU usage"].x.high) == ("time since the start of the window (s)", 100.0)
 
 
 def test_lines_have_gaps_without_scrapes(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Result trees of MatrixBenchmarking, with the test directories that TOPSAIL's commands left in them."""
+"""Result trees of MatrixBenchmarking, with the test directories of TOPSAIL's commands."""

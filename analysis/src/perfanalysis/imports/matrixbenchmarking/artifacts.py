@@ -1,4 +1,4 @@
-"""What a test of MatrixBenchmarking kept: its environment, Kubernetes objects, and the fine-tuning job."""
+"""The contents of a test of MatrixBenchmarking: environment, Kubernetes objects, and the fine-tuning job."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LARGEST_LINE = 4096
 
 @dataclass(frozen=True)
 class Environment:
-    """Versions and names of a test; None where its directory does not tell."""
+    """Versions and names of a test; None if its directory does not contain them."""
 
     uuid: str | None = None
     openshift: str | None = None
@@ -41,7 +41,7 @@ class Environment:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions that are known."""
+        """Return the known versions."""
         named = {"openshift": self.openshift, "rhoai": self.rhoai}
         return {name: version for name, version in named.items() if version is not None}
 
@@ -53,7 +53,7 @@ class Environments:
         self._read: dict[bytes, Any] = {}
 
     def of(self, files: Iterable[Path]) -> Environment:
-        """The environment by the files of a test; of several of one name, the first by path counts."""
+        """Return the environment in the files of a test; of several files with one name, the first path is used."""
         found: dict[str, Path] = {}
         for path in files:
             found.setdefault("ocp_version" if path.name.startswith("ocp_version.y") else path.name, path)
@@ -82,7 +82,7 @@ class Environments:
 
 
 def _composed(found: dict[str, Path], name: str | None) -> str | None:
-    """The version, with the name of its catalog and the day it was made: 2.13.0-rc1+2026-01-01."""
+    """Return the version, with the name of its catalog and its build date: 2.13.0-rc1+2026-01-01."""
     version, created = _line(found.get("rhods.version")), _line(found.get("rhods.createdAt"))
     if version is None:
         return None
@@ -90,7 +90,7 @@ def _composed(found: dict[str, Path], name: str | None) -> str | None:
 
 
 def _line(path: Path | None) -> str | None:
-    """The first line of a file; None when there is none."""
+    """Return the first line of a file; None if it is missing."""
     if path is None:
         return None
     try:
@@ -111,15 +111,15 @@ LISTS = (
     "appwrappers.json",
     "workloads.json",
 )
-"""Names that TOPSAIL gives to lists of pods and jobs."""
+"""TOPSAIL's names for lists of pods and jobs."""
 NODES = "nodes.json"
 CREATION = re.compile(rb'"creationTimestamp"\s*:\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"')
 START_END = "start_end_cm.yaml"
-"""A list of two ConfigMaps, whose creation marks begin and end of a test."""
+"""A list of two ConfigMaps, whose creation marks the start and the end of a test."""
 
 
 def kubernetes_objects(folder: Path, environment: Environment) -> Recording | None:
-    """The recording in one directory of a test; None where there are no lists."""
+    """Return the recording in one directory of a test; None if it has no lists."""
     lists: dict[str, Path | bytes] = {**present(folder, LISTS)}
     if not lists:
         return None
@@ -139,7 +139,7 @@ def kubernetes_objects(folder: Path, environment: Environment) -> Recording | No
 
 
 def _first_creation(paths: Iterable[Path]) -> float | None:
-    """When the first of the listed objects was created: what dates a test that nothing else does."""
+    """Return when the first of the listed objects was created, to date a test without other times."""
     try:
         stamps = [stamp for path in paths for stamp in CREATION.findall(path.read_bytes())]
     except OSError:
@@ -153,7 +153,7 @@ def _marked(path: Path) -> tuple[float | None, float | None, tuple[Finding, ...]
     except FileNotFoundError:
         return None, None, ()
     except (OSError, ValueError) as error:
-        return None, None, (Finding("warning", path.name, f"begin and end of the test are not known: {error}"),)
+        return None, None, (Finding("warning", path.name, f"begin and end of the test are unknown: {error}"),)
     return found.get("start"), found.get("end"), ()
 
 
@@ -168,14 +168,14 @@ CONFIGURATION, PLAY = "src/config_final.json", "_ansible.play.yaml"
 
 @dataclass(frozen=True)
 class Command:
-    """A command of TOPSAIL: how its directories end, how its arguments begin, where its pod and the log of it are."""
+    """A command of TOPSAIL: the suffix of its directories, the prefix of its arguments, its pod and the pod's log."""
 
     directory: str
     argument: str
     pod: str
     log: str
     workload: str | None
-    """What it runs; None when an argument says it."""
+    """The workload; None if an argument states it."""
 
 
 COMMANDS = (
@@ -200,7 +200,7 @@ MODES = {"fms": "sft", "ilab": "train", "ray": "ray-job"}
 
 
 def fine_tuning_job(folder: Path, _: Environment) -> Recording | None:
-    """The recording in one directory of a test; None where it is of another command."""
+    """Return the recording in one directory of a test; None if another command wrote it."""
     command = next((each for each in COMMANDS if folder.name.endswith(each.directory)), None)
     if command is None:
         return None
@@ -229,7 +229,7 @@ class _Reader:
         self.findings: list[Finding] = []
 
     def json(self, name: str) -> Document:
-        """A JSON file as a mapping; empty, with a finding, when it cannot be read."""
+        """Return a JSON file as a mapping; empty, with a finding, if it cannot be read."""
         try:
             return mapping(load_json(self.files[name].read_bytes()))
         except KeyError:
@@ -239,7 +239,7 @@ class _Reader:
         return {}
 
     def arguments(self, prefix: str) -> dict[str, Any]:
-        """The arguments of the command, from the play that TOPSAIL wrote for it."""
+        """Return the arguments of the command, from the play that TOPSAIL wrote for it."""
         try:
             plays = read_yaml(self.files[PLAY])
         except KeyError:
@@ -282,14 +282,14 @@ def _document(command: Command, given: Mapping[str, Any], configuration: Documen
 
 
 def _end(pod: Document) -> dict[str, Any]:
-    """When the main container began and ended, and how; a pod that was not done was interrupted."""
+    """Return when the main container began and ended, and how; a pod that had not ended was interrupted."""
     state = mapping(_first(mapping(pod.get("status")).get("containerStatuses")).get("state"))
     ended, running = mapping(state.get("terminated")), mapping(state.get("running"))
     code = _whole(ended.get("exitCode"))
     outcome = "interrupted" if code is None else "failed" if code else "completed"
     message = text_or_none(ended.get("message"))
     failed = f"exit code {code}" + (f": {message[:MOST_OF_A_MESSAGE]}" if message else "")
-    reasons = {"completed": None, "failed": failed, "interrupted": "the pod was not done when it was captured"}
+    reasons = {"completed": None, "failed": failed, "interrupted": "the pod had not ended when it was captured"}
     return {
         "started_s": parse_time(ended.get("startedAt") or running.get("startedAt")),
         "ended_s": parse_time(ended.get("finishedAt")),

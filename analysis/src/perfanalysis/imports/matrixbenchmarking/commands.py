@@ -24,12 +24,12 @@ from perfanalysis.imports.run_directory import Imported, Recording, Setting, wri
 
 TOOL = "matrixbenchmarking"
 READERS = (fine_tuning_job, kubernetes_objects)
-"""What a directory of a test may have recorded."""
+"""Readers of the recordings that a directory of a test may contain."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """The run to write, and what its readers must know of the tree."""
+    """The run to write, and findings about the tree."""
 
     imported: Imported
     findings: tuple[Finding, ...]
@@ -43,7 +43,7 @@ class _Entry:
 
 
 def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
-    """Read a tree. Settings and versions that are the same in all tests are the run's, the others those of its cells.
+    """Read a tree. Settings and versions that are the same in all tests belong to the run, others to its cells.
 
     Raises UsageError for a tree without tests.
     """
@@ -55,7 +55,7 @@ def read_result_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Read:
     common, varying = _common_and_varying(values)
     presets = dict.fromkeys(name for entry in entries for name in entry.environment.presets)
     versions = _common_and_varying([entry.environment.versions for entry in entries])[0]
-    # a version is what runs are compared for: it decides nothing when all tests have it
+    # runs are compared to judge versions: a version is not a key if all tests have it
     settings = {name: Setting(value) for name, value in common.items() if versions.get(name) != value}
     settings |= {"ci_presets": Setting(list(presets), key=False)} if presets else {}
     recordings = tuple(
@@ -73,7 +73,7 @@ def _entry(test: Test, environments: Environments) -> _Entry:
 
 
 def _folders(directory: Path) -> Iterator[tuple[Path, tuple[Path, ...]]]:
-    """Every directory of a test with its files, sorted; symbolic links to directories are followed once."""
+    """Yield every directory of a test with its files, sorted; symbolic links to directories are followed once."""
     seen = set()
     for folder, folders, files in os.walk(directory, followlinks=True):
         path = Path(folder)
@@ -90,12 +90,12 @@ def _findings(entry: _Entry) -> Iterator[Finding]:
         for finding in recording.findings:
             yield replace(finding, where=f"{entry.test.name}/{recording.name}/{finding.where}")
     if entry.test.ended and not entry.recordings:
-        text = "nothing that it recorded is read: it holds neither lists of pods and jobs nor a fine-tuning job"
+        text = "no known recording found: neither lists of pods and jobs nor a fine-tuning job"
         yield Finding("warning", entry.test.name, text)
 
 
 def _common_and_varying(values: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """What is the same in all tests, and the names of what is not; a name that a test lacks is null there."""
+    """Return the values that all tests share, and the names of the others; missing ones are null."""
     names = list(dict.fromkeys(name for each in values for name in each))
     common = {}
     for name in names:
@@ -106,7 +106,7 @@ def _common_and_varying(values: list[dict[str, Any]]) -> tuple[dict[str, Any], l
 
 
 def _recording(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Recording:
-    """The test as a part of the run; several recordings stand in directories of their own."""
+    """Return the test as a part of the run; several recordings have separate directories."""
     alone = len(entry.recordings) == 1
     files = {
         name if alone else f"{place:03d}__{recording.name}/{name}": content
@@ -128,13 +128,16 @@ def _recording(entry: _Entry, cell: tuple[int, dict[str, Any]] | None) -> Record
     "filters",
     multiple=True,
     metavar="KEY=A:B",
-    help=r"Only tests whose setting has one of the values; repeatable, or more after a comma. A colon is written \:.",
+    help=(
+        r"Import only tests whose setting has one of these values; repeatable, or separate by commas. Write a "
+        r"colon as \:."
+    ),
 )
 def import_matrixbenchmarking(tree: Path, into: Path | None, filters: tuple[str, ...]) -> None:
-    """Make a run directory of TREE, a result tree of MatrixBenchmarking: one cell a test.
+    """Create a run directory from TREE, a result tree of MatrixBenchmarking: one cell per test.
 
-    Read are lists of Kubernetes objects (pods.json, jobs.json, pytorchjob.json …) and fine-tuning jobs in the
-    directories that TOPSAIL's commands left. A test without an exit code is a cell that failed, without a recording.
+    It imports lists of Kubernetes objects (pods.json, jobs.json, pytorchjob.json …) and fine-tuning jobs from the
+    directories of TOPSAIL's commands. A test without an exit code becomes a failed cell without a recording.
     """
     read = read_result_tree(tree, filters_of(filters))
     run = write_run_directory(read.imported, into)

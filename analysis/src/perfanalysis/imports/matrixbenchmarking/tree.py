@@ -1,4 +1,4 @@
-"""A result tree of MatrixBenchmarking: its tests, their settings, and the values that both hold."""
+"""A result tree of MatrixBenchmarking: its tests, their settings, and values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from perfanalysis.files.documents import load_yaml
 from perfanalysis.files.findings import Finding
 
 LARGEST_FILE = 10_000_000
-"""Bytes of the largest file that is taken for settings."""
+"""Bytes of the largest file of settings."""
 
 
 def read_yaml(path: Path) -> Any:
-    """The plain value of a YAML file. Raises ValueError or OSError saying what is wrong with it."""
+    """Return the plain value of a YAML file. Raises ValueError or OSError with the reason."""
     with path.open("rb") as stream:
         content = stream.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
@@ -29,9 +29,9 @@ def read_yaml(path: Path) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has them: no dates, no sets, no infinite numbers, no text that UTF-8 cannot hold.
+    """Return a value in the types of JSON: no dates, sets, infinite numbers, or text that UTF-8 cannot encode.
 
-    Raises ValueError for one that is nested too deeply.
+    Raises ValueError if it is nested too deeply.
     """
     try:
         return _plain(value)
@@ -54,36 +54,36 @@ def _text(value: Any) -> str:
 
 
 def present(folder: Path, names: Iterable[str]) -> dict[str, Path]:
-    """Those of the files below a directory that are there, by their names."""
+    """Return the files that exist below a directory, by name."""
     return {name: folder / name for name in names if (folder / name).is_file()}
 
 
 MARKS = ("settings.yaml", "settings.yml", "settings")
-"""Files that make the directory that holds one a test; other files `settings.*` only add to those below them."""
+"""Files that mark their directory as a test; other files `settings.*` only add to tests below them."""
 OLD = "settings"
 REPETITION = "@"
-"""How the names of settings begin that only count repetitions of a test."""
+"""The prefix of settings that only count repetitions of a test."""
 IN_NO_KEY = "stats"
 _SPLIT = re.compile(r"(?<!\\):")
 
 
 def is_settings(name: str) -> bool:
-    """Whether a file of this name holds settings."""
+    """Return whether a file of this name has settings."""
     return name == OLD or (name.startswith("settings.") and name.endswith((".yaml", ".yml")))
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The settings of one file. Raises ValueError or OSError saying what is wrong with it."""
+    """Return the settings of one file. Raises ValueError or OSError with the reason."""
     if path.name == OLD:
         return _old(path.read_text(encoding="utf-8", errors="replace"))
     found = read_yaml(path)
     if not isinstance(found, dict | None):
-        raise ValueError("it holds no mapping of settings")
+        raise ValueError("it does not contain a mapping of settings")
     return found or {}
 
 
 def _old(text: str) -> dict[str, Any]:
-    """Lines `key=value`, the values as YAML would read them: `count=4` is the same as `count: 4`."""
+    """Return lines `key=value`, with values as in YAML: `count=4` is the same as `count: 4`."""
     settings = {}
     for line in text.splitlines():
         name, equals, value = line.partition("=")
@@ -101,29 +101,29 @@ def _scalar(text: str) -> Any:
 
 
 def key_of(settings: Mapping[str, Any]) -> str:
-    """What must differ between two tests of a tree."""
+    """Return what must differ between two tests of a tree."""
     return "|".join(f"{name}={settings[name]}" for name in sorted(settings) if name != IN_NO_KEY)
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A setting and the values that it may have, as text."""
+    """A setting and its accepted values, as text."""
 
     name: str
     values: frozenset[str]
 
     def takes(self, settings: Mapping[str, Any]) -> bool:
-        """Whether a test is wanted."""
+        """Return whether a test matches."""
         return self.name in settings and str(settings[self.name]) in self.values
 
 
 def filters_of(texts: Iterable[str]) -> tuple[Filter, ...]:
-    r"""Filters written `key=a:b,other=c`; a colon in a value is written `\:`. Raises UsageError."""
+    r"""Parse filters such as `key=a:b,other=c`; a colon in a value is written `\:`. Raises UsageError."""
     found = []
     for part in (part for text in texts for part in text.split(",") if part.strip()):
         name, equals, values = part.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--filter {part!r} must be such as model=tiny:small, a setting and its values")
+            raise UsageError(f"--filter {part!r}: write a setting and its values, such as model=tiny:small")
         found.append(Filter(name.strip(), frozenset(value.replace("\\:", ":") for value in _SPLIT.split(values))))
     return tuple(found)
 
@@ -140,40 +140,40 @@ class Test:
     settings: dict[str, Any]
     error: str | None
     ended: bool
-    """Whether it left an exit code; what is there of one that did not is not taken for a result."""
+    """Whether it has an exit code; files of a test without one are not results."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The tests of a tree, sorted by name, and what was left out or is wrong."""
+    """The tests of a tree, sorted by name, and findings."""
 
     tests: tuple[Test, ...]
     findings: tuple[Finding, ...]
 
 
 def read_tree(root: Path, filters: tuple[Filter, ...] = ()) -> Tree:
-    """Read a tree. Settings of the directories above it count too, up to the file system's root.
+    """Read a tree. Settings of the directories above it count too, up to the root of the file system.
 
-    Directories with a file `skip` are passed over, those below a test are a part of it, symbolic links are followed
-    once. Of two tests with the same settings the first by name counts. Raises UsageError for a tree without tests.
+    Directories with a file `skip` are left out, directories below a test belong to it, symbolic links are followed
+    once. Of two tests with the same settings, the first by name is used. Raises UsageError for a tree without tests.
     """
     if not root.is_dir():
-        raise UsageError(f"{root} is not a directory; give a result tree of MatrixBenchmarking")
+        raise UsageError(f"{root} is not a directory; pass a result tree of MatrixBenchmarking")
     if (root / "run.json").is_file():
-        raise UsageError(
-            f"{root} is a run directory of psap.perf already; report, compare and history take it as it is"
-        )
+        raise UsageError(f"{root} is already a run directory of psap.perf; pass it to report, compare or history")
     finder = _Finder(root.resolve())
     tests = [test for test in finder.tests() if all(each.takes(test.settings) for each in filters)]
     if not tests:
-        among = " that the filters let through" if filters else ""
-        raise UsageError(f"{root} holds no test{among}: no directory with one of {', '.join(MARKS)} and its settings")
+        among = " that matches the filters" if filters else ""
+        raise UsageError(
+            f"{root} contains no test{among}: no directory with its settings and one of {', '.join(MARKS)}"
+        )
     findings = list(finder.findings)
     first: dict[str, Test] = {}
     for test in sorted(tests, key=lambda test: test.name):
         known = first.setdefault(key_of(test.settings), test)
         if known is not test:
-            text = f"it has the same settings as {known.name} and was left out; a repetition needs a setting @… too"
+            text = f"left out: it has the same settings as {known.name}; repetitions need a setting @… that differs"
             findings.append(Finding("warning", test.name, text))
     return Tree(tuple(first.values()), tuple(findings))
 
@@ -199,7 +199,7 @@ class _Finder:
                 continue
             self.seen.add(path.resolve())
             if SKIP in files:
-                self._find(path, "left out, as its file skip says")
+                self._find(path, "left out, as its file skip requests")
                 folders.clear()
             elif any(mark in files for mark in MARKS):
                 folders.clear()
@@ -220,7 +220,7 @@ class _Finder:
         return merged
 
     def _of_folder(self, folder: Path) -> dict[str, Any]:
-        """The settings that stand in one directory; each is read once."""
+        """Return the settings in one directory, which are read once."""
         if folder not in self.files:
             self.files[folder] = {}
             for name in sorted(_names(folder), key=lambda name: (name in MARKS, name)):
@@ -231,10 +231,12 @@ class _Finder:
         try:
             settings = read_settings(path)
         except (OSError, ValueError) as error:
-            self._find(path, f"its settings are left out: {error}")
+            self._find(path, f"its settings were left out: {error}")
             return {}
         if settings and not path.is_relative_to(self.root):
-            self.findings.append(Finding("note", str(path), "its settings hold for all: it stands above the tree"))
+            self.findings.append(
+                Finding("note", str(path), "its settings were left out: they are above the tree and apply to all tests")
+            )
         return settings
 
 
@@ -247,7 +249,7 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _end(path: Path) -> tuple[str | None, bool]:
-    """Why a test failed, None when it did not; and whether it ended."""
+    """Return why a test failed, None if it did not; and whether it ended."""
     try:
         text = (path / EXIT_CODE).read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
@@ -255,5 +257,5 @@ def _end(path: Path) -> tuple[str | None, bool]:
     except OSError as error:
         return f"its exit_code cannot be read: {error}", False
     if not text.lstrip("-").isdecimal():
-        return f"its exit_code {text[:20]!r} is no number: the test did not end", False
+        return f"its exit_code {text[:20]!r} is not a number: the test did not end", False
     return (None, True) if int(text[:20]) == 0 else (f"exit code {text[:20]}", True)

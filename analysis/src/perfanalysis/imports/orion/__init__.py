@@ -1,1 +1,1 @@
-"""What orion reads and writes: JSON into a history, configs and acknowledgements as what `regress` judges by."""
+"""Files of orion: JSON into a history; configs and acknowledgements for `regress`."""

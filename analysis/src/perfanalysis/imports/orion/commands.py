@@ -25,9 +25,9 @@ DIRECTIONS: dict[str, Direction] = {"lower": "lower", "higher": "higher", "eithe
 def foreign_runs(
     output: OrionOutput, test: str, config: OrionTest | None, overrides: KpiOverrides
 ) -> tuple[ForeignRun, ...]:
-    """A run for each of the file's, with the directions of a config where there is one.
+    """Return a run for each in the file, with the directions of a config if there is one.
 
-    Raises DataQualityError when two columns would be one KPI, or a column has a name that can be none.
+    Raises DataQualityError if two columns would become one KPI, or if a column's name cannot be a KPI's.
     """
     columns = tuple(dict.fromkeys(column for run in output.runs for column in run.values))
     names = _names(columns, output.name)
@@ -52,7 +52,7 @@ def _names(columns: tuple[str, ...], file: str) -> dict[str, str]:
     if nameless or shared:
         told = ", ".join(column for column in columns if column in nameless or names[column] in shared)
         raise DataQualityError(
-            f"{file}: the columns {told} do not give each its own name of a KPI; rename them in orion's config"
+            f"{file}: several of the columns {told} have the same KPI name; rename them in orion's config"
         )
     return names
 
@@ -78,31 +78,33 @@ def _facts(run: OrionRun) -> dict[str, object]:
 
 
 VARIABLES = click.option(
-    "--orion-vars", metavar="JSON", help="Variables of orion's templates; the environment's count too."
+    "--orion-vars", metavar="JSON", help="Variables for orion's templates, added to the environment variables."
 )
-TEST = click.option("--orion-test", metavar="NAME", help="Which test of orion's config; not needed where it has one.")
+TEST = click.option(
+    "--orion-test", metavar="NAME", help="Name of the test in orion's config; not needed if there is only one."
+)
 CONFIG = click.option(
     "--orion-config",
     type=LocalPath(dir_okay=False),
     metavar="FILE",
-    help="An orion config that says of each metric which way is better.",
+    help="Orion config with the direction of each metric.",
 )
 
 
 def judged_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options by which `regress` judges as orion would."""
+    """Add the options by which `regress` judges as orion does."""
     acknowledged = click.option(
         "--orion-ack",
         multiple=True,
         type=LocalPath(dir_okay=False),
         metavar="FILE",
-        help="Changes that orion's users accepted; repeatable.",
+        help="File of changes that users of orion accepted; repeatable.",
     )
     config = click.option(
         "--orion-config",
         type=LocalPath(dir_okay=False),
         metavar="FILE",
-        help="An orion config: its metrics are judged, by its directions and thresholds.",
+        help="Orion config whose metrics are judged, with its directions and thresholds.",
     )
     for option in (acknowledged, VARIABLES, TEST, config):
         command = option(command)
@@ -128,8 +130,8 @@ def import_orion(
 ) -> None:
     """Add the runs of orion's JSON to a history.
 
-    FILES are what `orion -o json` saved, each of one test. A run's id is its uuid, and the test's name (--orion-test,
-    else that of the config's only test, else the file's name) is the key that it is compared by. The files tell no
+    FILES are outputs of `orion -o json`, each of one test. The ID of a run is its uuid; the key for comparisons is the
+    name of the test: --orion-test, else the only test of the config, else the name of the file. The files contain no
     units.
     """
     known = kpi_overrides(lower, higher, units)

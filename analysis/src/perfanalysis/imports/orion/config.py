@@ -1,4 +1,4 @@
-"""orion's configuration: tests with their metrics, from a YAML file with Jinja variables."""
+"""orion's configuration: tests with their metrics, from a YAML file with Jinja2 variables."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from perfanalysis.workloads.kpis import Direction
 
 
 class Located(dict[str, Any]):
-    """A mapping with the line of the file it begins at, from 1."""
+    """A mapping with the line at which it begins, from 1."""
 
     line: int = 0
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe, and with lines."""
+    """A safe loader that records lines."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> Located:
@@ -41,23 +41,24 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 
 
 def read_template(path: Path, variables: Mapping[str, Any]) -> Any:
-    """What the file holds, its `{{ variables }}` replaced: by the given ones, else by the environment's in lower case.
+    """Return the file's value with its `{{ variables }}` replaced: by *variables*, else by the environment's in lower
+    case.
 
-    The template is rendered in Jinja2's sandbox. Raises UsageError naming file and line.
+    The template is rendered in Jinja2's sandbox. Raises UsageError with file and line.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}") from error
     rendered = _rendered(text, {**{name.lower(): text for name, text in os.environ.items()}, **variables}, path)
     try:
         check_bounds(rendered)
         return yaml.load(rendered, Loader=_Loader)  # noqa: S506 - derived from the safe loader
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
-        raise UsageError(f"{path}{line}: it is no YAML: {error.problem or error.context}") from error
+        raise UsageError(f"{path}{line}: invalid YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise UsageError(f"{path}: it is no YAML: {' '.join(str(error).split())}") from error
+        raise UsageError(f"{path}: invalid YAML: {' '.join(str(error).split())}") from error
 
 
 def _rendered(text: str, variables: Mapping[str, Any], path: Path) -> str:
@@ -70,22 +71,22 @@ def _rendered(text: str, variables: Mapping[str, Any], path: Path) -> str:
     try:
         return environment.from_string(text).render(variables)
     except jinja2.UndefinedError as error:
-        hint = "give it by --orion-vars, or in the environment in upper case"
-        raise UsageError(f"{path}: a variable is missing: {error.message}; {hint}") from error
+        hint = "pass it with --orion-vars, or in the environment in upper case"
+        raise UsageError(f"{path}: missing variable: {error.message}; {hint}") from error
     except jinja2.TemplateSyntaxError as error:
-        raise UsageError(f"{path}:{error.lineno}: it is no Jinja2 template: {error.message}") from error
-    except Exception as error:  # an expression of a template can raise anything
-        raise UsageError(f"{path}: it cannot be rendered: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{path}:{error.lineno}: invalid Jinja2 template: {error.message}") from error
+    except Exception as error:  # an expression of a template can raise any error
+        raise UsageError(f"{path}: cannot render the template: {type(error).__name__}: {error}") from error
 
 
 def read_variables(text: str | None) -> Mapping[str, Any]:
-    """A JSON object of variables for the templates; none for None. Raises UsageError."""
+    """Parse a JSON object of variables for the templates; empty for None. Raises UsageError."""
     if text is None:
         return {}
     try:
         loaded = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"--orion-vars is no JSON: {error}") from error
+        raise UsageError(f"--orion-vars is not JSON: {error}") from error
     if not isinstance(loaded, dict):
         raise UsageError('--orion-vars must be a JSON object, such as {"version": "4.20"}')
     return loaded
@@ -101,11 +102,11 @@ RESERVED = frozenset(
         *("metric_of_interest", "name", "not", "threshold", "timestamp", "type"),
     )
 )
-"""Keys that say something; every other key of a metric is a field that documents must have with that value."""
+"""Keys with a meaning; every other key of a metric is a field that documents must have with that value."""
 NOT_DONE: Mapping[str, str] = {
-    "acceptable_range": "a range of values is a threshold of `perfanalysis judge`",
+    "acceptable_range": "use `perfanalysis judge` for a range of values",
     "dry_run": "every metric is judged",
-    "group_by": "its values are only in orion's index: write a metric for each, or take in orion's JSON",
+    "group_by": "its values are only in orion's index: declare a metric for each, or import orion's JSON",
 }
 _PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 _WORDS = re.compile(r"[A-Z]+\d*(?![a-z])|[A-Z]?[a-z]+\d*|\d+[a-z]*")
@@ -124,45 +125,48 @@ class Metric:
     percentile: float
     direction: int
     threshold: float
-    """Percent of the level before; smaller changes do not matter."""
+    """Percent of the previous level; smaller changes do not matter."""
     labels: tuple[str, ...]
     correlation: str | None
     context: int
     carried: bool
-    """Whether it is only carried along, and not judged."""
+    """Whether it is only reported, not judged."""
     not_done: tuple[str, ...]
-    """What it asks for that is not done here, and what to do instead."""
+    """What it requests that is not supported, and what to do instead."""
 
     @property
     def column(self) -> str:
-        """The column's name in orion's output."""
+        """Return the column's name in orion's output."""
         return f"{self.name}_{self.aggregate or self.of_interest}"
 
     @property
     def metric_name(self) -> str | None:
-        """The kind of documents: `podLatencyQuantilesMeasurement`, `containerCPU`, …"""
+        """Return the kind of documents: `podLatencyQuantilesMeasurement`, `containerCPU`, …"""
         found = self.fields.get("metricName", self.fields.get("metricName.keyword"))
         return None if found is None else str(found)
 
     @property
     def better(self) -> Direction | Literal["either"]:
-        """Which way is better: orion's direction says which way is worse."""
+        """Return which direction is better: orion's direction states which is worse."""
         if self.direction == BOTH:
             return "either"
         return "lower" if self.direction == INCREASES else "higher"
 
 
 def kpi_name(column: str) -> str:
-    """`podReadyLatency_P99` is `pod_ready_latency_p99`, `apiserverCPU_avg` is `apiserver_cpu_avg`.
+    """Return the KPI's name: `podReadyLatency_P99` becomes `pod_ready_latency_p99`, `apiserverCPU_avg` becomes
+    `apiserver_cpu_avg`.
 
-    The same column always has the same name, whatever others there are. Empty when it has no letter and no digit.
+    A column's name does not depend on other columns. Empty if it has no letter and no digit.
     """
     name = "_".join(word.lower() for word in _WORDS.findall(column))
     return f"m_{name}" if name[:1].isdigit() else name
 
 
 def expanded(metric: Located, where: str) -> list[Located]:
-    """One metric for each entry of its `fan_out`, `${name}` replaced by the entry's value; else the metric itself."""
+    """Return one metric for each entry of its `fan_out`, `${name}` replaced by the entry's value; else the metric
+    itself.
+    """
     if "fan_out" not in metric:
         return [metric]
     entries = metric["fan_out"]
@@ -191,7 +195,7 @@ def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 def metric_of(given: Located, defaults: Mapping[str, Any], where: str) -> Metric:
-    """The metric; `defaults` are those of its test. Raises UsageError naming file, line and key."""
+    """Return the metric; `defaults` are those of its test. Raises UsageError with file, line and key."""
     place = f"{where}:{given.line}"
     name = given.get("name")
     if not isinstance(name, str) or not name:
@@ -252,7 +256,7 @@ def _bounded(given: Located, key: str, default: object, accepted: Callable[[floa
 
 @dataclass(frozen=True)
 class OrionTest:
-    """One test. `metadata` says which runs of orion's index it is about; `not` and `wildcard` are keys of it."""
+    """One test. `metadata` describes the runs of orion's index; `not` and `wildcard` are keys of it."""
 
     name: str
     metadata: Mapping[str, Any]
@@ -260,33 +264,33 @@ class OrionTest:
     version_field: str
 
     def by_column(self, column: str) -> Metric | None:
-        """The metric with that column in orion's output."""
+        """Return the metric with that column in orion's output."""
         return next((metric for metric in self.metrics if metric.column == column), None)
 
 
 def read_config(path: Path, variables: Mapping[str, Any]) -> tuple[OrionTest, ...]:
-    """All tests of a config. Raises UsageError naming file and line of what is wrong."""
+    """Return all tests of a config. Raises UsageError with file and line."""
     loaded = read_template(path, variables)
     tests = loaded.get("tests") if isinstance(loaded, dict) else None
     if not isinstance(tests, list) or not tests:
-        raise UsageError(f"{path}: it is no orion config: it has no list of tests")
+        raise UsageError(f"{path}: not an orion config: no list of tests")
     files = _Files(path.parent, variables)
     inherited = files.metadata(loaded.get("parentConfig")), files.metrics(loaded.get("metricsFile"))
     return tuple(_test(test, number, inherited, files, path) for number, test in enumerate(tests, start=1))
 
 
 def chosen_test(tests: tuple[OrionTest, ...], name: str | None, path: Path) -> OrionTest:
-    """The test of that name; without one, the only one. Raises UsageError naming those that there are."""
+    """Return the test of that name; without one, the only test. Raises UsageError with the known names."""
     found = [test for test in tests if name in (None, test.name)]
     if len(found) != 1:
         names = ", ".join(test.name for test in tests)
-        raise UsageError(f"{path} has the tests {names}; name one by --orion-test")
+        raise UsageError(f"{path} has the tests {names}; choose one with --orion-test")
     return found[0]
 
 
 @dataclass(frozen=True)
 class _Files:
-    """Files that a config refers to, relative to its own folder."""
+    """Return the files that a config refers to, relative to its own folder."""
 
     folder: Path
     variables: Mapping[str, Any]
@@ -333,7 +337,7 @@ def _test(
 
 
 def _overridden(below: list[tuple[Located, str]], above: list[tuple[Located, str]]) -> list[tuple[Located, str]]:
-    """Both, without those below that have the same name and metricName as one above."""
+    """Return both, except metrics of *below* that have the same name and metricName as one of *above*."""
     names = {_identity(metric) for metric, _ in above}
     return [entry for entry in below if _identity(entry[0]) not in names] + above
 
@@ -346,10 +350,10 @@ def _check(metrics: tuple[Metric, ...], place: str) -> None:
     columns = Counter(metric.column for metric in metrics)
     twice = [column for column, count in columns.items() if count > 1]
     if twice:
-        raise UsageError(f"{place}: the column {twice[0]} comes from {columns[twice[0]]} metrics; rename one")
+        raise UsageError(f"{place}: {columns[twice[0]]} metrics have the column {twice[0]}; rename one")
     for metric in metrics:
         if metric.correlation is not None and metric.correlation not in columns:
             known = ", ".join(listing(sorted(columns)))
             raise UsageError(
-                f"{place}: metric {metric.name}: correlation {metric.correlation} is none of its columns: {known}"
+                f"{place}: metric {metric.name}: correlation {metric.correlation} is not one of its columns: {known}"
             )

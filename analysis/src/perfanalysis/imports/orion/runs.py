@@ -1,4 +1,4 @@
-"""Runs of orion's JSON, and columns of a run as orion names them."""
+"""Runs in orion's JSON, and columns of a run with orion's names."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from perfanalysis.imports.orion.config import Metric, OrionTest
 
 KNOWN = frozenset(("uuid", "timestamp", "metrics", "is_changepoint", "github_context"))
 MILLISECONDS = 1e11
-"""A timestamp above it is no second of this millennium's first thirty centuries, so it is in milliseconds."""
+"""A larger timestamp is in milliseconds: as seconds, it would be after the year 5000."""
 
 
 @dataclass(frozen=True)
 class OrionRun:
-    """A run. `changes` are percent, by column, of those metrics that orion saw change with it."""
+    """A run. `changes` are percent, by column, of the metrics that orion saw change with it."""
 
     uuid: str
     started_s: float | None
     values: Mapping[str, float]
     changes: Mapping[str, float]
     shown: Mapping[str, Any]
-    """Version, URL of the build and whatever else was asked to be shown."""
+    """Version, URL of the build and other displayed metadata."""
     pull: str | None
-    """The pull request it is of; None for a periodic run."""
+    """Its pull request; None for a periodic run."""
 
 
 @dataclass(frozen=True)
 class OrionOutput:
-    """A file of orion's: its runs, and what could not be taken from it."""
+    """A file of orion: its runs, and findings."""
 
     name: str
     content: bytes
@@ -47,20 +47,20 @@ class OrionOutput:
 def read_output(path: Path) -> OrionOutput:
     """Read a file of `orion -o json`, of a test or of a comparison with pull requests.
 
-    Raises UsageError when it cannot be read, DataQualityError naming the entry when it is no such file.
+    Raises UsageError if it cannot be read, DataQualityError with the entry if it has another form.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}") from error
     try:
         loaded = load_json(content)
     except ValueError as error:
-        raise DataQualityError(f"{path} is no JSON: {error}") from error
+        raise DataQualityError(f"{path} is not JSON: {error}") from error
     findings: list[Finding] = []
     runs = [_run(entry, pull, f"{path}: {words}", findings, path.name) for entry, pull, words in _entries(loaded, path)]
     if not runs:
-        raise DataQualityError(f"{path} holds no run; orion writes an empty list when it found no data")
+        raise DataQualityError(f"{path} contains no run; orion writes an empty list if it found no data")
     return OrionOutput(path.name, content, tuple(runs), tuple(findings))
 
 
@@ -68,7 +68,7 @@ def _entries(loaded: object, path: Path) -> Iterable[tuple[object, str | None, s
     if isinstance(loaded, list):
         return _numbered(loaded, None, "entry")
     if not isinstance(loaded, dict) or not isinstance(loaded.get("periodic"), list):
-        raise DataQualityError(f"{path} is no JSON of orion: neither a list of runs nor an object with periodic")
+        raise DataQualityError(f"{path} is not JSON of orion: neither a list of runs nor an object with periodic")
     found = _numbered(loaded["periodic"], None, "periodic entry")
     pulls = loaded.get("pulls", [])
     if not isinstance(pulls, list) or not all(isinstance(pull, dict) for pull in pulls):
@@ -95,7 +95,7 @@ def _run(entry: object, pull: str | None, place: str, findings: list[Finding], n
     numbers = {column: finite_number(one.get("value")) for column, one in metrics.items()}
     missing = [column for column, number in numbers.items() if number is None]
     if missing:
-        text = f"{uuid} has no number for {', '.join(missing)}: left out"
+        text = f"{uuid} was left out: no number for {', '.join(missing)}"
         findings.append(Finding("warning", name, text))
     changes = {column: finite_number(one.get("percentage_change")) for column, one in metrics.items()}
     return OrionRun(
@@ -109,7 +109,7 @@ def _run(entry: object, pull: str | None, place: str, findings: list[Finding], n
 
 
 def _moment(value: object, place: str) -> float | None:
-    """Seconds since the epoch, of seconds, milliseconds or an ISO 8601 time with zone; None for null."""
+    """Return seconds since the epoch, from seconds, milliseconds or an ISO 8601 time with a zone; None for null."""
     if value is None:
         return None
     number = finite_number(value)
@@ -118,7 +118,7 @@ def _moment(value: object, place: str) -> float | None:
     if number is not None and number > MILLISECONDS:
         number /= 1000
     if number is None or not 0 <= number < MILLISECONDS:
-        raise DataQualityError(f"{place}: timestamp {value!r} is no time")
+        raise DataQualityError(f"{place}: timestamp {value!r} is not a time")
     return number
 
 
@@ -148,7 +148,7 @@ class Columns:
 
 
 def columns_of(test: OrionTest, records: Sequence[Record]) -> Columns:
-    """The columns of a test's metrics, from all documents of one run."""
+    """Return the columns of a test's metrics, from all documents of one run."""
     values: dict[str, float] = {}
     missing: dict[str, str] = {}
     for metric in test.metrics:
@@ -170,9 +170,13 @@ def _column(metric: Metric, records: Sequence[Record]) -> float | str:
     if metric.aggregate == "count":
         return float(len(own))
     if not numbers:
-        return f"none of {len(own)} documents that fit has a number in {metric.of_interest}"
+        return f"none of {len(own)} matching documents has a number in {metric.of_interest}"
     if metric.aggregate is None:
-        return numbers[0] if len(set(numbers)) == 1 else f"{len(numbers)} documents fit: it needs agg, or more fields"
+        return (
+            numbers[0]
+            if len(set(numbers)) == 1
+            else f"{len(numbers)} documents match: the metric needs agg or more fields"
+        )
     if metric.aggregate == "percentiles":
         import numpy as np
 
@@ -186,7 +190,7 @@ def _is_of(metric: Metric, record: Record) -> bool:
 
 
 def value_at(record: Record, name: str) -> Any:
-    """The value at a dotted name; a key may have dots itself, and `.keyword` is the index's, not the document's."""
+    """Return the value at a dotted name; a key may contain dots, and `.keyword` belongs to the index."""
     name = name.removesuffix(".keyword")
     if name in record:
         return record[name]
@@ -201,7 +205,7 @@ def _numbers(value: object) -> Iterable[float]:
 
 
 def unlike(test: OrionTest, record: Record) -> tuple[str, ...]:
-    """How a run's metadata contradicts what the test is about; fields that the run does not tell contradict nothing."""
+    """Return how a run's metadata contradicts the test; missing fields contradict nothing."""
     wanted = {name: value for name, value in test.metadata.items() if name not in ("not", "wildcard")}
     unwanted, patterns = (
         value if isinstance(value, Mapping) else {} for value in (test.metadata.get(key) for key in ("not", "wildcard"))

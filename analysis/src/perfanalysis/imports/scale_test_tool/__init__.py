@@ -1,1 +1,1 @@
-"""What the scale-test-tool of Run:ai left behind: its working directory and its times.csv, read and written."""
+"""Files of Run:ai's scale-test-tool: its working directory and its times.csv, read and written."""

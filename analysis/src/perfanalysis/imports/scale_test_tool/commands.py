@@ -26,7 +26,7 @@ LAYOUT = click.option(
     type=click.Choice(["corrected", "scale-test"]),
     default="corrected",
     show_default=True,
-    help="Layout of times.csv; scale-test is the old one, byte for byte.",
+    help="Layout of times.csv; scale-test writes the old one, byte for byte.",
 )
 
 
@@ -38,22 +38,22 @@ LAYOUT = click.option(
     "output",
     type=LocalPath(),
     metavar="RUN",
-    help="The run directory to make; by default one below PERF_RUNS_DIR, or ./runs.",
+    help="Run directory to create. [default: a new one in PERF_RUNS_DIR or ./runs]",
 )
 @click.option(
     "--workload-kind",
     type=click.Choice(["TrainingWorkload", "DistributedWorkload", "InteractiveWorkload"]),
     default="TrainingWorkload",
     show_default=True,
-    help="What was submitted: the files do not say it.",
+    help="Kind of the submitted workloads, which the files do not contain.",
 )
 @LAYOUT
 def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: str, csv_layout: str) -> None:
-    """Make a run directory of DIRECTORY, the working directory of the scale-test-tool.
+    """Create a run directory from DIRECTORY, the working directory of the scale-test-tool.
 
-    A times.csv is written beside its recording. Exit code 5 when a file is damaged.
+    The command also writes a times.csv to the artifacts of the recording. Exit code 5: a file is damaged.
     """
-    # pandas takes a third of a second, which --help does not need
+    # pandas takes a third of a second to import, which --help does not need
     from perfanalysis.imports.scale_test_tool.run_directory import NAME, imported
 
     found = read_working_directory(directory)
@@ -67,15 +67,20 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 
 @click.command()
 @click.argument("directory", type=LocalPath(exists=True, file_okay=False))
-@click.option("--output", type=LocalPath(), metavar="DIR", help="Where to write; by default DIRECTORY.")
+@click.option("--output", type=LocalPath(), metavar="DIR", help="Directory to write to. [default: DIRECTORY]")
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Plot only the first N workloads by submission.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Plot only the last N, of these with --first.")
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Plot only the last N workloads; with --first, the last N of these.",
+)
 @click.option(
     "--most-lost",
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Part of the submitted workloads that may be missing without exit code 5.",
+    help="Share of the submitted workloads that may be missing without exit code 5.",
 )
 @PERCENTILES
 @LAYOUT
@@ -88,25 +93,23 @@ def plotter(
     method: Method,
     csv_layout: str,
 ) -> None:
-    """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without making a run.
+    """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without creating a run.
 
-    Writes general.png, detailed.png and times.csv, and prints what became of every workload. Exit code 5 when one was
+    Writes general.png, detailed.png and times.csv, and prints the result of every workload. Exit code 5: a workload was
     never sampled, or a file is damaged.
     """
     found = read_working_directory(directory)
     selection = Selection(first, last)
     print_findings(found.findings)
     for heading, (count, cause) in negative_counts(found).items():
-        text = f"{count} negative beyond the resolution of their stamps, kept as they are: {cause}"
+        text = f"{count} negative values beyond the resolution of their timestamps, kept unchanged: {cause}"
         click.echo(f"note: {heading}: {text}", err=True)
     target = directory if output is None else output
     plotted = in_order(found.samples, selection)
     marks = (f"{selection.words} workloads",) if selection.words else ()
     times = target / "times.csv"
     if target.resolve() == directory.resolve() and times.is_file() and not (directory / "sampled.json").is_file():
-        click.echo(
-            "note: times.csv is all that there is to read: it is left as it is; --output makes another", err=True
-        )
+        click.echo("note: times.csv is the only input and is not overwritten; write a new one with --output", err=True)
     else:
         _write(found.columns, times, csv_layout)
         click.echo(times)
@@ -119,9 +122,9 @@ def plotter(
     accounts = accounts_of(found)
     click.echo(accounts.text)
     if not accounts.analysed:
-        raise DataQualityError(f"{directory}: no workload was both submitted and sampled, so there is nothing to plot")
+        raise DataQualityError(f"{directory}: no workload was both submitted and sampled: nothing to plot")
     if accounts.lost_ratio > most_lost or not accounts.identity_holds:
-        raise DataQualityError(f"the data is not complete: {accounts.text}. --most-lost allows for some")
+        raise DataQualityError(f"the data is incomplete: {accounts.text}; accept missing workloads with --most-lost")
 
 
 @click.command("times-csv")
@@ -131,7 +134,7 @@ def plotter(
 def times_csv_command(run: Path, output: Path | None, csv_layout: str) -> None:
     """Write the times.csv of the scale-test-tool for each recording of RUN.
 
-    Exit code 5 when a file of RUN is missing or damaged; what can be read is written all the same.
+    Exit code 5: a file of RUN is missing or damaged; the rest was written.
     """
     from perfanalysis.imports.scale_test_tool.run_directory import columns_by_recording
 

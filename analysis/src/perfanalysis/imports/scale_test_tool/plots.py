@@ -1,4 +1,4 @@
-"""The two plots of the scale-test-tool, of its own files: sorted once, so that every point is one workload."""
+"""The two plots of the scale-test-tool from its own files: sorted once, so that every point is one workload."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, Value
 from perfanalysis.workloads.workload_type import Selection
 
 HEADINGS = {**{stamp.name: stamp.heading for stamp in STAMPS}, SUBMITTED: "Workload Submitted"}
-NUMBER = Axis("number of the workload, in the order of submission", low=0.0, whole=True)
-SINCE = Axis("time of submission, since the first", "s", low=0.0)
+NUMBER = Axis("number of the workload in the order of submission", low=0.0, whole=True)
+SINCE = Axis("time of submission, since the first submission", "s", low=0.0)
 TOTALS = tuple(delta for delta in DELTAS if delta.start == SUBMITTED and delta.heading.startswith("Total"))
 IN_TITLE = {"p50": "median", "p99": "P99"}
 
 
 def in_order(workloads: Columns, selection: Selection | None = None) -> Columns:
-    """Those that were submitted and sampled, by time of submission; equal times stay in their order."""
+    """Return the workloads that were submitted and sampled, by time of submission; equal times keep their order."""
     known = np.flatnonzero(np.isfinite(workloads.time(SUBMITTED)) & np.isfinite(workloads.time("scheduled")))
     ordered = known[np.argsort(workloads.time(SUBMITTED)[known], kind="stable")]
     return workloads.take(ordered if selection is None else selection.of(ordered.tolist()))
 
 
 def general_figure(workloads: Columns, marks: tuple[str, ...] = (), method: Method = "linear") -> Figure:
-    """From submission to the scheduling decision, by number; to the backend's job too where that was sampled."""
+    """Return the time to the scheduling decision, by number; and to the backend's job if that was sampled."""
     numbers = np.arange(len(workloads), dtype=float)
     rows = tuple(_row(workloads, delta, NUMBER, numbers, method, height=260) for delta in _known(workloads, TOTALS))
-    caption = f"Every point is one workload; beside it the distribution of the same values. {STATED[method]}"
+    caption = f"Each point is one workload; on the right, the distribution of the same values. {STATED[method]}"
     return Figure("general", f"Time to the scheduling decision of {len(workloads)} workloads", caption, rows, marks)
 
 
 def detailed_figure(workloads: Columns, marks: tuple[str, ...] = (), method: Method = "linear") -> Figure:
-    """A row for each difference of which the files have values."""
+    """Return one row for each difference with values in the files."""
     sent = workloads.time(SUBMITTED)
     since = sent - sent.min() if len(sent) else sent
     parts = _known(workloads, (delta for delta in DELTAS if delta not in TOTALS))
     rows = tuple(_row(workloads, delta, SINCE, since, method, height=170) for delta in parts)
-    caption = f"A row for each difference; a workload stands at its time of submission in each. {STATED[method]}"
+    caption = f"One row for each difference; each row shows a workload at its time of submission. {STATED[method]}"
     return Figure("detailed", f"Steps of {len(workloads)} workloads over time", caption, rows, marks)
 
 
@@ -61,12 +61,12 @@ def _row(
 
 
 def formula(delta: Delta) -> str:
-    """A difference as the two times that it is of."""
+    """Return a difference as its two times."""
     return f"{HEADINGS[delta.end]} \u2212 {HEADINGS[delta.start]}"
 
 
 def _statistics(values: NDArray[np.float64], method: Method) -> str:
-    """Average, and of the percentiles those that the sample carries."""
+    """Return the average, and the percentiles that the sample is large enough for."""
     found = estimates(values, method)
     numbers = {word: found[statistic].number for statistic, word in IN_TITLE.items()}
     shown = {"average": float(np.nanmean(values)), **numbers}
@@ -74,9 +74,10 @@ def _statistics(values: NDArray[np.float64], method: Method) -> str:
 
 
 def statistics_lines(workloads: Columns, method: Method = "linear") -> list[str]:
-    """A table for the terminal: how exact each difference is, average, percentiles with 95 % intervals, the largest.
+    """Return a table for the terminal: accuracy of each difference, average, percentiles with 95 % intervals, the
+    largest.
 
-    A percentile that the sample does not carry is a dash, and a line below says what it needs.
+    A percentile that the sample is too small for is a dash, and a line below states the required size.
     """
     deltas = _known(workloads, DELTAS)
     if not deltas:

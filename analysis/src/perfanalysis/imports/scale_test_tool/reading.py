@@ -34,15 +34,15 @@ SUBMIT_KEY = "submitTimestamp"
 TEXT_KEYS = ("jobName", "jobNamespace", "projectName")
 KEYS = (*TEXT_KEYS, *(stamp.key for stamp in STAMPS), SUBMIT_KEY)
 ALWAYS_WRITTEN = STAMPS[:6]
-"""Stamps that the old sampler had of every workload it kept."""
+"""Timestamps that the old sampler had of every workload it kept."""
 
 
 @dataclass(frozen=True)
 class WorkingDirectory:
-    """What was found. `samples` is in the order of the file; those of nobody's submission have no time of it.
+    """The contents of a directory. `samples` is in the order of the file; orphans have no time of submission.
 
-    `lost` are the submitted workloads that were never sampled, with the reason they all share; `files` maps the name
-    of each file read to the SHA-256 of its contents.
+    `lost` are the submitted workloads that were never sampled, with their common reason; `files` maps the name of each
+    file read to the SHA-256 of its contents.
     """
 
     directory: Path
@@ -54,46 +54,48 @@ class WorkingDirectory:
 
     @cached_property
     def columns(self) -> Columns:
-        """Every workload: the sampled in the order of the file, then the lost."""
+        """Return every workload: the sampled ones in the order of the file, then the lost ones."""
         return self.samples.followed_by(self.lost_columns)
 
     @cached_property
     def lost_columns(self) -> Columns:
-        """Submitted workloads that were never sampled."""
+        """Return the submitted workloads that were never sampled."""
         seen = set(self.samples.keys)
         return self.submitted.take([place for place, key in enumerate(self.submitted.keys) if key not in seen])
 
     @property
     def orphans(self) -> NDArray[np.bool_]:
-        """Which of the sampled workloads somebody else submitted; none when nothing is known of any submission."""
+        """Return which sampled workloads were not submitted in this test; none if no submission is known."""
         return np.asarray(np.isnan(self.samples.time(SUBMITTED)) & (len(self.submitted) > 0))
 
 
 def read_working_directory(directory: Path) -> WorkingDirectory:
-    """Read what is there. Without sampled.json the rows of times.csv stand in for it.
+    """Read the files. Without sampled.json, the rows of times.csv are used instead.
 
-    Raises UsageError when the directory holds nothing of the scale-test-tool, and DataQualityError naming file,
-    record and key where a file is not what the tool writes.
+    Raises UsageError if the directory has no file of the scale-test-tool, and DataQualityError with file, record and
+    key if a file does not have the tool's form.
     """
     paths = {name: directory / name for name in (SUBMITTED_FILE, SAMPLED_FILE, TIMES_FILE)}
     there = {name for name, path in paths.items() if path.is_file()}
     if not there:
         raise UsageError(
-            f"{directory} holds neither {SUBMITTED_FILE} nor {SAMPLED_FILE} nor {TIMES_FILE}; give the output "
+            f"{directory} contains none of {SUBMITTED_FILE}, {SAMPLED_FILE} and {TIMES_FILE}; pass the output "
             "directory of the scale-test-tool"
         )
     findings: list[Finding] = []
     sampled, reason = _sampled(paths, there, findings)
     submissions, twice = _submissions(paths, there, sampled)
     if twice:
-        findings.append(Finding("warning", SUBMITTED_FILE, f"{twice} names were submitted twice: the last one counts"))
+        findings.append(
+            Finding("warning", SUBMITTED_FILE, f"{twice} names were submitted twice: the last submission is used")
+        )
     if SUBMITTED_FILE not in there:
-        text = "the file is missing: the submissions are those known from the samples"
+        text = "the file is missing: only submissions of sampled workloads are known"
         findings.append(Finding("warning", SUBMITTED_FILE, text))
     samples = sampled.sent_as(submissions)
     orphans = int(np.isnan(samples.time(SUBMITTED)).sum()) if len(submissions) else 0
     if orphans:
-        text = f"{orphans} workloads were sampled but not submitted here, and are not counted"
+        text = f"{orphans} workloads were sampled but not submitted in this test; they are not counted"
         findings.append(Finding("note", SAMPLED_FILE, text))
     files = {name: _digest(paths[name]) for name in sorted(there)}
     return WorkingDirectory(directory, submissions, samples, reason, tuple(findings), files)
@@ -105,25 +107,25 @@ def _digest(path: Path) -> str:
 
 
 def _sampled(paths: Mapping[str, Path], there: set[str], findings: list[Finding]) -> tuple[Columns, str]:
-    """The sampled workloads, and why others that were submitted are not among them."""
+    """Return the sampled workloads, and why other submitted ones are missing."""
     if SAMPLED_FILE in there:
         found = _columns(paths[SAMPLED_FILE], tuple(stamp.key for stamp in STAMPS))
         for stamp in ALWAYS_WRITTEN:
             missing = int(np.isnan(found.time(stamp.name)).sum())
             if missing:
                 findings.append(Finding("warning", SAMPLED_FILE, f"{missing} records have no {stamp.key}"))
-        reason = "never sampled: the sampler skips a workload of which it misses a piece"
+        reason = "never sampled: the sampler skips workloads with incomplete data"
         return found.without_stand_ins().last_of_each(), reason
     if TIMES_FILE in there:
-        text = f"the file is missing: the rows of {TIMES_FILE} stand in for it"
+        text = f"the file is missing: the rows of {TIMES_FILE} are used instead"
         findings.append(Finding("warning", SAMPLED_FILE, text))
-        return read_times_csv(paths[TIMES_FILE]), f"not in {TIMES_FILE}: the plotter leaves out what looks wrong"
-    findings.append(Finding("warning", SAMPLED_FILE, "the file is missing: nothing is known but the submissions"))
+        return read_times_csv(paths[TIMES_FILE]), f"not in {TIMES_FILE}: the plotter leaves out implausible rows"
+    findings.append(Finding("warning", SAMPLED_FILE, "the file is missing: only the submissions are known"))
     return Columns((), (), (), np.empty((len(TIME_NAMES), 0))), f"there is no {SAMPLED_FILE}"
 
 
 def _submissions(paths: Mapping[str, Path], there: set[str], sampled: Columns) -> tuple[Columns, int]:
-    """Submitted workloads in their order, and how many more there were under a name used before."""
+    """Return submitted workloads in order, and how many more reused a name."""
     if SUBMITTED_FILE not in there:
         known = read_times_csv(paths[TIMES_FILE]) if TIMES_FILE in there else sampled
         return known.take(np.flatnonzero(np.isfinite(known.time(SUBMITTED)))), 0
@@ -138,7 +140,7 @@ def _submissions(paths: Mapping[str, Path], there: set[str], sampled: Columns) -
 
 
 def _columns(path: Path, stamps: tuple[str, ...]) -> Columns:
-    """The records of a file, with the times of these keys; other keys are not looked at."""
+    """Return the records of a file with the times of these keys; other keys are ignored."""
     rows = _rows(path)
     texts = [_texts(path, rows, place) for place in range(len(TEXT_KEYS))]
     known: dict[Any, float] = {None: np.nan}
@@ -151,13 +153,15 @@ def _columns(path: Path, stamps: tuple[str, ...]) -> Columns:
 
 
 def _rows(path: Path) -> list[tuple[Any, ...]]:
-    """The records of a file, each as the values of KEYS. Made while the file is read: mappings take thrice the room."""
+    """Return the records of a file, each as the values of KEYS. Built while reading: mappings need three times the
+    memory.
+    """
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"), object_hook=lambda item: tuple(map(item.get, KEYS)))
     except (OSError, ValueError, RecursionError) as error:
-        raise DataQualityError(f"{path} cannot be read: {error}") from error
+        raise DataQualityError(f"cannot read {path}: {error}") from error
     if not isinstance(loaded, list):
-        raise DataQualityError(f"{path} holds no list of workloads")
+        raise DataQualityError(f"{path} does not contain a list of workloads")
     wrong = next((number for number, item in enumerate(loaded, 1) if not isinstance(item, tuple)), None)
     if wrong is not None:
         raise DataQualityError(f"{path}: record {wrong} is not an object")
@@ -173,7 +177,7 @@ def _texts(path: Path, rows: list[tuple[Any, ...]], place: int) -> list[str]:
 
 
 def _times(path: Path, rows: list[tuple[Any, ...]], place: int, known: dict[Any, float]) -> NDArray[np.float64]:
-    """The times of one key, NaN where there is none. `known` are those met before: whole seconds come again."""
+    """Return the times of one key, NaN if missing. `known` caches parsed times: whole seconds repeat."""
     stamps = [row[place] for row in rows]
     try:
         known |= {stamp: parse_stamp(stamp) for stamp in set(stamps) - known.keys()}
@@ -183,7 +187,7 @@ def _times(path: Path, rows: list[tuple[Any, ...]], place: int, known: dict[Any,
 
 
 def _name_the_wrong_one(path: Path, rows: list[tuple[Any, ...]], place: int) -> None:
-    """Raise the error of the first record of which the stamp cannot be read."""
+    """Raise the error of the first record whose timestamp cannot be read."""
     for number, row in enumerate(rows, 1):
         try:
             if row[place] is not None:
@@ -193,12 +197,12 @@ def _name_the_wrong_one(path: Path, rows: list[tuple[Any, ...]], place: int) -> 
 
 
 STARTS: Mapping[str, Start] = {SUBMITTED: "client", "first_pod_created": "pod", "last_pod_created": "pod"}
-"""What a difference begins with, where it is no stamp of another object."""
+"""Starts of differences that are not timestamps of another object."""
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """What became of the submitted workloads; `left_out` counts those not analysed, by reason."""
+    """The results of the submitted workloads; `left_out` counts those not analysed, by reason."""
 
     submitted: int
     analysed: int
@@ -207,24 +211,24 @@ class Accounts:
 
     @property
     def identity_holds(self) -> bool:
-        """Whether every submitted workload is in exactly one place."""
+        """Return whether every submitted workload is in exactly one place."""
         return self.submitted == self.analysed + self.never_sampled + sum(self.left_out.values())
 
     @property
     def lost_ratio(self) -> float:
-        """Of the submitted workloads, the part that was never sampled or left out; 0 when none was submitted."""
+        """Return the share of the submitted workloads that was never sampled or left out; 0 if none was submitted."""
         return 1 - self.analysed / self.submitted if self.submitted else 0.0
 
     @property
     def text(self) -> str:
-        """The identity in words."""
+        """Return the identity in words."""
         parts = [f"{self.analysed} analysed", f"{self.never_sampled} never sampled"]
         parts += [f"{count} left out ({reason})" for reason, count in self.left_out.items()]
         return f"{self.submitted} submitted {'=' if self.identity_holds else 'is not'} {' + '.join(parts)}"
 
 
 def accounts_of(found: WorkingDirectory) -> Accounts:
-    """Count the workloads of a working directory. Each has a stamp of its scheduling, or is not analysed."""
+    """Count the workloads of a working directory. Each has a scheduling timestamp, or is not analysed."""
     samples = found.samples
     sent = np.isfinite(samples.time(SUBMITTED))
     unscheduled = int((sent & np.isnan(samples.time("scheduled"))).sum())
@@ -234,7 +238,7 @@ def accounts_of(found: WorkingDirectory) -> Accounts:
 
 
 def negative_counts(found: WorkingDirectory) -> dict[str, tuple[int, str]]:
-    """Differences below their resolution: heading → how many workloads, and the cause."""
+    """Return differences below their resolution: heading → number of workloads, and the cause."""
     ours = found.samples.take(np.flatnonzero(np.isfinite(found.samples.time(SUBMITTED))))
     counts = {delta: int((ours.delta(delta) < -resolution(delta)).sum()) for delta in DELTAS}
     return {

@@ -1,4 +1,4 @@
-"""The records of the scale-test-tool, and the columns of times that follow from them."""
+"""The records of the scale-test-tool, and the columns of times derived from them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 SUBMITTED = "submitted"
 OBJECT_RESOLUTION_S = 1.0
-"""Of an object's stamps: whole seconds of the server."""
+"""Resolution of an object's timestamps: whole seconds of the server."""
 SUBMISSION_RESOLUTION_S = 1e-6
 FIRST_S, LAST_S = 0.0, datetime(9999, 1, 1, tzinfo=UTC).timestamp()
-"""What can be a time of a test."""
+"""The range of plausible times of a test."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ STAMPS = (
     Stamp("pvc_bound", "firstPVCBindTimestamp", "First PVC Bind"),
     Stamp("backend_created", "backendJobCreatedTimestamp", "Backend Job Created"),
 )
-"""In the order in which sampled.json and the rows of times.csv have them."""
+"""In the order of sampled.json and of the rows of times.csv."""
 
 STAND_INS = {
     "first_eviction": "scheduled",
@@ -47,7 +47,7 @@ STAND_INS = {
     "pvc_bound": "scheduled",
     "backend_created": "workload_created",
 }
-"""What the old sampler wrote where a workload had no such time: the value of another stamp."""
+"""What the old sampler wrote if a workload had no such time: the value of another timestamp."""
 
 STAND_INS_ELSEWHERE = {**STAND_INS, "job_created": "workload_created", "pod_group_created": "first_pod_created"}
 """The same for the old layout of times.csv, which has no empty fields, on clusters without Run:ai's objects."""
@@ -55,7 +55,7 @@ STAND_INS_ELSEWHERE = {**STAND_INS, "job_created": "workload_created", "pod_grou
 
 @dataclass(frozen=True)
 class Delta:
-    """A difference the old plotter reported: `end` minus `start`; `old_start` where the old tool took another."""
+    """A difference that the old plotter reported: `end` minus `start`; `old_start` if the old tool used another."""
 
     heading: str
     end: str
@@ -77,13 +77,13 @@ DELTAS = (
     Delta("Total Pod Scheduling Decision", "scheduled", SUBMITTED),
     Delta("Total Backend Job Creation", "backend_created", SUBMITTED),
 )
-"""In the order in which times.csv has them."""
+"""In the order of times.csv."""
 
 
 def parse_stamp(value: object) -> float:
-    """Seconds since the epoch of an ISO 8601 time or of a number of such seconds.
+    """Return the seconds since the epoch of an ISO 8601 time or of a number of such seconds.
 
-    A zone is honoured, a time without one is UTC. Raises ValueError for anything else.
+    A time without a zone is UTC. Raises ValueError for anything else.
     """
     moment = _seconds(value)
     if moment is None or not FIRST_S <= moment <= LAST_S:
@@ -104,14 +104,14 @@ def _seconds(value: object) -> float | None:
 
 
 TIME_NAMES = (*(stamp.name for stamp in STAMPS), SUBMITTED)
-"""In the order in which the rows of times.csv have them."""
+"""In the order of the rows of times.csv."""
 PLACES = {name: place for place, name in enumerate(TIME_NAMES)}
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Workloads in some order. `times` has a row for each of TIME_NAMES: seconds since the epoch, NaN where missing."""
+    """Workloads in some order. `times` has a row for each of TIME_NAMES: seconds since the epoch, NaN if missing."""
 
     names: Sequence[str]
     namespaces: Sequence[str]
@@ -123,54 +123,54 @@ class Columns:
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
-        """Namespace and name of each."""
+        """Return namespace and name of each."""
         return tuple(zip(self.namespaces, self.names, strict=True))
 
     def time(self, name: str) -> NDArray[np.float64]:
-        """One of TIME_NAMES."""
+        """Return one of TIME_NAMES."""
         row: NDArray[np.float64] = self.times[PLACES[name]]
         return row
 
     def old_time(self, name: str) -> NDArray[np.float64]:
-        """As the old tool had it: cut to the whole second, another stamp standing in for what there was not."""
+        """Return the times of the old tool: cut to whole seconds, missing ones replaced by other timestamps."""
         found = self.time(name)
         if name in STAND_INS_ELSEWHERE:
             found = np.where(np.isnan(found), self.time(STAND_INS_ELSEWHERE[name]), found)
         return np.floor(found)
 
     def delta(self, delta: Delta) -> NDArray[np.float64]:
-        """The difference in seconds, NaN where one of its ends is missing.
+        """Return the difference in seconds, NaN if one of its ends is missing.
 
-        Stamps have microseconds at most; seconds since the epoch as a number are a little coarser than that.
+        Timestamps have microseconds at most; seconds since the epoch as a float are slightly coarser.
         """
         found: NDArray[np.float64] = np.round(self.time(delta.end) - self.time(delta.start), 6)
         return found
 
     def old_difference(self, delta: Delta) -> NDArray[np.float64]:
-        """The difference of whole seconds, as the old tool took it; what it made of those in [-1, 0) is not in it."""
+        """Return the difference of whole seconds of the old tool, without its rounding of values in [-1, 0)."""
         return self.old_time(delta.end) - self.old_time(delta.old_start or delta.start)
 
     def take(self, places: NDArray[np.int64] | Sequence[int]) -> Columns:
-        """The workloads at these places, in this order."""
+        """Return the workloads at these indices, in this order."""
         at = [int(place) for place in places]
         texts = ([part[place] for place in at] for part in (self.names, self.namespaces, self.projects))
         names, namespaces, projects = texts
         return Columns(names, namespaces, projects, self.times[:, at])
 
     def last_of_each(self) -> Columns:
-        """Each workload once, where it first stood, as it last was."""
+        """Return each workload once, at its first position, with its last values."""
         places = {key: place for place, key in enumerate(self.keys)}
         return self if len(places) == len(self) else self.take(list(places.values()))
 
     def sent_as(self, submissions: Columns) -> Columns:
-        """The same workloads with the times of submission of others of these names; NaN where there is none."""
+        """Return the same workloads with the submission times of *others* with these names; NaN if missing."""
         sent = dict(zip(submissions.keys, submissions.time(SUBMITTED).tolist(), strict=True))
         times = self.times.copy()
         times[PLACES[SUBMITTED]] = [sent.get(key, np.nan) for key in self.keys]
         return Columns(self.names, self.namespaces, self.projects, times)
 
     def followed_by(self, others: Columns) -> Columns:
-        """These workloads, then others."""
+        """Return these workloads, then others."""
         return Columns(
             [*self.names, *others.names],
             [*self.namespaces, *others.namespaces],
@@ -179,7 +179,7 @@ class Columns:
         )
 
     def without_stand_ins(self) -> Columns:
-        """Without the stamps that only repeat another: so the old sampler wrote them where there was no such time."""
+        """Remove timestamps that only repeat another: the old sampler wrote them if there was no such time."""
         times = self.times.copy()
         for name, stand_in in STAND_INS.items():
             times[PLACES[name]][self.time(name) == self.time(stand_in)] = np.nan
@@ -187,6 +187,6 @@ class Columns:
 
 
 def resolution(delta: Delta) -> float:
-    """How exact a difference is, in seconds: the sum of the resolutions of its two stamps."""
+    """Return the accuracy of a difference, in seconds: the sum of the resolutions of its two timestamps."""
     ends = (delta.start, delta.end)
     return sum(SUBMISSION_RESOLUTION_S if end == SUBMITTED else OBJECT_RESOLUTION_S for end in ends)

@@ -1,4 +1,4 @@
-"""From a directory of the scale-test-tool to a run directory, and from a run directory to its records."""
+"""Convert a directory of the scale-test-tool to a run directory, and a run directory to its records."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ OBJECT_TRANSITIONS = (
     ("pvc_bound", "PersistentVolumeClaim", "bound"),
     ("backend_created", "BackendJob", "created"),
 )
-"""Stamps of the objects beside workload, job and pods: kind and transition."""
+"""Timestamps of the objects related to workload, job and pods: kind and transition."""
 
 
 def imported(found: WorkingDirectory, workload_kind: str) -> Imported:
-    """The run that a working directory is."""
+    """Return the run of a working directory."""
     began, ended = _span(found)
     files: dict[str, Path | bytes] = {
         "submissions.jsonl": _lines(_submissions(found, workload_kind)),
@@ -68,7 +68,9 @@ def _lines(rows: Iterator[Document]) -> bytes:
 
 
 def _span(found: WorkingDirectory) -> tuple[float, float]:
-    """From the first submission (else sample) to the last time in the files; the epoch when they hold none."""
+    """Return the window from the first submission (else sample) to the last time in the files; the epoch if they have
+    none.
+    """
     sent, seen = found.submitted.time(SUBMITTED), found.samples.times[: len(STAMPS)].ravel()
     sent, seen = sent[np.isfinite(sent)], seen[np.isfinite(seen)]
     if not len(sent) and not len(seen):
@@ -77,7 +79,7 @@ def _span(found: WorkingDirectory) -> tuple[float, float]:
 
 
 def _submissions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[str, Any]]:
-    """The old tool kept only submissions that succeeded, the time before the request, and neither GPUs nor pods."""
+    """The old tool kept only successful submissions and the time before the request, but neither GPUs nor pods."""
     workloads = found.submitted
     sent = workloads.time(SUBMITTED).tolist()
     rows = zip(workloads.names, workloads.namespaces, workloads.projects, sent, strict=True)
@@ -111,7 +113,7 @@ def _transitions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[s
 
 
 def _objects(name: str, workload_kind: str) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, object, stamp and transition. The first listed pod's scheduling is all the old tool kept of scheduling."""
+    """Kind, object, timestamp and transition. Of scheduling, the old tool kept only that of the first listed pod."""
     first = f"{name}-{FIRST_POD}"
     yield workload_kind, name, "workload_created", "created"
     yield JOB_KIND, name, "job_created", "created"
@@ -189,7 +191,7 @@ def _recording(found: WorkingDirectory, workload_kind: str) -> dict[str, Any]:
 
 MARKER = "recording.json"
 OTHER_STAMPS = {(kind, word): stamp for stamp, kind, word in OBJECT_TRANSITIONS} | {
-    # where we watched a claim ourselves: it asks for its volume from the beginning
+    # recordings of our own watch: a claim requests its volume from the beginning
     ("PersistentVolumeClaim", "created"): "pvc_bind_requested"
 }
 POD_STAMPS = {
@@ -202,15 +204,15 @@ Key = tuple[str, str]
 
 
 def columns_by_recording(run: Path, *, server_clock: bool) -> tuple[dict[str, Columns], tuple[Finding, ...]]:
-    """The recordings of a run by name, each with its workloads in the order seen; what is missing or torn in them.
+    """Return the recordings of a run by name, each with its workloads in the order seen; and findings.
 
-    With `server_clock` an object's times are the server's own, as the old tool had them, else those of their arrival.
-    A workload's stamps are those of its first pod, except for the creation of the last. Raises UsageError when there
-    is no recording.
+    With `server_clock`, an object's times are the server's own, as in the old tool, else those of their arrival. A
+    workload's timestamps are those of its first pod, except for the creation of the last. Raises UsageError if there is
+    no recording.
     """
     places = discover(run, [MARKER]).places
     if not places:
-        raise UsageError(f"{run} holds no recording of a scale test; there is nothing to make a times.csv of")
+        raise UsageError(f"{run} has no recording of a scale test: no times.csv to write")
     found: dict[str, Columns] = {}
     findings: tuple[Finding, ...] = ()
     for place in places:
@@ -252,7 +254,7 @@ def _rows(frame: pd.DataFrame, *columns: str) -> Iterable[tuple[Any, ...]]:
 
 
 def _stamps_of(kind: str, word: str, workload_kind: str | None) -> tuple[str, ...]:
-    """Which stamps a transition is one of. Where the workload is itself a job, it is both."""
+    """Return the timestamps that a transition belongs to: to both if the workload is itself a job."""
     if kind == "Pod":
         return POD_STAMPS.get(word, ())
     if (kind, word) in OTHER_STAMPS:
@@ -265,7 +267,7 @@ def _stamps_of(kind: str, word: str, workload_kind: str | None) -> tuple[str, ..
 
 
 def _keep(times: dict[str, float], stamps: tuple[str, ...], moment: float) -> None:
-    """The first time of each stamp, but the last of the last pod's creation."""
+    """Return the first time of each timestamp, but the last time of the last pod's creation."""
     for stamp in stamps:
         choose = max if stamp == "last_pod_created" else min
         times[stamp] = choose(times.get(stamp, moment), moment)

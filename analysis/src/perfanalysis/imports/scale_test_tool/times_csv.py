@@ -1,9 +1,8 @@
-"""times.csv in two layouts: as the scale-test-tool wrote it, byte for byte, and with a header that fits its rows.
+"""times.csv in two layouts: that of the scale-test-tool, byte for byte, and one with a header that matches its rows.
 
-The old header has 23 names over rows of 26 values, so from the tenth on they do not belong together; its column First
-PVC Bind is always 0; workloads that look wrong are left out. The corrected layout names all 26 columns, keeps times
-with their fractions and zone, leaves empty what was not measured, and has a row for every workload, in the order of
-submission.
+The old header has 23 names over rows of 26 values, so from the tenth on they do not match; its column First PVC Bind is
+always 0; implausible workloads are left out. The corrected layout names all 26 columns, keeps fractions and zone of
+times, leaves missing values empty, and has a row for every workload, in the order of submission.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from perfanalysis.imports.scale_test_tool.records import DELTAS, STAMPS, SUBMITT
 
 LAYOUTS = ("corrected", "scale-test")
 OLD_TOLERANCE_S = -1.0
-"""Down to here the old tool took a negative difference for 0."""
+"""Down to this value, the old tool treated a negative difference as 0."""
 CACHED_TIMES = 1 << 16
-"""Times kept as written: whole seconds come again in every column."""
+"""Cache of formatted times: whole seconds repeat in every column."""
 OLD_HEADER = (
     "Job Name",
     "Namespace",
@@ -48,7 +47,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class TimesCsv:
-    """A file's text, how many workloads it has, and how many were left out, by cause."""
+    """A file's text, its number of workloads, and how many were left out, by cause."""
 
     text: str
     rows: int
@@ -56,7 +55,7 @@ class TimesCsv:
 
 
 def times_csv(workloads: Columns, layout: str) -> TimesCsv:
-    """The file in one of LAYOUTS. Workloads come in the order of sampled.json, which the old layout keeps."""
+    """Return the file in one of LAYOUTS. Workloads keep the order of sampled.json in the old layout."""
     return _old_layout(workloads) if layout == "scale-test" else _corrected_layout(workloads)
 
 
@@ -72,10 +71,10 @@ def _old_layout(workloads: Columns) -> TimesCsv:
 
 
 def dropped_by_old_tool(workloads: Columns) -> NDArray[np.str_]:
-    """Why the old plotter left each workload out; empty where it did not. The first of several causes counts."""
+    """Return why the old plotter left each workload out; empty if it did not. The first of several causes is used."""
     differences = {delta.heading: workloads.old_difference(delta) for delta in DELTAS}
     causes: list[tuple[str, NDArray[np.bool_]]] = [
-        ("no record of its submission", np.isnan(workloads.time(SUBMITTED))),
+        ("no record of the submission", np.isnan(workloads.time(SUBMITTED))),
         *((f"no {name.replace('_', ' ')} time", np.isnan(workloads.old_time(name))) for name in TIME_NAMES),
         ("pod group older than its first pod", differences["Pod Group Creation"] < 0),
         ("scheduled before it was submitted", differences["Total Pod Scheduling Decision"] < OLD_TOLERANCE_S),
@@ -84,7 +83,7 @@ def dropped_by_old_tool(workloads: Columns) -> NDArray[np.str_]:
 
 
 def _old_seconds(seconds: float) -> str:
-    """A difference that is a little negative became a zero of another type, which is written without a fraction."""
+    """A slightly negative difference became a zero of another type, which is written without a fraction."""
     return "0" if OLD_TOLERANCE_S <= seconds < 0 else str(seconds)
 
 
@@ -106,7 +105,7 @@ def _corrected_layout(workloads: Columns) -> TimesCsv:
 
 
 def _texts(values: NDArray[np.float64], written: Callable[[float], str]) -> Iterable[str]:
-    """Each value as a text, empty where there is none; each different one is written once."""
+    """Return each value as a text, empty if missing; equal values are formatted once."""
     different, places = np.unique(values, return_inverse=True)
     texts = ["" if value != value else written(value) for value in different.tolist()]  # NaN is not equal to itself
     return map(texts.__getitem__, places.tolist())
@@ -122,21 +121,24 @@ def _seconds(seconds: float) -> str:
 
 
 def read_times_csv(path: Path) -> Columns:
-    """The workloads of a times.csv of either layout: their rows have the same 26 values, only the names above differ.
+    """Return the workloads of a times.csv of either layout: their rows have the same 26 values, only the headers
+    differ.
 
-    Raises UsageError when it is no times.csv, and DataQualityError naming the line of a row that cannot be read.
+    Raises UsageError if it is not a times.csv, and DataQualityError with the line of a row that cannot be read.
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             lines = list(csv.reader(stream))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        raise UsageError(f"cannot read {path}: {error}") from error
     if not lines or tuple(lines[0]) not in (OLD_HEADER, HEADER):
-        raise UsageError(f"{path} has no header of a times.csv; give one of the scale-test-tool or of perfanalysis")
+        raise UsageError(
+            f"{path} does not have the header of a times.csv; pass one of the scale-test-tool or of perfanalysis"
+        )
     width, rows = len(HEADER), lines[1:]
     for number, row in enumerate(rows, 2):
         if len(row) != width:
-            raise DataQualityError(f"{path}:{number}: the row has {len(row)} fields, a times.csv has {width}")
+            raise DataQualityError(f"{path}:{number}: the row has {len(row)} fields instead of {width}")
     texts = [[row[place] for row in rows] for place in range(3)]
     times = [
         [_moment(path, number, name, row[place]) for number, row in enumerate(rows, 2)]

@@ -1,1 +1,1 @@
-"""The results of many runs in one folder: what regressions are told from. docs/history.md describes it."""
+"""The results of many runs in one folder, from which regressions are detected. docs/history.md describes it."""

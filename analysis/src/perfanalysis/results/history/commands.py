@@ -19,19 +19,19 @@ from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.options import RUNS, WORKLOADS
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
-_PULL = "perfanalysis history pull fetches one from OpenSearch"
-_PUSH = "perfanalysis history push sends one to OpenSearch"
+_PULL = "fetch it from OpenSearch with `perfanalysis history pull`"
+_PUSH = "push to OpenSearch with `perfanalysis history push`"
 FOLDER = click.argument("folder", type=LocalPath(_PULL, file_okay=False))
 
 
 @click.command("add")
 @RUNS
-@click.option("--into", "folder", required=True, type=LocalPath(_PUSH, file_okay=False), help="The history's folder.")
+@click.option("--into", "folder", required=True, type=LocalPath(_PUSH, file_okay=False), help="Folder of the history.")
 @WORKLOADS
 def add_command(runs: tuple[Path, ...], folder: Path, kinds: Kinds) -> None:
-    """Add the KPIs of each of RUNS, with the settings that decide what they may be compared with.
+    """Add the KPIs of RUNS, with the settings that determine comparable runs.
 
-    A run that is there already is not added again.
+    Runs that are already in the history are not added again.
     """
     for run in runs:
         with scratch_folder() as tables:
@@ -39,16 +39,16 @@ def add_command(runs: tuple[Path, ...], folder: Path, kinds: Kinds) -> None:
             document = history_document(result)
         print_findings(finding for finding in result.findings if finding.severity == "error")
         if not document["recordings"]:
-            raise UsageError(f"{run} holds no recording: there is nothing to add")
+            raise UsageError(f"{run} has no recording: nothing to add")
         path, new = add(folder, document)
         click.echo(f"{'added' if new else 'already there'}: {document['run']} as {path.name}")
 
 
 @click.command("list")
 @FOLDER
-@click.option("--flow", help="Only runs of this flow.")
+@click.option("--flow", help="List only runs of this flow.")
 def list_command(folder: Path, flow: str | None) -> None:
-    """List the runs of a history, oldest first: when, what became of it, how many recordings and KPIs."""
+    """List the runs of a history, oldest first: start, status, numbers of recordings and KPIs."""
     for document in documents_of(folder):
         if flow in (None, document.get("flow")):
             recordings = listing(document.get("recordings"))
@@ -65,23 +65,24 @@ def list_command(folder: Path, flow: str | None) -> None:
     "folder",
     required=True,
     type=LocalPath(_PUSH, file_okay=False),
-    help="The history that takes them in.",
+    help="History to add the runs to; created if missing.",
 )
 def merge_command(sources: tuple[Path, ...], folder: Path) -> None:
-    """Take in the runs of other histories; what is there already stays as it is."""
+    """Add the runs of other histories; existing runs stay unchanged."""
     for source in sources:
         click.echo(f"{source}: {merge(source, folder)} added")
 
 
 @click.command("export")
 @FOLDER
-@click.option("--to", "target", required=True, type=LocalPath(file_okay=False), help="A new history, to give away.")
+@click.option("--to", "target", required=True, type=LocalPath(file_okay=False), help="New history to write.")
 @click.option("--rules", type=LocalPath(), help="YAML with more names to drop and texts to replace.")
 def export_command(folder: Path, target: Path, rules: Path | None) -> None:
     """Write a copy without names of machines and people, addresses and secrets.
 
-    What goes by default: facts about servers, sites, proxies, passwords, tokens and secrets with every mention of what
-    they said, and from every text references to secrets, tokens, hosts and addresses. docs/history.md has the rules.
+    By default, this removes facts about servers, sites, proxies, passwords, tokens and secrets, and all mentions of
+    their values. From every text, it removes references to secrets, tokens, hosts and addresses. docs/history.md has
+    the rules.
     """
     wanted = read_rules(rules)
     count = sum(add(target, scrub(document, wanted))[1] for document in documents_of(folder))

@@ -1,4 +1,4 @@
-"""A run as a history keeps it, psap.perf/history/1, and what such a document says of its recordings."""
+"""A run in a history, psap.perf/history/1, and the recordings of such a document."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SCHEMA = "psap.perf/history/1"
 
 
 def history_document(result: RunAnalysis) -> Document:
-    """The document; the same run analysed by the same version gives the same one."""
+    """Return the document; the same run and version of perfanalysis give the same one."""
     return of_payload(payload_of(result))
 
 
 def of_payload(payload: Payload) -> Document:
-    """What a history keeps of a payload: KPIs that have a value, and what decides with what they are compared."""
+    """Return the part of a payload that a history stores: KPIs with a value, and the keys of comparisons."""
     run = payload.metadata
     known = [kpi for kpi in payload.kpis if kpi.number is not None]
     return {
@@ -48,29 +48,29 @@ def of_payload(payload: Payload) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One recording. `keys` decide what it may be compared with, `facts` tell it from others of the same keys."""
+    """One recording. `keys` determine comparable recordings, `facts` distinguish recordings with the same keys."""
 
     run: str
     flow: str | None
     status: str
     started: str | None
     started_s: float
-    """Seconds since the epoch; of a run that does not say it, 0: before all others."""
+    """Return seconds since the epoch; 0 for a run without a start, before all others."""
     lab: Lab
     kind: str
     recording: str
     keys: Mapping[str, Any]
     facts: Mapping[str, Any]
     kpis: Mapping[str, KpiValue]
-    """By what tells them apart: `waiting{tenant="a"}` of one that has labels of its own."""
+    """Return KPIs by their distinguishing names: `waiting{tenant="a"}` for one with labels of its own."""
 
     def value(self, name: str) -> Any:
-        """A key or a fact by its name; None when there is neither."""
+        """Return a key or a fact by its name; None if there is neither."""
         return self.keys[name] if name in self.keys else self.facts.get(name)
 
 
 def entries_of(document: Document) -> tuple[Entry, ...]:
-    """The entries of a document psap.perf/history/1."""
+    """Return the entries of a document psap.perf/history/1."""
     started = text_or_none(document.get("started"))
     facts = mapping(document.get("facts"))
     return tuple(
@@ -92,6 +92,6 @@ def entries_of(document: Document) -> tuple[Entry, ...]:
 
 
 def kpis_of_document(recording: Document) -> tuple[KpiValue, ...]:
-    """The KPIs of a recording in such a document; only what has a number is in a history."""
+    """Return the KPIs of a recording in such a document; a history only has KPIs with a number."""
     found = map(kpi_of_document, listing(recording.get("kpis")))
     return tuple(kpi for kpi in found if kpi is not None)

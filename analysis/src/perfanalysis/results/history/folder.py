@@ -1,6 +1,6 @@
-"""A history as a folder: one JSON file a run, named by its content, never changed and never replaced.
+"""A history as a folder: one JSON file per run, named after its content, never changed and never replaced.
 
-The order of versions, and of texts that hold numbers: 4.9 before 4.10.
+The order of versions, and of texts that contain numbers: 4.9 before 4.10.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _WORD, _END, _NUMBER = range(3)
 
 
 def version_key(value: object) -> tuple[tuple[int, int, str], ...]:
-    """A key to sort by: numbers as numbers, `1.2-rc1` before `1.2` before `1.2.1`, None before all.
+    """Return a key to sort by: numbers as numbers, `1.2-rc1` before `1.2` before `1.2.1`, None before all.
 
-    The order is that of https://semver.org §11, for texts that are no semantic versions too.
+    The order is that of https://semver.org §11, also for texts that are not semantic versions.
     """
     if value is None:
         return ()
@@ -38,13 +38,13 @@ def version_key(value: object) -> tuple[tuple[int, int, str], ...]:
 
 
 NOT_FINITE = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}")
-"""What may be no number that JSON has; a document with one could not be given away."""
+"""Reject numbers that JSON does not have; a document with one could not be shared."""
 NAME = re.compile(r"[0-9a-f]{32}\.json")
 
 
 @dataclass(frozen=True)
 class History:
-    """The documents of a folder, one a run, oldest first; `findings` say what was left out, and why."""
+    """The documents of a folder, one per run, oldest first; `findings` state what was left out, and why."""
 
     documents: tuple[Document, ...]
     findings: tuple[Finding, ...]
@@ -55,17 +55,17 @@ class History:
 
 
 def content_name(content: bytes) -> str:
-    """The name of the file that holds *content*."""
+    """Return the name of the file for *content*."""
     return f"{hashlib.sha256(content).hexdigest()[:32]}.json"
 
 
 def canonical(document: Document) -> bytes:
-    """A document's bytes, without credentials: the same document has the same, whatever the order of its keys was."""
+    """Return a document's bytes, without credentials; they do not depend on the order of its keys."""
     return hide(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def add(folder: Path, document: Document) -> tuple[Path, bool]:
-    """Keep a document; returns where, and whether it is new. Raises UsageError when it cannot be written."""
+    """Store a document and return its path, and whether it is new. Raises UsageError if it cannot be written."""
     content = canonical(document)
     path = folder / content_name(content)
     if path.exists():
@@ -73,18 +73,18 @@ def add(folder: Path, document: Document) -> tuple[Path, bool]:
     try:
         write_bytes(path, content)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
     return path, True
 
 
 def load(folder: Path) -> History:
-    """Read a history. Of several documents of one run, the one of the newest analysis counts.
+    """Read a history. Of several documents of one run, the one of the newest analysis is used.
 
-    Raises UsageError when there is no such folder. A file that is no document of a history, or that does not have the
-    content that its name says, is left out and found.
+    Raises UsageError if the folder does not exist. A file that is not a document of a history, or whose content does
+    not match its name, is left out with a finding.
     """
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder of a history; `perfanalysis history add RUN --into {folder}` makes it")
+        raise UsageError(f"{folder} is not a history; create it with `perfanalysis history add RUN --into {folder}`")
     findings: list[Finding] = []
     runs: defaultdict[str, list[tuple[Path, Document]]] = defaultdict(list)
     for path in sorted(folder.iterdir()):
@@ -100,7 +100,7 @@ def load(folder: Path) -> History:
         newest = max(found, key=lambda each: _rank(*each))
         kept.append(newest[1])
         findings += [
-            Finding("note", path.name, f"{newest[0].name} is of the same run, {run}, and a newer analysis")
+            Finding("note", path.name, f"{newest[0].name} has the same run, {run}, analysed by a newer version")
             for path, _ in found
             if path != newest[0]
         ]
@@ -109,27 +109,29 @@ def load(folder: Path) -> History:
 
 
 def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
-    """The documents of a history; what was left out, and that there is none, is told on stderr."""
+    """Return the documents of a history; print on stderr what was left out, or that it is empty."""
     history = load(folder)
     print_findings(history.findings)
     if not history.documents:
-        click.echo(f"note: {folder} holds no run of a history", err=True)
+        click.echo(f"note: {folder} contains no run", err=True)
     yield from history.documents
 
 
 def run_named(word: str, documents: Iterable[Document], where: str) -> Document:
-    """The document of the run with that id, or whose id alone begins so; UsageError when there is none."""
+    """Return the document of the run with that id or a unique beginning of it. Raises UsageError if there is none."""
     runs = {str(document["run"]): document for document in documents}
     found = [name for name in runs if name == word] or [name for name in runs if name.startswith(word)]
     if not found:
-        raise UsageError(f"{where} has no run {word}; `perfanalysis history list` names those that it has")
+        raise UsageError(f"{where} has no run {word}; list its runs with `perfanalysis history list`")
     if len(found) > 1:
         raise UsageError(f"{word} is the beginning of {len(found)} runs in {where}: {', '.join(found)}")
     return runs[found[0]]
 
 
 def merge(source: Path, target: Path) -> int:
-    """Copy what *target* has not; returns how many. Raises UsageError when *source* is no history."""
+    """Copy the documents that *target* does not have and return how many. Raises UsageError if *source* is not a
+    history.
+    """
     return sum(add(target, document)[1] for document in load(source).documents)
 
 
@@ -140,16 +142,16 @@ def _read(path: Path) -> tuple[Document | None, str]:
         if NOT_FINITE.search(content):
             canonical(document)
     except (OSError, ValueError) as error:
-        return None, f"left out: it cannot be read: {error}"
+        return None, f"left out: cannot read the file: {error}"
     problem = schema_problem(mapping(document).get("schema"), "history")
     if problem or "run" not in document:
         return None, f"left out: {problem or 'it names no run'}"
     if content_name(content) != path.name:
-        return None, "left out: it was changed after it was written; a file of a history is never changed"
+        return None, "left out: the file was changed after it was written; files of a history must not change"
     return document, ""
 
 
 def _rank(path: Path, document: Document) -> tuple[object, ...]:
-    """Of a newer analysis, with more KPIs, with more facts: the own copy before the one that was scrubbed."""
+    """Order documents of one run: a newer analysis, more KPIs, more facts; the original before its scrubbed copy."""
     kpis = sum(len(listing(mapping(each).get("kpis"))) for each in listing(document.get("recordings")))
     return version_key(document.get("analysis")), kpis, len(mapping(document.get("facts"))), path.name

@@ -29,18 +29,18 @@ DECORATION = re.compile(
     r"^(?:<.*>|\w+\(host=.*\)): |Failed to establish a new connection: |\[SSL: \w+\] certificate verify failed: "
     r"|\s*\(_ssl\.c:\d+\)"
 )
-"""What libraries put around a cause: the object's address, the function's name, the line of C."""
+"""Text that libraries add to a cause: the object's address, the function's name, the line in C."""
 
 
 class ServerError(AnalysisError):
-    """A server cannot be reached, is not what it should be, or refuses."""
+    """A server cannot be reached, has the wrong type or version, or refuses."""
 
     exit_code = 3
 
 
 @contextmanager
 def client_errors(server: str) -> Iterator[None]:
-    """Errors of the client within become ServerError; *server* is its address without credentials."""
+    """Convert errors of the client to ServerError; *server* is its address without credentials."""
     from opensearchpy import exceptions
 
     try:
@@ -48,12 +48,15 @@ def client_errors(server: str) -> Iterator[None]:
     except exceptions.SSLError as error:
         reason = _reason(error)
         raise ServerError(
-            f"the certificate of {server} is refused: {reason}; --ca-file FILE names the authority that signed it"
+            f"cannot verify the certificate of {server}: {reason}; pass the authority that signed it with "
+            "--ca-file FILE"
         ) from error
     except exceptions.ConnectionTimeout as error:
-        raise ServerError(f"{server} did not answer in time; try again, what was stored is not stored twice") from error
+        raise ServerError(
+            f"{server} did not respond in time; try again, stored documents are not stored twice"
+        ) from error
     except exceptions.ConnectionError as error:
-        raise ServerError(f"{server} cannot be reached: {_reason(error)}; is the address right?") from error
+        raise ServerError(f"cannot connect to {server}: {_reason(error)}; check the address") from error
     except exceptions.TransportError as error:
         raise ServerError(f"{server} {_answer(error)}") from error
 
@@ -61,16 +64,16 @@ def client_errors(server: str) -> Iterator[None]:
 def _answer(error: Exception) -> str:
     status = getattr(error, "status_code", None)
     answers = {
-        401: f"refuses the credentials (401): {CREDENTIALS} give them",
-        403: "does not allow this user to do it (403): the role needs to read, create and write the indices",
-        413: "refuses requests of this size (413): raise http.max_content_length, or what stands before the server",
-        429: "is too busy (429), after several attempts: try again later, what was stored is not stored twice",
+        401: f"refuses the credentials (401): check {CREDENTIALS}",
+        403: "denies this user access (403): the role needs to read, create and write the indices",
+        413: "refuses requests of this size (413): raise http.max_content_length or the limit of the proxy",
+        429: "is too busy (429) after several attempts: try again later, stored documents are not stored twice",
     }
     return answers.get(status, f"answered {status}: {getattr(error, 'error', error)}")  # type: ignore[arg-type]
 
 
 def _reason(error: Exception) -> str:
-    """The innermost cause, which is the one that tells something, in its own words only."""
+    """Return the text of the innermost cause, which is the informative one."""
     cause: BaseException = error
     inner = getattr(error, "info", None)
     while isinstance(inner, BaseException):
@@ -89,7 +92,7 @@ TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class Server:
-    """Where a history is kept. The password is not shown when it is printed."""
+    """The location of a history. Its repr does not contain the password."""
 
     url: str
     prefix: str = "psap-perf"
@@ -98,26 +101,29 @@ class Server:
     credentials: tuple[str, str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """UsageError for an address that is none, holds credentials, or would send them in the clear."""
+        """Raise UsageError for an address that is invalid, contains credentials, or would send them in plain text."""
         parts = urlsplit(self.url)
         if "@" in parts.netloc:
             raise UsageError(
-                f"the address must not hold credentials, which every process list shows: {USER} and {PASSWORD}, or "
-                f"--credentials FILE give them to {parts.hostname}"
+                "remove the credentials from the address, since every process list shows them; for "
+                f"{parts.hostname}, use {USER} and {PASSWORD} or --credentials FILE"
             )
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise UsageError(f"{self.url} is no address of a server; write it like https://search.example.com:9200")
+            raise UsageError(
+                f"{self.url} is not the address of a server; write it like https://search.example.com:9200"
+            )
         if parts.scheme == "http" and self.credentials and parts.hostname not in LOOPBACK:
-            raise UsageError(f"{self.url} would get the password in the clear: use https")
+            raise UsageError(f"{self.url} would receive the password in plain text: use https")
         if not PREFIX.fullmatch(self.prefix):
             raise UsageError(
-                f"{self.prefix!r} is no prefix of an index: lower case letters, digits, . _ -, at most 100"
+                f"invalid prefix of indices {self.prefix!r}: use lower case letters, digits, . _ -, at most "
+                "100 characters"
             )
 
 
 def read_credentials(path: Path | None, environment: Mapping[str, str] = os.environ) -> tuple[str, str] | None:
-    """User and password: of a YAML file with `user` and `password` that only its owner can read, else of the
-    environment; None when there are none. Raises UsageError, which never holds the password.
+    """Read user and password from a YAML file with `user` and `password` that only its owner can read, else from the
+    environment; None if there are none. Raises UsageError, which never contains the password.
     """
     if path is not None:
         return _of_file(path)
@@ -133,29 +139,31 @@ def _of_file(path: Path) -> tuple[str, str]:
     try:
         mode = path.stat().st_mode & 0o777
         if mode & 0o077:
-            raise UsageError(f"{path} can be read by others (mode {mode:04o}): chmod 600 {path}")
+            raise UsageError(f"other users can read {path} (mode {mode:04o}): run chmod 600 {path}")
         found = mapping(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, yaml.YAMLError):
-        # the cause would quote the line, and that line may be the password
-        raise UsageError(f"{path} is no YAML with user and password") from None
+        # the cause would quote the line, which may be the password
+        raise UsageError(f"{path} is not YAML with user and password") from None
     user, password = found.get("user"), found.get("password")
     if not isinstance(user, str) or not isinstance(password, str) or not user or not password:
-        raise UsageError(f"{path} must hold user and password, each a text")
+        raise UsageError(f"{path} must contain user and password, each a text")
     return user, password
 
 
 def connect(server: Server) -> OpenSearch:
-    """A client of the server, which was asked what it is. Raises ServerError, or UsageError for a wrong CA file."""
+    """Return a client of the server, whose version was checked. Raises ServerError, or UsageError for an invalid CA
+    file.
+    """
     try:
         from opensearchpy import OpenSearch
     except ImportError as error:
-        raise UsageError("the client of OpenSearch is not installed: pip install 'psap-perf[opensearch]'") from error
+        raise UsageError("opensearch-py is not installed: run pip install 'psap-perf[opensearch]'") from error
     if not server.verify:
-        # said once, by the command, and not again with each connection
+        # the command prints it once; not again for each connection
         warnings.filterwarnings("ignore", message="Unverified HTTPS request")
-    # it tells of every refused request with a traceback of its own
+    # it logs every refused request with a traceback
     logging.getLogger("opensearch").setLevel(logging.CRITICAL)
     client = OpenSearch(
         hosts=[server.url],
@@ -175,7 +183,7 @@ def connect(server: Server) -> OpenSearch:
 
 
 def _authorization(server: Server) -> dict[str, str]:
-    """As the client would make it, but in UTF-8: it takes Latin-1 only, and its error would show the password."""
+    """As the client does, but in UTF-8: it only accepts Latin-1, and its error would show the password."""
     if server.credentials is None:
         return {}
     return {"authorization": f"Basic {base64.b64encode(':'.join(server.credentials).encode()).decode()}"}
@@ -185,7 +193,7 @@ def _context(server: Server) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=None if server.ca_file is None else str(server.ca_file))
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"{server.ca_file} is no file of certificates: {error.strerror or error}") from error
+        raise UsageError(f"{server.ca_file} is not a file of certificates: {error.strerror or error}") from error
     if not server.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -1,10 +1,10 @@
-"""Push and pull the documents of a history: what is there already stays as it is, and any number of them comes back.
+"""Push and pull the documents of a history: existing documents stay unchanged; any number can be pulled.
 
-Two indices: `<prefix>-runs-1` with a document a run, `<prefix>-kpis-1` with a document for each value of a KPI.
-A run's document holds the document of the history as it is, unindexed, so that pulling it gives the same bytes; beside
-it stand the fields to search by. A value's document is flat, since charts and aggregations need the number as a field
-of one type, and OpenSearch joins nothing. What others named (settings, facts, labels) is a flat_object: one field of
-the mapping, however many names there are.
+There are two indices: `<prefix>-runs-1` with a document per run, `<prefix>-kpis-1` with a document for each value of a
+KPI. A run's document contains the document of the history, unindexed, so that pulling it returns the same bytes, and
+the fields to search by. A value's document is flat, since charts and aggregations need the number as a field of one
+type, and OpenSearch has no joins. Parts with arbitrary names (settings, facts, labels) are a flat_object: one field of
+the mapping, whatever the number of names.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 LONGEST_TEXT = 8000
-"""Signs of a text that can be searched for; Lucene takes terms of 32,766 bytes."""
+"""Length of a searchable text; Lucene accepts terms of 32,766 bytes."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """One document for the server: which run it is of, and what it is, for messages."""
+    """One document for the server: its run, and its description for messages."""
 
     index: str
     identity: str
@@ -62,35 +62,37 @@ class Stored:
 
 
 def index_name(server: Server, what: str) -> str:
-    """The name of the index of `runs` or `kpis`."""
+    """Return the name of the index of `runs` or `kpis`."""
     return f"{server.prefix}-{what}-1"
 
 
 def make_indices(client: OpenSearch, server: Server) -> None:
-    """Make the indices that are not there. Raises ServerError when one is there that somebody else made."""
+    """Create missing indices. Raises ServerError if one exists that psap.perf did not create."""
     for what, properties in FIELDS.items():
         name = index_name(server, what)
         with client_errors(server.url):
             if not client.indices.exists(index=name):
                 mappings = {"dynamic": False, "_meta": MADE_BY, "properties": properties}
                 settings = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
-                # 400: another push was faster
+                # 400: another push created it first
                 client.indices.create(index=name, body={"settings": settings, "mappings": mappings}, ignore=[400])
             found = mapping(client.indices.get_mapping(index=name))
         for index in found.values():
             if mapping(mapping(index).get("mappings")).get("_meta") != MADE_BY:
-                raise ServerError(f"{server.url}: the index {name} is not one of psap.perf; choose another --prefix")
+                raise ServerError(
+                    f"{server.url}: the index {name} does not belong to psap.perf; choose another --prefix"
+                )
 
 
 def of_run(document: Document, server: Server) -> Stored:
-    """The document of a run."""
+    """Return the document of a run."""
     identity = content_name(canonical(document)).removesuffix(".json")
     source = {**_common(document, identity), "facts": searchable(mapping(document.get("facts"))), "document": document}
     return Stored(index_name(server, "runs"), identity, str(document["run"]), "run", source)
 
 
 def of_kpis(document: Document, server: Server) -> Iterator[Stored]:
-    """The documents of the values of a run; what a run was set to stands with the run, only its keys are here too."""
+    """Return the documents of the values of a run; with the run's keys but not its settings."""
     identity = content_name(canonical(document)).removesuffix(".json")
     facts = {name: value for name, value in mapping(document.get("facts")).items() if not name.startswith("setting.")}
     common = {**_common(document, identity), "facts": searchable(facts)}
@@ -108,7 +110,7 @@ def of_kpis(document: Document, server: Server) -> Iterator[Stored]:
 
 
 def searchable(value: Any) -> Any:
-    """A value for a flat_object: texts are cut where Lucene would refuse them; the document keeps them whole."""
+    """Return a value for a flat_object: texts are cut to Lucene's limit; the document has the full text."""
     if isinstance(value, dict):
         return {name[:LONGEST_TEXT]: searchable(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -131,7 +133,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Patience:
-    """How often a server that answers 429 is asked again, and how long after the first time, doubled each time."""
+    """How often a request is repeated after status 429, and the first delay, doubled each time."""
 
     attempts: int = 6
     first_wait_s: float = 1.0
@@ -140,7 +142,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Failure:
-    """A document that the server did not take."""
+    """A document that the server refused."""
 
     run: str
     what: str
@@ -149,30 +151,29 @@ class Failure:
 
 @dataclass(frozen=True)
 class Pushed:
-    """How many documents are new and how many were there, by `runs` and `kpis`; and those that were refused."""
+    """How many documents are new and how many existed, by `runs` and `kpis`; and the refused ones."""
 
     new: Counter[str]
     there: Counter[str]
     failures: tuple[Failure, ...]
 
     def error(self) -> AnalysisError | None:
-        """What to end with: None when everything is stored."""
+        """Return the error to exit with; None if everything is stored."""
         if not self.failures:
             return None
         runs = sorted({failure.run for failure in self.failures})
         sentences = [f"{each.what} of {each.run}: {each.reason}" for each in self.failures[:MOST_LISTED]]
         more = f"; and {len(self.failures) - MOST_LISTED} more" if len(self.failures) > MOST_LISTED else ""
         return AnalysisError(
-            f"{counted(len(self.failures), 'document')} of {counted(len(runs), 'run')} could not be stored: "
-            f"{'; '.join(sentences)}{more}. "
-            "Push again when that is mended: what was stored is not stored twice"
+            f"could not store {counted(len(self.failures), 'document')} of {counted(len(runs), 'run')}: "
+            f"{'; '.join(sentences)}{more}. Fix this and push again: stored documents are not stored twice"
         )
 
 
 def push(server: Server, documents: Sequence[Document], patience: Patience | None = None) -> Pushed:
-    """Push scrubbed documents. A run's own document comes after all of its values, so where it stands, all stand.
+    """Push scrubbed documents. A run's own document is stored after all of its values, so that it marks a complete run.
 
-    Raises ServerError when the server refuses altogether.
+    Raises ServerError if the server refuses all requests.
     """
     client = connect(server)
     make_indices(client, server)
@@ -187,7 +188,7 @@ def push(server: Server, documents: Sequence[Document], patience: Patience | Non
 
 
 class _Sender:
-    """Sends documents in bulk and counts what became of them."""
+    """Sends documents in bulk and counts the results."""
 
     def __init__(self, client: OpenSearch, server: Server, patience: Patience) -> None:
         self._client, self._server, self._patience = client, server, patience
@@ -196,7 +197,7 @@ class _Sender:
         self.failures: list[Failure] = []
 
     def send(self, kind: str, stored: Iterable[Stored]) -> None:
-        # by identity: what was asked again is answered later than what was sent after it
+        # by identity: responses to repeated requests arrive after those to later ones
         sent: dict[str, tuple[str, str]] = {}
         with client_errors(self._server.url):
             for answer in self._answers(_actions(stored, sent)):
@@ -230,7 +231,7 @@ def _actions(stored: Iterable[Stored], sent: dict[str, tuple[str, str]]) -> Iter
 
 
 def _reason(answer: Mapping[str, Any]) -> str:
-    """What the server says of a document that it did not take, with the cause that it names."""
+    """Return the server's error for a refused document, with its cause."""
     error = mapping(answer.get("error"))
     if not error:
         return f"status {answer.get('status')}: {answer.get('error')}"
@@ -243,17 +244,18 @@ KEPT_ALIVE = "2m"
 
 
 def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding]:
-    """The documents, as they were pushed; a Finding in place of one that was changed on the server.
+    """Yield the documents as they were pushed; a Finding instead of one that was changed on the server.
 
-    All of a moment: a point in time is held open, and each page is asked for by the last identity before it, so there
-    is no limit of 10,000. Raises UsageError when nothing was ever pushed there, ServerError as `connect` does.
+    All documents are of one moment: a point in time is held open, and each page starts after the last identity of the
+    previous page, so there is no limit of 10,000. Raises UsageError if the history does not exist there, ServerError as
+    `connect` does.
     """
     client = connect(server)
     index = index_name(server, "runs")
     with client_errors(server.url):
         if not client.indices.exists(index=index):
             raise UsageError(
-                f"{server.url} has no history with the prefix {server.prefix}: the index {index} is not there"
+                f"{server.url} has no history with the prefix {server.prefix}: the index {index} does not exist"
             )
         moment = client.create_pit(index=index, params={"keep_alive": KEPT_ALIVE})["pit_id"]
     try:

@@ -1,1 +1,1 @@
-"""Compare two runs: what differs, by how much, how surely, and whether it is better or worse."""
+"""Compare two runs: differences, sizes, certainty, and whether they are better or worse."""

@@ -20,7 +20,7 @@ from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, re
 
 
 def share(text: str) -> float:
-    """A share such as `5%` or `0.05`; raises UsageError when it is none."""
+    """Return a share such as `5%` or `0.05`. Raises UsageError if it is invalid."""
     number = text.strip().removesuffix("%")
     try:
         value = float(number) / (100 if text.strip().endswith("%") else 1)
@@ -39,26 +39,28 @@ def share(text: str) -> float:
     multiple=True,
     type=LocalPath(),
     metavar="DIR",
-    help="A history in which RUNS may be, by id or its beginning; repeatable.",
+    help="History in which RUNS are looked up, by ID or its beginning; repeatable.",
 )
-@click.option("--by", metavar="SETTING", help="Of one run: compare its cells by this setting.")
-@click.option("--cells", is_flag=True, help="Of one run: compare each of its cells with the baseline.")
-@click.option("--baseline", metavar="VALUE", help="With --by a value, with --cells a cell's number or NAME=VALUE,….")
+@click.option("--by", metavar="SETTING", help="Compare the cells of one run by this setting.")
+@click.option("--cells", is_flag=True, help="Compare each cell of one run with the baseline.")
+@click.option(
+    "--baseline", metavar="VALUE", help="With --by: a value. With --cells: the number of a cell or NAME=VALUE,…."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the tables.")
-@click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@click.option("--margin", default="5%", show_default=True, help="Share below which a change does not matter.")
 @PERCENTILES
 @PNG
 @SVG
 @click.option(
-    "--ignore", "ignored", multiple=True, metavar="KEY", help="A key whose value may differ, as in regress; repeatable."
+    "--ignore", "ignored", multiple=True, metavar="KEY", help="Key whose value may differ, as in regress; repeatable."
 )
-@click.option("--force", is_flag=True, help="Compare although settings that must be equal differ.")
-@click.option("--fail-on-worse", is_flag=True, help="Exit code 4 when something is worse than in the baseline.")
+@click.option("--force", is_flag=True, help="Compare even if settings that must be equal differ.")
+@click.option("--fail-on-worse", is_flag=True, help="Exit with code 4 if something is worse than in the baseline.")
 @click.option(
     "--output",
     type=LocalPath(),
     metavar="DIR",
-    help="Where to write; by default report in the last run.",
+    help="Directory to write to. [default: report in the last run]",
 )
 @WORKLOADS
 def compare_command(
@@ -78,11 +80,12 @@ def compare_command(
     kinds: Kinds,
     method: Method,
 ) -> None:
-    """Compare RUNS with the first of them, or the cells of one: what is better, worse or the same, and how surely.
+    """Compare RUNS with the first of them, or the cells of one run: what is better, worse or the same, and how
+    certainly.
 
-    RUNS are run directories, or ids of runs in a --history. Recordings are compared whose settings marked as keys are
-    equal. comparison.json, .md and .html are written. Exit code 2: settings differ. 5: the data of one is not
-    complete; all is written all the same, and with --fail-on-worse this comes before 4.
+    RUNS are run directories, or IDs of runs in a --history. The command compares recordings whose settings marked as
+    keys are equal, and writes comparison.json, .md and .html. Exit code 2: settings differ. 4: see --fail-on-worse. 5:
+    the data of a run is incomplete; the comparison was written nevertheless, and this precedes 4.
     """
     limit, target = share(margin), target_of(runs[-1], output, kinds)
     sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds, method), cells=cells)
@@ -99,11 +102,13 @@ def compare_command(
 
 
 def target_of(last: str, output: Path | None, kinds: Kinds) -> Path:
-    """Where to write: as asked, else into the report of a run directory. Raises UsageError for what is none."""
+    """Return the folder to write to: as requested, else the report of a run directory. Raises UsageError if there is
+    none.
+    """
     if Path(last).is_dir():
         return report_directory(Path(last), output, kinds)
     if output is None:
-        raise UsageError(f"{last} is no directory; if it is a run of a history, say with --output where to write")
+        raise UsageError(f"{last} is not a directory; for a run of a history, pass --output")
     return output
 
 
@@ -118,11 +123,11 @@ def _sides(
 ) -> tuple[Side, ...]:
     if not (by or cells):
         if len(runs) < 2:
-            raise UsageError("give two or more runs, or --by SETTING or --cells to compare the cells of one")
+            raise UsageError("pass two or more runs, or --by SETTING or --cells to compare the cells of one run")
         if baseline is not None:
-            raise UsageError("--baseline belongs to --by and --cells; of several runs the first is the baseline")
+            raise UsageError("--baseline requires --by or --cells; of several runs, the first is the baseline")
         return sides_of(runs, histories, options)
     if len(runs) > 1 or (by and cells):
-        raise UsageError("--by or --cells, and one run: its cells are compared")
+        raise UsageError("pass one run with either --by or --cells")
     with scratch_folder() as folder:
         return sides_of_cells(analyse_run(Path(runs[0]), folder, options), by, baseline)

@@ -1,4 +1,4 @@
-"""The comparison of several sides with the first: each measure's distribution and each KPI, for alike recordings."""
+"""Compare several sides with the first: each measure's distribution and each KPI, of comparable recordings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from perfanalysis.workloads.percentiles import Method, Value
 STATISTICS = ("p50", "p99")
 MARGIN = 0.05
 MOST_SIDES = 12
-FORCED = "Settings that must be equal differ; the comparison was forced and says nothing of what caused a change"
+FORCED = "Settings that must be equal differ; the comparison was forced and does not show the cause of a change"
 
 
 @dataclass(frozen=True)
 class StepComparison:
-    """One measure's values in A and B: of a scale test, a step's latencies."""
+    """One measure's values in A and B, such as a step's latencies of a scale test."""
 
     name: str
     help: str
@@ -41,7 +41,7 @@ class StepComparison:
 
 @dataclass(frozen=True)
 class KpiComparison:
-    """A KPI of both; `kpi` is that of the baseline."""
+    """A KPI of both; `kpi` is the baseline's."""
 
     kpi: KpiValue
     difference: Difference
@@ -49,7 +49,7 @@ class KpiComparison:
 
 @dataclass(frozen=True)
 class PairComparison:
-    """All of one recording of the baseline and one of another side, whose place is `run`."""
+    """The comparison of one recording of the baseline and one of another side, whose index is `run`."""
 
     run: int
     label: str
@@ -60,7 +60,7 @@ class PairComparison:
     kpis: tuple[KpiComparison, ...]
 
     def verdicts(self) -> Iterator[tuple[str, Word | None]]:
-        """Every verdict, by name: `scheduling p99`, `makespan`."""
+        """Return every verdict, by name: `scheduling p99`, `makespan`."""
         for step in self.steps:
             yield from ((f"{step.name} {difference.statistic}", difference.word) for difference in step.differences)
         yield from ((each.kpi.series, each.difference.word) for each in self.kpis)
@@ -68,7 +68,7 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class Group:
-    """One recording of the baseline with all that it is compared with; `recordings` are by the sides' places."""
+    """One recording of the baseline with its counterparts; `recordings` are by the indices of sides."""
 
     label: str
     recordings: Mapping[int, Recording]
@@ -77,7 +77,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Sides beside the first of them. `only` are the labels of each side's recordings without a counterpart."""
+    """Sides compared with the first of them. `only` are the labels of each side's recordings without a counterpart."""
 
     sides: tuple[Side, ...]
     headings: tuple[str, ...]
@@ -89,21 +89,21 @@ class Comparison:
 
     @property
     def pairs(self) -> tuple[PairComparison, ...]:
-        """All pairs of recordings."""
+        """Return all pairs of recordings."""
         return tuple(pair for group in self.groups for pair in group.pairs)
 
     @property
     def method(self) -> Method:
-        """By which the percentiles of all sides are taken."""
+        """Return the method of the percentiles of all sides."""
         return self.sides[0].method
 
     @property
     def lab(self) -> Lab:
-        """What any of them says of its lab."""
+        """Return what any of them states about its lab."""
         return labs_together(side.lab for side in self.sides)
 
     def of(self, word: Word) -> tuple[str, ...]:
-        """What has a verdict, as `cell 0: scheduling p99`, with the run's heading behind it when there are several."""
+        """Return what has a verdict, as `cell 0: scheduling p99`, with the run's heading if there are several."""
         several = len(self.sides) > 2
         return tuple(
             f"{pair.label}: {name}{f' ({self.headings[pair.run]})' if several else ''}"
@@ -114,14 +114,14 @@ class Comparison:
 
     @property
     def data_errors(self) -> tuple[str, ...]:
-        """What makes the numbers of any side incomplete."""
+        """Return what makes the numbers of any side incomplete."""
         return tuple(dict.fromkeys(error for side in self.sides for error in side.data_errors))
 
     def error(self, *, fail_on_worse: bool = False) -> AnalysisError | None:
-        """The error that a program must end with: incomplete data before, where that is asked for, what got worse."""
+        """Return the error to exit with: incomplete data first, then, if requested, what is worse."""
         if self.data_errors:
             sentences = "; ".join(self.data_errors)
-            return DataQualityError(f"the data is not complete: {sentences}. The comparison was written all the same")
+            return DataQualityError(f"the data is incomplete: {sentences}. The comparison was written nevertheless")
         worse = self.of("worse") if fail_on_worse else ()
         return ThresholdError(f"{len(worse)} worse than in {self.sides[0].name}: {', '.join(worse)}") if worse else None
 
@@ -131,10 +131,10 @@ def compare(
 ) -> Comparison:
     """Compare every side with the first; keys in *ignored* may differ.
 
-    Raises UsageError when there are too few or many, or their settings differ.
+    Raises UsageError if there are too few or too many sides, or if their settings differ.
     """
     if not 2 <= len(sides) <= MOST_SIDES:
-        raise UsageError(f"between 2 and {MOST_SIDES} can be compared at a time, not {len(sides)}")
+        raise UsageError(f"cannot compare {len(sides)} at a time: between 2 and {MOST_SIDES} are possible")
     matched = match(sides, force=force, ignored=ignored)
     sentences = dict.fromkeys(note for side in sides for note in side.notes)
     forced = any(differing for row in matched.rows for differing in row.differing.values())
@@ -191,7 +191,7 @@ def _compare_step(first: Sampled, second: Sampled, margin: float) -> StepCompari
 
 
 def _compare_kpi(first: KpiValue, other: KpiValue | None, margin: float) -> KpiComparison:
-    second: Value = Value(None, "not measured in the other, or in another unit")
+    second: Value = Value(None, "missing in the other, or in another unit")
     if other is not None and other.unit == first.unit:
         second = other
     intervals = _interval(first), _interval(second)

@@ -1,4 +1,4 @@
-"""A comparison as figures: the changes with their intervals, and the distributions over each other."""
+"""A comparison as figures: the changes with their intervals, and the distributions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from perfanalysis.workloads.percentiles import STATED
 COLOURS = {"better": 11, "worse": 5}
 UNCERTAIN = 8
 MOST_IN_PERCENT = 4.0
-"""A value that is more than so many times the baseline's, or less than that part of it, is shown as a multiple."""
+"""A value larger than so many times the baseline's, or smaller than its inverse, is shown as a multiple."""
 
 
 def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | None:
-    """The changes from the baseline with their intervals, a chart a side, a row for each measure; None without any."""
+    """Return the changes from the baseline with intervals, one chart per side, one row per measure; None if there are
+    none.
+    """
     found = {pair.run: _found(pair) for pair in group.pairs}
     every = [difference for pair in group.pairs for _, difference in found[pair.run]]
     if not every:
@@ -32,16 +34,16 @@ def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | 
         if found[pair.run]
     )
     caption = (
-        f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} that of {baseline}, each "
-        "line its 95 % interval; one that crosses the line of no change shows none. To the right is more, whether "
-        f"that is better or worse. {STATED[comparison.method]}"
+        f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} that of "
+        f"{baseline}, each line its 95 % interval; an interval that crosses the line of no change shows no "
+        f"change. Larger values are on the right, whether better or worse. {STATED[comparison.method]}"
     )
     return Figure(f"changes_{place}", f"Changes: {group.label}", caption, rows, comparison.lab.phrases)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How changes are shown: in percent, or, where some are many times, as multiples."""
+    """How to show changes: in percent or, if some are large, as multiples."""
 
     axis: Axis
     multiples: bool
@@ -49,7 +51,7 @@ class Scale:
     """The smallest ratio that can be shown."""
 
     def of(self, part: float | None, difference: Difference) -> float:
-        """The place of the baseline's value plus a part of the difference."""
+        """Return the position of the baseline's value plus a part of the difference."""
         if part is None or not difference.first:
             return float("nan")
         ratio = max(1 + part / difference.first, self.least)
@@ -57,7 +59,7 @@ class Scale:
 
 
 def _scale(differences: list[Difference]) -> Scale:
-    """Wide enough for every dot, and for intervals as far as they are no wider than twice that."""
+    """Return an axis wide enough for every dot, and for intervals up to twice that width."""
     dots = [_ratio(each.difference, each) for each in differences]
     ends = [_ratio(end, each) for each in differences for end in (each.low, each.high)]
     reach = max(1.02, *dots, *(1 / ratio for ratio in dots if ratio > 0))
@@ -77,7 +79,7 @@ def _ratio(part: float | None, difference: Difference) -> float:
 
 
 def _found(pair: PairComparison) -> list[tuple[str, Difference]]:
-    """Everything with a ratio and an interval, by name."""
+    """Return everything with a ratio and an interval, by name."""
     named = [
         (f"{step.name.replace('_', ' ')} {difference.statistic}", difference)
         for step in pair.steps
@@ -106,17 +108,17 @@ def _ranges(found: list[tuple[str, Difference]], word: str, scale: Scale) -> Lay
         for part in ("difference", "low", "high")
     )
     places = np.array([float(row) for row, _ in rows])
-    label = word if word in COLOURS else "same, different or not known"
+    label = word if word in COLOURS else "same, different or unknown"
     return Layer("ranges", label, middle, places, COLOURS.get(word, UNCERTAIN), low=low, high=high)
 
 
 def distribution_figure(comparison: Comparison, group: Group, place: int) -> Figure | None:
-    """The cumulative distribution of each measure, a line a side; None where no two sides have values."""
+    """Return the cumulative distribution of each measure, one line per side; None if no two sides have values."""
     names = dict.fromkeys(step.name for pair in group.pairs for step in pair.steps)
     charts = [chart for name in names if (chart := _curves(comparison, group, name)) is not None]
     if not charts:
         return None
-    caption = "The share of values up to each value: a line further left is lower throughout."
+    caption = "The share of values up to each value: lines further left have lower values."
     return Figure(
         f"distributions_{place}", f"Distributions: {group.label}", caption, in_rows(charts), comparison.lab.phrases
     )

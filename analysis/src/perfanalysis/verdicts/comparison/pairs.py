@@ -1,6 +1,6 @@
-"""Which recordings of several sides may be compared: those whose settings marked `compare: key` are equal.
+"""Find recordings of several sides that may be compared: their settings marked `compare: key` are equal.
 
-Settings, versions and other facts in which the compared sides differ: what may have caused a change.
+Also find settings, versions and other facts that differ between the sides: possible causes of a change.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from perfanalysis.verdicts.comparison.sides import Recording, Side
 Differing = Mapping[str, tuple[Any, Any]]
 """Keys with their value in A and in B."""
 MOST_LISTED = 8
-KEYLESS = "{} does not say which of its settings must be equal: only keys that both runs know were looked at"
+KEYLESS = "{} does not state which of its settings must be equal: only keys of both runs were compared"
 UNKNOWN = object()
-"""In place of a value that only the other side knows."""
+"""Replaces a value that only the other side has."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A recording of the baseline, and the one of each side that it is compared with, by the side's place."""
+    """A recording of the baseline, and its counterpart of each side, by the side's index."""
 
     baseline: Recording
     others: Mapping[int, Recording]
     differing: Mapping[int, Differing]
-    """Of each of the others the keys that differ all the same: some only where the comparison was forced."""
+    """For each of the others, the keys that differ; not empty only if the comparison was forced."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """The rows, and of each side the recordings without any counterpart."""
+    """The rows, and for each side the recordings without any counterpart."""
 
     rows: tuple[Row, ...]
     only: tuple[tuple[Recording, ...], ...]
@@ -41,15 +41,15 @@ class Matched:
 
 
 def match(sides: Sequence[Side], *, force: bool, ignored: frozenset[str] = frozenset()) -> Matched:
-    """Find for each recording of the first side the first free one of every other that has equal settings.
+    """Find for each recording of the first side the first free one of every other side with equal settings.
 
-    Names in *ignored* decide nothing. Raises UsageError for one that no side has, and naming what differs when a side
-    has no counterpart for any; with `force` its recordings are then taken in their order.
+    Names in *ignored* are not compared. Raises UsageError for a name that no side has, and with the differences if a
+    side has no counterpart for any recording; with `force`, its recordings are then used in order.
     """
     _check_names(ignored, sides)
     for side in sides:
         if not side.recordings:
-            raise UsageError(f"{side.name} holds no recording: there is nothing to compare")
+            raise UsageError(f"{side.name} has no recording: nothing to compare")
     baseline = sides[0]
     rules = [Rule(ignored, both_only=baseline.keyless or side.keyless) for side in sides]
     found: list[dict[int, Recording]] = [{} for _ in baseline.recordings]
@@ -82,7 +82,7 @@ class Rule:
 
     free: frozenset[str] = frozenset()
     both_only: bool = False
-    """Whether only keys that both know count: where one of them does not say which settings are keys."""
+    """Whether only keys that both have are compared: if one of them does not state which settings are keys."""
 
 
 def _check_names(names: frozenset[str], sides: Sequence[Side]) -> None:
@@ -95,7 +95,7 @@ def _check_names(names: frozenset[str], sides: Sequence[Side]) -> None:
 def _paired(
     baseline: Sequence[Recording], recordings: Sequence[Recording], rule: Rule
 ) -> tuple[list[Recording | None], list[Recording]]:
-    """The counterpart of each recording of the baseline, and those left over."""
+    """Return the counterpart of each recording of the baseline, and the remaining ones."""
     free = list(recordings)
     paired: list[Recording | None] = []
     for recording in baseline:
@@ -110,7 +110,7 @@ def _paired(
 
 
 def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -> Differing:
-    """Keys with other values in B than in A, in their order; one that only one of them knows is a different one."""
+    """Return keys with other values in B than in A, in order; a key of only one of them differs."""
     names = dict.fromkeys(name for name in (*first, *second) if name not in rule.free)
     values = {name: (first.get(name, UNKNOWN), second.get(name, UNKNOWN)) for name in names}
     return {
@@ -119,7 +119,7 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any], rule: Rule) -
 
 
 def differences_text(values: Differing) -> tuple[str, ...]:
-    """`NAME (4 and 8)` each, `NAME (not known and 8)` where only one knows it."""
+    """Return `NAME (4 and 8)` for each, `NAME (not known and 8)` if only one has it."""
     return tuple(
         f"{name} ({_value_or_unknown(first)} and {_value_or_unknown(second)})"
         for name, (first, second) in values.items()
@@ -135,23 +135,23 @@ def _of_one_kind(baseline: Side, side: Side) -> bool:
 
 
 def _refusal(baseline: Side, side: Side, rule: Rule) -> str:
-    """Why no recordings can be compared, by the first of each."""
+    """Return why no recordings can be compared, by the first of each."""
     first, second = baseline.recordings[0], side.recordings[0]
     if not _of_one_kind(baseline, side):
-        other = f"{first.kind} the one, {second.kind} the other"
-        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds, {other}"
+        other = f"{first.kind} and {second.kind}"
+        return f"cannot compare {baseline.name} and {side.name}: they have different kinds of recordings, {other}"
     different = differences_text(differing(first.keys, second.keys, rule))
     if not different:
-        return f"{baseline.name} and {side.name} cannot be compared: they hold recordings of other kinds"
+        return f"cannot compare {baseline.name} and {side.name}: they have different kinds of recordings"
     return (
-        f"{baseline.name} and {side.name} cannot be compared: settings that must be equal differ: "
-        f"{listed(different, MOST_LISTED)}; --ignore KEY leaves one out, --force compares them all the same"
+        f"cannot compare {baseline.name} and {side.name}: settings that must be equal differ: "
+        f"{listed(different, MOST_LISTED)}; ignore one with --ignore KEY, or all with --force"
     )
 
 
 @dataclass(frozen=True)
 class FactDifference:
-    """A setting or fact with its value of every side; `known` says which sides have it at all."""
+    """A setting or fact with its value of every side; `known` states which sides have it."""
 
     name: str
     values: tuple[Any, ...]
@@ -159,7 +159,7 @@ class FactDifference:
 
 
 def fact_differences(sides: Sequence[Side]) -> tuple[FactDifference, ...]:
-    """Every fact that is not the same everywhere; one that a side does not know is different there."""
+    """Return every fact that is not equal in all sides; missing ones are different."""
     names = dict.fromkeys(name for side in sides for name in side.facts)
     found = []
     for name in names:

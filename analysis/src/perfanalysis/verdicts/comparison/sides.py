@@ -1,6 +1,6 @@
-"""What is compared: runs, of a directory or of a history, or parts of a matrix, all in one form.
+"""The sides of a comparison in one form: runs, of a directory or of a history, or parts of a matrix.
 
-The cells of one run as sides: by one of their settings, or each cell for itself.
+The cells of one run are sides too: by one of their settings, or each cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SECONDS = ("s", "seconds")
 
 @dataclass(frozen=True)
 class Sampled:
-    """Finite values of one measure of a recording; `of` is what each is of, in the plural."""
+    """Finite values of one measure of a recording; `of` is what each value describes, in the plural."""
 
     name: str
     help: str
@@ -42,12 +42,12 @@ class Sampled:
     values: NDArray[np.float64]
     of: str = "workloads"
     method: Method = "linear"
-    """By which percentiles of them are taken."""
+    """The method of their percentiles."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One recording. `keys` decide what it may be compared with; one of a history has no samples."""
+    """One recording. `keys` determine comparable recordings; recordings of a history have no samples."""
 
     label: str
     labels: Mapping[str, str]
@@ -59,28 +59,28 @@ class Recording:
 
 @dataclass(frozen=True)
 class Side:
-    """One of those compared; the first of them is the baseline."""
+    """One of the compared sides; the first of them is the baseline."""
 
     name: str
     recordings: tuple[Recording, ...]
     facts: Mapping[str, Any]
-    """Settings, versions and whatever else may tell it from others."""
+    """Settings, versions and other facts that may distinguish it."""
     lab: Lab = field(default_factory=Lab)
     notes: tuple[str, ...] = ()
     data_errors: tuple[str, ...] = ()
-    """What makes its numbers incomplete: workloads lost, accounts that do not add up, lines that cannot be read."""
+    """What makes its numbers incomplete: lost workloads, accounts that do not add up, unreadable lines."""
     keyless: bool = False
-    """Whether it does not say which settings must be equal."""
+    """Whether it does not state which settings must be equal."""
     started: str | None = None
     status: str = ""
     heading: str = ""
     """Its name in tables; empty: a letter."""
     method: Method = "linear"
-    """By which its percentiles are taken."""
+    """The method of its percentiles."""
 
 
 def headings(sides: Sequence[Side]) -> tuple[str, ...]:
-    """What the columns of tables are called: each a word of its own."""
+    """Return the headings of the columns of tables: distinct words."""
     given = [side.heading for side in sides]
     if all(given) and len(set(given)) == len(given):
         return tuple(given)
@@ -88,7 +88,7 @@ def headings(sides: Sequence[Side]) -> tuple[str, ...]:
 
 
 def side_of_run(result: RunAnalysis) -> Side:
-    """The side that an analysed run directory is."""
+    """Return the side of an analysed run directory."""
     document = history_document(result)
     return Side(
         name=result.run.id,
@@ -104,13 +104,13 @@ def side_of_run(result: RunAnalysis) -> Side:
 
 
 def data_errors(result: RunAnalysis) -> tuple[str, ...]:
-    """What makes the data of a run incomplete."""
+    """Return what makes the data of a run incomplete."""
     errors = (finding for finding in result.findings if finding.severity == "error")
     return tuple(f"{result.run.id}: {finding.where}: {finding.text}" for finding in errors)
 
 
 def recording_of(analysis: Analysis, run: Run) -> Recording:
-    """A recording with its samples."""
+    """Return a recording with its samples."""
     return Recording(
         label=recording_label(analysis, run),
         labels=labels_of(analysis),
@@ -122,7 +122,7 @@ def recording_of(analysis: Analysis, run: Run) -> Recording:
 
 
 def sampled_of(analysis: Analysis) -> Iterable[Sampled]:
-    """The values that are compared: what KPIs are statistics of, as they say it, then what else the kind compares."""
+    """Return the compared values: the values whose statistics are KPIs, then further values of the kind."""
     samples = {sample.name: sample for sample in analysis.samples}
     stated = {kpi.of.measure: (kpi.of.help, kpi) for kpi in reversed(analysis.kpis) if kpi.of is not None}
     for name, (words, kpi) in reversed(stated.items()):
@@ -141,7 +141,7 @@ def _without_prefix(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def side_of_document(document: Document) -> Side:
-    """The side that a document of a history is: its KPIs with their intervals, and no samples."""
+    """Return the side of a document of a history: its KPIs with their intervals, and no samples."""
     recordings = [mapping(each) for each in listing(document.get("recordings"))]
     common = [set(mapping(each.get("keys")).items()) for each in recordings if _hashable(mapping(each.get("keys")))]
     shared = dict(set.intersection(*common)) if common else {}
@@ -173,7 +173,7 @@ def _of_history(recording: Document) -> Recording:
 
 
 def sides_of(words: Sequence[str], histories: Sequence[Path], options: AnalysisOptions) -> tuple[Side, ...]:
-    """A side for each word: a run directory, or else the id (or its beginning) of a run in one of the histories.
+    """Return a side for each word: a run directory, or else the id (or its beginning) of a run in one of the histories.
 
     Raises UsageError for a word that is neither, and for a beginning that several runs share.
     """
@@ -189,27 +189,28 @@ def _side_of_word(word: str, documents: Sequence[Document], options: AnalysisOpt
         with scratch_folder() as folder:
             return side_of_run(analyse_run(Path(word), folder, options))
     if not any(str(document["run"]).startswith(word) for document in documents):
-        where = "and in no history that was given with --history" if documents else "; --history FOLDER names one"
-        raise UsageError(f"{word} is no run directory {where}")
+        where = "and in no history of --history" if documents else "; name a history with --history FOLDER"
+        raise UsageError(f"{word} is not a run directory {where}")
     document = run_named(word, documents, "the history")
     if options.method != "linear":
-        raise UsageError(f"{document['run']} is of a history, whose percentiles are linear ones; give its directory")
+        raise UsageError(f"{document['run']} is in a history, which has only linear percentiles; pass its directory")
     return side_of_document(document)
 
 
 def sides_of_cells(result: RunAnalysis, by: str | None, baseline: str | None) -> tuple[Side, ...]:
-    """A side for each value of the setting *by*, or for each cell; the first, or the one *baseline* names, leads.
+    """Return a side for each value of the setting *by*, or for each cell; the first, or the one *baseline* names,
+    leads.
 
     *baseline* is a value of *by*; without it a cell's number, or values as `name=value,name=value`. Cells are compared
-    whose other settings are equal. Raises UsageError for a run without cells, an unknown setting or baseline.
+    if their other settings are equal. Raises UsageError for a run without cells, an unknown setting or baseline.
     """
     matrix = Matrix(result)
     if not matrix.analyses:
-        raise UsageError(f"{result.run.id} has no recordings of cells: there is nothing to compare with itself")
+        raise UsageError(f"{result.run.id} has no recordings of cells: nothing to compare")
     key = None if by is None else matrix.setting(by)
     sides = _without_what_follows(matrix.by_cell() if key is None else matrix.by_value(key))
     if len(sides) < 2:
-        raise UsageError(f"{result.run.id} has only {sides[0].heading}: there is nothing to compare it with")
+        raise UsageError(f"{result.run.id} has only {sides[0].heading}: nothing to compare it with")
     first = 0 if baseline is None else matrix.baseline(sides, baseline, key)
     ordered = (sides[first], *sides[:first], *sides[first + 1 :])
     return (replace(ordered[0], data_errors=data_errors(result)), *ordered[1:])
@@ -227,21 +228,21 @@ class Matrix:
 
     @property
     def analyses(self) -> tuple[Analysis, ...]:
-        """Those that belong to a cell."""
+        """Return those that belong to a cell."""
         return tuple(analysis for analysis in self.result.analyses if analysis.place.cell is not None)
 
     @property
     def varying(self) -> tuple[str, ...]:
-        """The settings in which they differ."""
+        """Return the settings in which they differ."""
         names = dict.fromkeys(name for analysis in self.analyses for name in _values(analysis))
         return tuple(name for name in names if len({value_text(_values(one).get(name)) for one in self.analyses}) > 1)
 
     def short(self, name: str) -> str:
-        """A setting's name without that of the flow."""
+        """Return a setting's name without the prefix of the flow."""
         return name.removeprefix(f"{self.result.run.document.get('flow')}_")
 
     def setting(self, by: str) -> str:
-        """The setting that a reader names, wholly or by its end."""
+        """Return the setting that a reader names completely or by its end."""
         fitting = [name for name in self.varying if name == by]
         fitting = fitting or [name for name in self.varying if name.endswith((f"_{by}", f".{by}"))]
         if len(fitting) == 1:
@@ -253,7 +254,7 @@ class Matrix:
         )
 
     def by_value(self, key: str) -> tuple[Side, ...]:
-        """A side for each value of a setting, in the order of the cells."""
+        """Return a side for each value of a setting, in the order of the cells."""
         values = dict.fromkeys(value_text(_values(one).get(key)) for one in self.analyses)
         others = tuple(name for name in self.varying if name != key)
         return tuple(self._side_of_value(key, value, others) for value in values)
@@ -271,7 +272,7 @@ class Matrix:
         )
 
     def by_cell(self) -> tuple[Side, ...]:
-        """A side for each cell, in their order."""
+        """Return a side for each cell, in order."""
         cells = {one.place.cell.directory: one.place.cell for one in self.analyses if one.place.cell is not None}
         return tuple(
             Side(
@@ -291,14 +292,14 @@ class Matrix:
         )
 
     def _recording(self, analysis: Analysis, free: Sequence[str], named: Sequence[str]) -> Recording:
-        """A recording of a cell, without the settings whose difference is what is looked at."""
+        """Return a recording of a cell, without the settings whose difference is compared."""
         recording = recording_of(analysis, self.result.run)
         keys = {name: value for name, value in recording.keys.items() if name not in free}
         values = [f"{self.short(name)} {value_text(_values(analysis).get(name))}" for name in named]
         return replace(recording, keys=keys, label=", ".join(values) or analysis.title)
 
     def baseline(self, sides: Sequence[Side], text: str, key: str | None) -> int:
-        """The place of the side that a reader names."""
+        """Return the index of the side that a reader names."""
         for place, side in enumerate(sides):
             values = {name: value_text(value) for name, value in side.facts.items()}
             named = values | {self.short(name): value for name, value in values.items()}
@@ -309,11 +310,11 @@ class Matrix:
                 fits = side.heading in (text, f"cell {text}") or all(named.get(one) == of for one, _, of in parts)
             if fits:
                 return place
-        raise UsageError(f"--baseline {text}: there are only {', '.join(side.heading for side in sides)}")
+        raise UsageError(f"--baseline {text}: not found; known: {', '.join(side.heading for side in sides)}")
 
 
 def _without_what_follows(sides: Sequence[Side]) -> tuple[Side, ...]:
-    """The sides without those keys of recordings that follow from what tells the sides apart, such as the model."""
+    """Return the sides without keys that depend on what distinguishes the sides, such as the model."""
     names = dict.fromkeys(name for side in sides for one in side.recordings for name in one.keys)
     values = {name: [{value_text(one.keys.get(name)) for one in side.recordings} for side in sides] for name in names}
     following = {

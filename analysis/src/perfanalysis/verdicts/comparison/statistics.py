@@ -1,4 +1,4 @@
-"""Differences of percentiles with intervals, an effect size by ranks, and the word for what they mean.
+"""Differences of percentiles with intervals, an effect size by ranks, and the verdict.
 
 Interval: the percentile bootstrap of B's percentile minus A's, from independent resamples of both. Effect size: Cliff's
 delta, the chance that a value of B is larger than one of A minus the chance that it is smaller. docs/judging.md has
@@ -29,15 +29,15 @@ from perfanalysis.workloads.percentiles import (
 Word = Literal["better", "worse", "same", "different", "too little data"]
 SEED = 20_260_301
 SMALLEST_MARGIN_S = 0.001
-"""A millisecond: what the recorder's stamps can carry, whatever the margin is a share of."""
+"""A millisecond: the accuracy of the recorder's timestamps, whatever the margin is."""
 SECONDS = "seconds"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A statistic of A and of B with the interval of their difference; `reason` says what is missing, and why.
+    """A statistic of A and of B with the interval of their difference; `reason` states what is missing, and why.
 
-    `word` is None where neither has an interval, so that nobody can say how sure the difference is.
+    `word` is None if neither has an interval: the certainty of the difference is then unknown.
     """
 
     statistic: str
@@ -50,12 +50,12 @@ class Difference:
 
     @property
     def difference(self) -> float | None:
-        """B minus A; None when one is missing."""
+        """Return B minus A; None if one is missing."""
         return None if self.first is None or self.second is None else self.second - self.first
 
     @property
     def relative(self) -> float | None:
-        """The difference as a share of A; None when A is 0 or missing."""
+        """Return the difference as a share of A; None if A is 0 or missing."""
         return self.difference / abs(self.first) if self.difference is not None and self.first else None
 
 
@@ -68,17 +68,19 @@ def difference_of(
     unit: str = SECONDS,
     method: Method = "linear",
 ) -> Difference:
-    """Compare a percentile of two samples of finite values. `margin` is the share of A below which nothing matters."""
+    """Compare a percentile of two samples of finite values. `margin` is the share of A below which changes do not
+    matter.
+    """
     share = SHARES[statistic]
     needed = smallest_interval_sample(share)
     smaller = min(len(first), len(second))
     if smaller < smallest_sample(share):
-        reason = f"it needs {smallest_sample(share)} values of each, has {len(first)} and {len(second)}"
+        reason = f"it needs {smallest_sample(share)} values of each, found {len(first)} and {len(second)}"
         return Difference(statistic, None, None, word="too little data", reason=reason)
     samples = np.sort(first), np.sort(second)
     values = percentile(samples[0], share, method), percentile(samples[1], share, method)
     if smaller < needed:
-        reason = f"an interval needs {needed} values of each, has {len(first)} and {len(second)}"
+        reason = f"an interval needs {needed} values of each, found {len(first)} and {len(second)}"
         return Difference(statistic, *values, word="too little data", reason=reason)
     draws = [
         bootstrap_draws(sample, share, np.random.default_rng([SEED, place]), method)
@@ -97,8 +99,8 @@ def difference_of_intervals(
 ) -> Difference:
     """Compare two values of which only their own 95 % intervals are known, each given as value, low, high.
 
-    The interval of the difference is that of variance estimates recovered from both (MOVER): from the difference d to
-    d - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
+    The interval of the difference is that of variance estimates recovered from both (MOVER): from the difference d to d
+    - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
     Medicine 27, 2008.
     """
     (a, a_low, a_high), (b, b_low, b_high) = first, second
@@ -121,10 +123,10 @@ def _judged(
 
 
 def word_of(difference: float, low: float, high: float, limit: float, direction: Direction) -> Word:
-    """What a difference with its interval means, when differences within `limit` do not matter.
+    """Return the verdict on a difference with its interval, if differences within `limit` do not matter.
 
-    A change is one whose interval excludes 0 and that is no smaller than the limit; `same` needs an interval within the
-    limit on both sides. All between is too little data to tell.
+    A change has an interval that excludes 0 and is at least as large as the limit; `same` needs an interval within the
+    limit on both sides. Everything between is too little data.
     """
     if (low > 0 or high < 0) and abs(difference) >= limit:
         if direction == "neither":
@@ -136,7 +138,7 @@ def word_of(difference: float, low: float, high: float, limit: float, direction:
 
 
 def cliffs_delta(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """From -1 (all of B below all of A) to 1 (all above); None when a sample is empty. n log n."""
+    """Return from -1 (all of B below all of A) to 1 (all above); None if a sample is empty. n log n."""
     if not len(first) or not len(second):
         return None
     ordered = np.sort(first)

@@ -15,8 +15,8 @@ WORDS: tuple[Word, ...] = ("better", "worse", "different", "same", "too little d
 GRAVITY = ("worse", "different", "better")
 BETTER = {"higher": "higher", "lower": "lower", "neither": DASH}
 MOST_TEXT = 160
-"""Letters of a setting's value that are shown."""
-NO_INTERVAL = "one number of each, without an interval: more runs would tell how sure the difference is"
+"""Length of a setting's value that is shown."""
+NO_INTERVAL = "only one value of each and no interval: more runs would show how certain the difference is"
 Row = tuple[Cell, ...]
 
 
@@ -40,7 +40,7 @@ def _several(comparison: Comparison, pair: PairComparison) -> Row:
 
 
 def latency_table(comparison: Comparison, group: Group) -> Table | None:
-    """A row for each measure, percentile and compared side; None where there are no samples on both sides."""
+    """Return a row for each measure, percentile and compared side; None if no samples exist on both sides."""
     last = (
         Field("Cliff's delta", "number", help="from -1, all values below all of the baseline, to 1"),
         Field("verdict", "badge"),
@@ -61,7 +61,7 @@ def latency_table(comparison: Comparison, group: Group) -> Table | None:
 
 
 def differing_note(pair: PairComparison) -> str:
-    """With --force: which settings differ all the same."""
+    """Return, with --force, which settings differ."""
     listed = ", ".join(differences_text(pair.differing))
     return f"Compared although settings differ: {listed}." if listed else ""
 
@@ -97,9 +97,9 @@ def _numbers(difference: Difference, unit: str) -> Row:
 
 
 def change_cell(share: float | None, reason: str = "") -> Cell:
-    """A relative change; what more than doubles is told as a multiple."""
+    """Format a relative change; changes by more than a factor of two are multiples."""
     if share is None:
-        return Cell("", reason=reason or "no share of 0")
+        return Cell("", reason=reason or "0 has no share")
     text = f"\u00d7\u202f{number(1 + share)}" if share > 1 else f"{100 * share:+.1f}\u202f%".replace("-", "\u2212")
     return Cell(text, sort=share)
 
@@ -109,7 +109,7 @@ def _value(value: float | None, unit: str, reason: str) -> Cell:
 
 
 def signed(value: float, unit: str) -> str:
-    """A difference with its sign; of two shares in points, since 5 % more of 50 % is 2.5 points."""
+    """Format a difference with its sign; of shares in points, since 5 % more of 50 % is 2.5 points."""
     text = quantity(value, unit)
     if unit == "ratio":
         text = f"{text.removesuffix('%')}points"
@@ -117,7 +117,7 @@ def signed(value: float, unit: str) -> str:
 
 
 def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) -> Table:
-    """A row for each further KPI and compared side; with *headlines* only of those that stand on top of reports."""
+    """Return a row for each further KPI and compared side; with *headlines* only of headline KPIs."""
     names = list(dict.fromkeys(_series(group, headlines=headlines)))
     rows = tuple(
         _kpi_row(comparison, pair, compared)
@@ -128,8 +128,8 @@ def kpi_table(comparison: Comparison, group: Group, *, headlines: bool = False) 
     )
     fields = _fields(comparison, "KPI", (Field("better"), Field("verdict", "badge")))
     note = (
-        "A verdict needs an interval on both sides. One number for each run has none: without more runs nobody can say "
-        "how sure its difference is."
+        "A verdict needs an interval on both sides. One value per run has none: only more runs show how "
+        "certain its difference is."
     )
     return Table(f"KPIs: {group.label}", fields, rows, note, sort=True)
 
@@ -152,7 +152,7 @@ def _kpi_row(comparison: Comparison, pair: PairComparison, compared: KpiComparis
 
 
 def overview_table(comparison: Comparison) -> Table | None:
-    """Every verdict in one place: a row for each measure, a column for each side; None for two with one recording."""
+    """Return every verdict: a row for each measure, a column for each side; None for two sides with one recording."""
     if len(comparison.sides) < 3 and len(comparison.groups) < 2:
         return None
     several = len(comparison.groups) > 1
@@ -168,8 +168,8 @@ def overview_table(comparison: Comparison) -> Table | None:
     )
     rows = tuple(sorted(rows, key=_gravest))
     note = (
-        f"Below each value its change from {comparison.headings[0]}, and the verdict where there is one; what changed "
-        f"stands first. {STATED[comparison.method]}"
+        f"Below each value are its change from {comparison.headings[0]} and, if there is one, the verdict; "
+        f"changes are listed first. {STATED[comparison.method]}"
     )
     return Table("At a glance", fields, rows, note, sort=True)
 
@@ -213,7 +213,7 @@ def _glances(unit: str, found: Mapping[int, Difference], sides: int) -> list[Cel
 
 
 def sides_table(comparison: Comparison) -> Table:
-    """What is compared: a row a side."""
+    """Return the compared runs: one row per side."""
     fields = (Field("as"), Field("run", "code"), Field("started"), Field("status"), Field("lab"))
     rows = tuple(
         (
@@ -225,7 +225,7 @@ def sides_table(comparison: Comparison) -> Table:
         )
         for place, (heading, side) in enumerate(zip(comparison.headings, comparison.sides, strict=True))
     )
-    return Table("What is compared", fields, rows)
+    return Table("Compared runs", fields, rows)
 
 
 def _known(text: str) -> Cell:
@@ -233,7 +233,7 @@ def _known(text: str) -> Cell:
 
 
 def differences_table(comparison: Comparison) -> Table | None:
-    """Settings, versions and facts that are not the same everywhere; None when all are."""
+    """Return settings, versions and facts that are not equal in all sides; None if all are."""
     if not comparison.differences:
         return None
     fields = (Field("setting or version", "code"), *(Field(heading, "code") for heading in comparison.headings))
@@ -243,28 +243,28 @@ def differences_table(comparison: Comparison) -> Table | None:
             *(
                 Cell(shortened(value_text(value), MOST_TEXT) or '""')
                 if known
-                else Cell("", reason="this run does not say")
+                else Cell("", reason="not stated by this run")
                 for value, known in zip(each.values, each.known, strict=True)
             ),
         )
         for each in comparison.differences
     )
-    return Table("What else differs", fields, rows)
+    return Table("Other differences", fields, rows)
 
 
 def counts(comparison: Comparison) -> dict[Word, int]:
-    """How many have each verdict that any has."""
+    """Return the number of each verdict."""
     found = {word: len(comparison.of(word)) for word in WORDS}
     return {word: count for word, count in found.items() if count}
 
 
 def summary(comparison: Comparison) -> str:
-    """The outcome in one sentence."""
+    """Return the outcome in one sentence."""
     return ", ".join(f"{count} {word}" for word, count in counts(comparison).items()) or "nothing has a verdict"
 
 
 def unmatched(comparison: Comparison) -> tuple[str, ...]:
-    """Sentences about recordings that have no counterpart."""
+    """Return sentences about recordings without a counterpart."""
     return tuple(
         f"only {side.name} has {', '.join(labels)}"
         for side, labels in zip(comparison.sides, comparison.only, strict=True)

@@ -27,25 +27,25 @@ from perfanalysis.verdicts.comparison.tables import (
 COLOURS = {"better": "green", "worse": "red", "different": "yellow", "same": "", "too little data": "dim"}
 WIDTH_OF_FILES = 120
 NOT_IN_NARROW = "Cliff's delta"
-"""A column that terminals narrower than that go without."""
+"""Width below which a terminal omits a column."""
 MOST_DIFFERENCES = 12
 
 
 def console_for_output() -> Console:
-    """A console as wide as the terminal, or wide enough for the tables where there is none."""
+    """Return a console as wide as the terminal, or wide enough for the tables if there is none."""
     console = Console(file=drawing_stream())
     return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print what differs, each group's measures and headline KPIs, what there is to know, and the outcome."""
+    """Print the differences, each group's measures and headline KPIs, the notes, and the outcome."""
     narrow = console.width < WIDTH_OF_FILES
     for heading, side in zip(comparison.headings, comparison.sides, strict=True):
         console.print(Drawn(Text(f"{heading}: {side.name}")))
     others = differences_table(comparison)
     if others is not None:
         more = len(others.rows) - MOST_DIFFERENCES
-        note = f"and {more} more in the page" if more > 0 else ""
+        note = f"and {more} more on the page" if more > 0 else ""
         console.print(Drawn(_rich_table(Table(others.title, others.fields, others.rows[:MOST_DIFFERENCES], note))))
     overview = overview_table(comparison)
     if overview is not None:
@@ -67,7 +67,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
 
 
 def refused(comparison: Comparison) -> tuple[str, ...]:
-    """Why statistics have no interval, and so no verdict, however far they moved: one sentence a reason."""
+    """Return why statistics have no interval, and so no verdict: one sentence per reason."""
     found: dict[str, list[str]] = {}
     for pair in comparison.pairs:
         for step in pair.steps:
@@ -84,16 +84,16 @@ def _without(table: Table, name: str) -> Table:
 
 
 def _what_changed(overview: Table) -> Table:
-    """The rows with a change; the page has all."""
+    """Return the rows with a change; the page has all."""
     rows = tuple(row for row in overview.rows if any(cell.verdict in GRAVITY for cell in row))
-    left_out = f"{len(overview.rows) - len(rows)} rows without a sure change stand in the page only."
+    left_out = f"{len(overview.rows) - len(rows)} rows without a certain change are only on the page."
     return replace(overview, title="What changed", rows=rows, note=f"{overview.note} {left_out}")
 
 
 def _rich_table(table: Table, details: tuple[str, ...] | None = None, *, narrow: bool = False) -> RichTable:
-    """A table; the small print of *details* columns has a column of its own, None: stands below every value.
+    """Return a table; the small print of *details* columns has a separate column; None: it is below every value.
 
-    A narrow one leaves out what its verdicts sum up, and has the small print of those columns below.
+    A narrow table leaves out what its verdicts summarise, and has the small print of those columns below.
     """
     beside = () if narrow else details or ()
     below = tuple(field.name for field in table.fields) if details is None else details if narrow else ()
@@ -119,7 +119,7 @@ def _rich_table(table: Table, details: tuple[str, ...] | None = None, *, narrow:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """comparison.md: the outcome, what is compared, what else differs, then every table."""
+    """Return comparison.md: the outcome, the compared runs, other differences, then every table."""
     tables = [sides_table(comparison), differences_table(comparison), overview_table(comparison)]
     for group in comparison.groups:
         tables += [latency_table(comparison, group), kpi_table(comparison, group)]

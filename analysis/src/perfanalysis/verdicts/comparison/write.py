@@ -1,6 +1,6 @@
 """Write a comparison: comparison.json, comparison.md, and comparison.html with its figures.
 
-The document psap.perf/comparison/1.
+The document is psap.perf/comparison/1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from perfanalysis.workloads.percentiles import STATED
 
 
 def comparison_document(comparison: Comparison) -> Document:
-    """Everything of a comparison; missing is null with a reason."""
+    """Return the complete comparison; missing values are null with a reason."""
     return {
         "schema": "psap.perf/comparison/1",
         "runs": [side.name for side in comparison.sides],
@@ -97,7 +97,7 @@ PAGE_FILE = "comparison.html"
 
 @dataclass(frozen=True)
 class Written:
-    """Where a comparison's files are."""
+    """The paths of a comparison's files."""
 
     document: Path
     markdown: Path
@@ -106,7 +106,7 @@ class Written:
 
 
 def write_comparison(comparison: Comparison, target: Path, formats: tuple[Format, ...] = ()) -> Written:
-    """Write all files below *target*, each figure as files of *formats*; the same comparison gives the same bytes."""
+    """Write all files below *target*, each figure as files of *formats*; equal comparisons have equal bytes."""
     groups = tuple(_page_group(group, place, comparison) for place, group in enumerate(comparison.groups))
     figures = [block for group in groups for block in group.blocks if isinstance(block, Figure)]
     drawn = named_figures(figures, "comparison", formats)
@@ -118,7 +118,7 @@ def write_comparison(comparison: Comparison, target: Path, formats: tuple[Format
 
 
 def named_figures(figures: Iterable[Figure], prefix: str, formats: tuple[Format, ...]) -> tuple[Drawn, ...]:
-    """Figures with the names of their files."""
+    """Return figures with the names of their files."""
     return tuple(Drawn("", figure, f"{prefix}.{figure.name}", formats) for figure in figures)
 
 

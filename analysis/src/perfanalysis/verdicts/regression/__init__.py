@@ -1,1 +1,1 @@
-"""Whether a run is worse than those before it: change points and outliers in a history, with effect sizes."""
+"""Detect whether a run is worse than earlier runs: change points and outliers in a history, with effect sizes."""

@@ -32,7 +32,7 @@ from perfanalysis.workloads.options import OUTPUT, PNG, RUN_OR_ID, SVG, WORKLOAD
 
 
 def pair(text: str) -> tuple[str, str]:
-    """The parts of NAME=VALUE; raises UsageError for anything else."""
+    """Return the parts of NAME=VALUE. Raises UsageError for anything else."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise UsageError(f"--skip {text}: write NAME=VALUE")
@@ -41,39 +41,51 @@ def pair(text: str) -> tuple[str, str]:
 
 @click.command("regress")
 @RUN_OR_ID
-@click.option("--history", "folder", required=True, type=LocalPath(), help="The history's folder.")
+@click.option("--history", "folder", required=True, type=LocalPath(), help="Folder of the history.")
 @click.option(
     "--method",
     type=click.Choice(get_args(Method)),
     default="change-point",
     show_default=True,
-    help="Changes of level; or whether this run alone is unlike those before it.",
+    help="Find changes of level, or test whether this run alone differs from the earlier runs.",
 )
-@click.option("--margin", default="5%", show_default=True, help="Changes smaller than this share do not matter.")
+@click.option("--margin", default="5%", show_default=True, help="Share below which a change does not matter.")
 @click.option(
     "--recent",
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="A change is this run's when it began at most so many runs ago.",
+    help="Attribute a change to this run if it began at most this many runs ago.",
 )
 @click.option(
-    "--compare", "compared", multiple=True, metavar="KEY", help="A key whose value may differ, and is told; repeatable."
+    "--compare",
+    "compared",
+    multiple=True,
+    metavar="KEY",
+    help="Key whose value may differ and is reported; repeatable.",
 )
-@click.option("--ignore", "ignored", multiple=True, metavar="KEY", help="The same, of what is not of interest.")
 @click.option(
-    "--same", multiple=True, metavar="FACT", help="A fact that must be equal though it is no key; repeatable."
+    "--ignore",
+    "ignored",
+    multiple=True,
+    metavar="KEY",
+    help="Key whose value may differ and is not reported; repeatable.",
 )
-@click.option("--skip", "skipped", multiple=True, metavar="NAME=VALUE", help="Leave out runs with this; repeatable.")
+@click.option(
+    "--same", multiple=True, metavar="FACT", help="Fact that must be equal although it is not a key; repeatable."
+)
+@click.option(
+    "--skip", "skipped", multiple=True, metavar="NAME=VALUE", help="Leave out runs with this value; repeatable."
+)
 @click.option(
     "--sort-by",
     "sorted_by",
     multiple=True,
     metavar="KEY",
-    help="Order runs by this key or fact, as versions, then by the next, then by time.",
+    help="Order runs by this key or fact as versions; repeatable, then by time.",
 )
-@click.option("--watch", "watch", type=LocalPath(), metavar="FILE", help="YAML of the KPIs to judge, and how.")
-@click.option("--acknowledged", type=LocalPath(), metavar="FILE", help="YAML of accepted changes.")
+@click.option("--watch", "watch", type=LocalPath(), metavar="FILE", help="YAML file with the KPIs to judge and how.")
+@click.option("--acknowledged", type=LocalPath(), metavar="FILE", help="YAML file with accepted changes.")
 @judged_options
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON document instead of the summary.")
 @PNG
@@ -103,12 +115,13 @@ def regress_command(
     output: Path | None,
     kinds: Kinds,
 ) -> None:
-    """Judge RUN by the runs of a history: is any KPI worse than before, since when, by how much, how surely?
+    """Judge RUN against the runs of a history: which KPIs are worse than before, since when, by how much, how
+    certainly?
 
-    RUN is a run directory, or the id of a run in the history. Compared are recordings of the same kind whose settings
-    marked as keys are equal. regression.json, .md, .html (trends) and .xml (JUnit) are written, and the outcome
-    into verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is not complete, before 4. 6: no KPI has
-    enough history.
+    RUN is a run directory, or the ID of a run in the history. The command compares recordings of the same kind whose
+    settings marked as keys are equal. It writes regression.json, .md, .html (trends) and .xml (JUnit), and adds the
+    outcome to verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is incomplete; this precedes 4. 6: no
+    KPI has enough history.
     """
     today = datetime.datetime.now(datetime.UTC).date()
     accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
@@ -131,12 +144,18 @@ def regress_command(
 @click.command("show")
 @click.argument("folder", type=LocalPath())
 @click.argument("run", required=False)
-@click.option("--page", type=LocalPath(), metavar="FILE", help="Write the trends of all runs as a page.")
-@click.option("--sort-by", "sorted_by", multiple=True, metavar="KEY", help="Order its runs by this, as versions.")
+@click.option("--page", type=LocalPath(), metavar="FILE", help="Write a page with the trends of all runs.")
+@click.option(
+    "--sort-by",
+    "sorted_by",
+    multiple=True,
+    metavar="KEY",
+    help="Order runs by this key or fact as versions; repeatable.",
+)
 def show_command(folder: Path, run: str | None, page: Path | None, sorted_by: tuple[str, ...]) -> None:
-    """Print the document of RUN (its id, or the beginning of it that no other has), or write the page of all runs."""
+    """Print the document of RUN (its ID, or a unique beginning of it), or write a page with the trends of all runs."""
     if (run is None) == (page is None):
-        raise UsageError("name a RUN to print, or give --page FILE to write the trends of all runs")
+        raise UsageError("pass a RUN to print, or --page FILE to write the trends of all runs")
     if page is not None:
         written, findings = history_page(folder, page, sorted_by)
         print_findings(findings)

@@ -1,18 +1,18 @@
-"""The ways to judge a run by those before it.
+"""The methods to judge a run by earlier runs.
 
-The levels of a series between its changes, each with the 95 % interval of its mean.
+The levels of a series between its changes each have the 95 % interval of their mean.
 
-Where the level of a series of runs changes: the best split by Student's t, again in each part, until none is sure.
+Levels change at the best split by Student's t, found recursively until no split is significant. The statistic of a
+split is that of the two-sample t test with equal variances; the p-value of the best split is multiplied by the number
+of tested splits (Bonferroni). Binary segmentation: A. J. Scott, M. Knott, Biometrics 30, 1974. The t test at an unknown
+place: D. M. Hawkins, JASA 72, 1977.
 
-The statistic of a split is that of the two-sample t test with equal variances; the p-value of the best split is its own
-times the number of splits that were looked at (Bonferroni), so that looking at all of them is paid for. Binary
-segmentation: A. J. Scott, M. Knott, Biometrics 30, 1974. The t test at an unknown place: D. M. Hawkins, JASA 72, 1977.
+A level that is left and reached again hides itself and later changes from that search, since each side of every split
+is a mixture. So if the search finds none, parts of the series are searched: halves, quarters …, each overlapping the
+next by half (seeded intervals: S. Kovács, P. Bühlmann, H. Li, A. Munk, Biometrika 110, 2023), at a thirtieth of the
+significance level.
 
-A level that was left and came back hides itself and later changes from that search, since each side of every split is
-a mixture. So where it finds none, parts of the series are searched: halves, quarters …, each overlapping the next by
-half (seeded intervals: S. Kovács, P. Bühlmann, H. Li, A. Munk, Biometrika 110, 2023), at a thirtieth of the level.
-
-Whether one value is unlike those before it: by a t score, or by its rank.
+An outlier is a single value that differs from the earlier ones: by a t score, or by its rank.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from numpy.typing import NDArray
 Method = Literal["change-point", "z-score", "percentile"]
 
 FEWEST: Mapping[Method, int] = {"change-point": 4, "z-score": 5, "percentile": 39}
-"""Earlier values that each needs: a level before a change, a deviation, a rank whose p-value can be 0.05."""
+"""Earlier values that each method needs: a level before a change, a deviation, a rank whose p-value can be 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """From the place *begin* up to but without *end*; no interval where no level has two values."""
+    """From the index *begin* up to but not including *end*; no interval if no level has two values."""
 
     begin: int
     end: int
@@ -44,11 +44,11 @@ class Level:
 
 
 def levels_of(values: Sequence[float], places: Sequence[int]) -> tuple[Level, ...]:
-    """The levels that begin at the start and at each of *places*.
+    """Return the levels that begin at the start and at each of *places*.
 
-    Mean and t interval are those of the logarithms where all values are above 0, brought back: mean ± t s / √n. The
-    spread s is pooled over all levels, since a new one may have a single run; its degrees of freedom are the values
-    less the levels.
+    Mean and t interval are those of the logarithms if all values are above 0, converted back: mean ± t s / √n. The
+    spread s is pooled over all levels, since a new one may have a single run; its degrees of freedom are the number of
+    values minus the number of levels.
     """
     numbers = np.asarray(values, dtype=float)
     scale = scaled(numbers)
@@ -71,23 +71,23 @@ def levels_of(values: Sequence[float], places: Sequence[int]) -> tuple[Level, ..
 
 
 FEWEST_BEFORE = FEWEST["change-point"]
-"""Runs that a level needs before it can be said that it was left; one run after it is enough."""
+"""Runs of a level that are needed to detect its end; one run after it is enough."""
 ALPHA = 0.03
-"""A change is one when a series without any looks like that no more often than this."""
+"""Significance level: a series without changes appears to have one at most this often."""
 ALPHA_OF_PARTS = 0.001
-"""The same for the search in parts of a series; all splits in all parts are paid for."""
+"""The same for the search in parts of a series, corrected for all splits in all parts."""
 SHORTEST_PART = 8
 
 
 def two_sided(statistic: float, freedom: int) -> float:
-    """The two-sided p-value of a t statistic, not negative, with so many degrees of freedom."""
+    """Return the two-sided p-value of a non-negative t statistic with so many degrees of freedom."""
     from scipy.special import stdtr
 
     return 2 * float(stdtr(freedom, -statistic))
 
 
 def t_95(freedom: int) -> float:
-    """The t for which 95 % of the distribution lie between -t and t."""
+    """Return the t for which 95 % of the distribution lie between -t and t."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.975))
@@ -95,14 +95,16 @@ def t_95(freedom: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A change of level: `at` is the place of the first value of the new level, `p` its corrected p-value."""
+    """A change of level: `at` is the index of the first value of the new level, `p` its corrected p-value."""
 
     at: int
     p: float
 
 
 def change_points(values: NDArray[np.float64], alpha: float = ALPHA) -> tuple[Split, ...]:
-    """All changes of level of a series, in order. Values are in time's order, finite, on the scale to compare them."""
+    """Return all changes of level of a series, in order. Values are finite, in the order of time, on the scale of
+    comparison.
+    """
     found: list[Split] = []
     waiting = [(0, len(values))]
     while waiting:
@@ -119,7 +121,7 @@ def change_points(values: NDArray[np.float64], alpha: float = ALPHA) -> tuple[Sp
 
 
 def _best_in_parts(values: NDArray[np.float64]) -> Split | None:
-    """The surest split of any seeded interval; None when none is sure enough."""
+    """Return the most significant split of any seeded interval; None if none is significant."""
     found: list[Split] = []
     looked_at = 0
     for begins, length in _parts(len(values)):
@@ -131,15 +133,15 @@ def _best_in_parts(values: NDArray[np.float64]) -> Split | None:
     if not found:
         return None
     best = min(found, key=lambda split: split.p)
-    # each p-value is paid for its own part; so many parts were looked at
+    # each p-value is corrected for its own part; this many parts were tested
     p = min(1.0, best.p * looked_at)
     return Split(best.at, p) if p <= ALPHA_OF_PARTS else None
 
 
 def _parts(count: int) -> list[tuple[NDArray[np.int64], int]]:
-    """Intervals of a half, a quarter … of a series, each length over the whole of it in steps of half a length.
+    """Intervals of a half, a quarter … of a series, at steps of half a length over the whole series.
 
-    For each length the places where its intervals begin.
+    For each length, the indices where its intervals begin.
     """
     found = []
     length = math.ceil(count / 2)
@@ -151,7 +153,7 @@ def _parts(count: int) -> list[tuple[NDArray[np.int64], int]]:
 
 
 def best_split(values: NDArray[np.float64]) -> Split | None:
-    """The split whose two sides differ most surely; None when the series is too short for any."""
+    """Return the most significant split; None if the series is too short."""
     count = len(values)
     if count < FEWEST_BEFORE + 1:
         return None
@@ -162,20 +164,20 @@ def best_split(values: NDArray[np.float64]) -> Split | None:
 
 
 def _statistics(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The t statistic of every split of every row, of which each has the same number of values.
+    """Return the t statistic of every split of every row; rows have equal lengths.
 
-    The first is that of the split before the value FEWEST_BEFORE; 0 where no value of a row differs from another.
+    The first is that of the split before the value FEWEST_BEFORE; 0 if all values of a row are equal.
     """
     count = rows.shape[1]
     places = np.arange(FEWEST_BEFORE, count)
     centred = rows - rows.mean(axis=1, keepdims=True)
     sums = np.cumsum(centred, axis=1)[:, places - 1]
-    # the means of both sides, of values whose own mean is 0
+    # the means of both sides, of centred values
     between = sums**2 * (1 / places + 1 / (count - places))
     within = np.maximum((centred**2).sum(axis=1, keepdims=True) - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistics = np.sqrt(between * (count - 2) / within)
-    # 0 / 0: no value differs from another, but by rounding
+    # 0 / 0: all values are equal except for rounding
     flat = between <= 1e-18 * np.maximum((rows**2).sum(axis=1, keepdims=True), 1e-300)
     found: NDArray[np.float64] = np.where(flat, 0.0, statistics)
     return found
@@ -183,9 +185,9 @@ def _statistics(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How a level differs from the one before: a share of it with its 95 % interval, and Hedges' g.
+    """How a level differs from the previous one: a share of it with its 95 % interval, and Hedges' g.
 
-    `low` and `high` are None where neither side has two values; `g` is None where no value differs from another.
+    `low` and `high` are None if neither side has two values; `g` is None if all values are equal.
     """
 
     before: float
@@ -197,10 +199,10 @@ class Effect:
 
 
 def effect(before: NDArray[np.float64], after: NDArray[np.float64]) -> Effect:
-    """The difference of two levels: of medians, with the t interval of the means, and Hedges' g.
+    """Return the difference of two levels: of medians, with the t interval of the means, and Hedges' g.
 
-    The interval is of the ratio where all values are above 0 (of logarithms), else of the difference; both by the
-    pooled variance, since a new level may have a single run. Hedges: Journal of Educational Statistics 6, 1981.
+    The interval is of the ratio if all values are above 0 (of logarithms), else of the difference; both by the pooled
+    variance, since a new level may have a single run. Hedges: Journal of Educational Statistics 6, 1981.
     """
     medians = float(np.median(before)), float(np.median(after))
     change = (medians[1] - medians[0]) / abs(medians[0]) if medians[0] else None
@@ -225,16 +227,17 @@ def _share(difference: float, ratio: bool, before: float) -> float | None:
 
 
 def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The scale on which levels are compared: logarithms where all values are above 0, since noise is a share there."""
+    """Return the scale of comparison: logarithms if all values are above 0, since noise is then proportional."""
     return np.log(values) if len(values) and values.min() > 0 else values
 
 
 def by_score(before: NDArray[np.float64], value: float) -> float | None:
-    """The p-value of *value* as one more draw of what *before* is drawn from; None when there are too few.
+    """Return the p-value of *value* as another draw from the distribution of *before*; None if there are too few
+    values.
 
     t = (value - mean) / (s √(1 + 1/n)), n - 1 degrees of freedom: the prediction interval of a normal sample, which
-    unlike a plain z score knows that mean and deviation are estimates. Where nothing ever varied, any other value has
-    p = 0.
+    accounts for the uncertainty of mean and deviation, unlike a plain z score. If all earlier values are equal, any
+    other value has p = 0.
     """
     count = len(before)
     if count < FEWEST["z-score"]:
@@ -248,9 +251,10 @@ def by_score(before: NDArray[np.float64], value: float) -> float | None:
 
 
 def by_rank(before: NDArray[np.float64], value: float) -> float | None:
-    """The share of ranks, of n + 1, that are as extreme as that of *value* on either side; None with too few.
+    """Return the share of ranks, of n + 1, at least as extreme as that of *value* on either side; None if there are too
+    few.
 
-    It asks nothing of the distribution, and cannot be below 2 / (n + 1).
+    It assumes no distribution, and cannot be below 2 / (n + 1).
     """
     count = len(before)
     if count < FEWEST["percentile"]:
@@ -260,11 +264,11 @@ def by_rank(before: NDArray[np.float64], value: float) -> float | None:
 
 
 def z_score(before: NDArray[np.float64], value: float) -> float | None:
-    """How many standard deviations *value* lies above the mean; None where nothing ever varied."""
+    """Return how many standard deviations *value* is above the mean; None if all values are equal."""
     deviation = float(before.std(ddof=1))
     return (value - float(before.mean())) / deviation if deviation > 0 else None
 
 
 def percentile_rank(before: NDArray[np.float64], value: float) -> float:
-    """The share of earlier values below *value*, ties counted half."""
+    """Return the share of earlier values below *value*, ties counted half."""
     return float(((before < value).sum() + 0.5 * (before == value).sum()) / len(before))

@@ -1,6 +1,6 @@
 """The page of trends: of one run against its history, or of a history's newest runs.
 
-Trends as figures: each KPI over the runs, its levels with intervals, and where they change.
+Trends are figures: each KPI over the runs, its levels with intervals, and its changes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from perfanalysis.verdicts.regression.verdict import CHANGED, KpiVerdict, Option
 from perfanalysis.verdicts.regression.watched import Acknowledged, keys_text
 
 VERSIONS = ("cluster.version", "version.psap.perf", "git.commit")
-"""Facts that name runs on the axis, the first that differs, where runs are not ordered by another."""
+"""Facts that name runs on the axis, the first that differs, unless runs are ordered by another."""
 MOST_LETTERS = 14
 BLUE, ORANGE, GREEN, RED, GREY = 0, 1, 11, 5, 8
 COLOURS = {"worse": RED, "better": GREEN, "different": BLUE, "acknowledged": ORANGE}
@@ -43,17 +43,17 @@ SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def trend_figures(regression: Regression, recording: RecordingVerdict, place: int) -> tuple[Figure, ...]:
-    """A figure for each KPI that changed, and one of the others together, at most MOST_UNCHANGED of them."""
+    """Return a figure for each KPI that changed, and one of the others together, at most MOST_UNCHANGED of them."""
     changed = [kpi for word in CHANGED for kpi in recording.kpis if kpi.word == word]
     others = [kpi for kpi in recording.kpis if kpi.word not in CHANGED and kpi.series is not None]
-    # what changed before is told before what never did
+    # earlier changes come before KPIs that never changed
     others.sort(key=lambda kpi: not kpi.places)
     figures = [_figure(regression, kpi, recording, place) for kpi in changed]
     shown = others[:MOST_UNCHANGED]
     if shown:
         charts = [trend_chart(regression, kpi, height=SMALL) for kpi in shown]
         more = len(others) - len(shown)
-        caption = "Every dot is a run." + (f" {more} more without a change stand in the table only." if more else "")
+        caption = "Each dot is a run." + (f" {more} more without a change are only in the table." if more else "")
         figures.append(
             Figure(f"unchanged_{place}", "No change of this run", caption, in_rows(charts), phrases_of((recording,)))
         )
@@ -62,8 +62,8 @@ def trend_figures(regression: Regression, recording: RecordingVerdict, place: in
 
 def _figure(regression: Regression, kpi: KpiVerdict, recording: RecordingVerdict, place: int) -> Figure:
     caption = (
-        f"Every dot is a run, the last is {regression.run}. Lines are the levels' means with their 95 % intervals; a "
-        "vertical line is where a level begins."
+        f"Each dot is a run, the last is {regression.run}. Lines are the means of levels with their 95 % "
+        "intervals; a vertical line is the begin of a level."
     )
     chart = trend_chart(regression, kpi, height=LARGE)
     return Figure(
@@ -72,7 +72,7 @@ def _figure(regression: Regression, kpi: KpiVerdict, recording: RecordingVerdict
 
 
 def trend_chart(regression: Regression, kpi: KpiVerdict, height: int) -> Chart:
-    """A KPI over the runs in their order; without a series only its own value."""
+    """A KPI over the runs in order; without a series, only its own value."""
     entries = () if kpi.series is None else kpi.series.entries
     numbers = np.array([kpi.kpi.known] if kpi.series is None else kpi.series.values, dtype=float)
     factor, unit = axis_scale(kpi.kpi.unit, numbers)
@@ -103,7 +103,7 @@ def _scaled(level: Level, factor: float) -> Level:
 
 
 def axis_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, str]:
-    """Factor and unit for an axis: milliseconds, percent and gigabytes where readers expect them."""
+    """Return factor and unit for an axis: milliseconds, percent and gigabytes if usual."""
     if unit == "seconds":
         return seconds_scale(values)
     if unit == "ratio":
@@ -115,7 +115,7 @@ def axis_scale(unit: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) 
 
 
 def phrases_of(recordings: Sequence[RecordingVerdict]) -> tuple[str, ...]:
-    """The labs of all of them, as plots show it."""
+    """Return the labs of all of them, as plots show them."""
     return labs_together(each.entry.lab for each in recordings).phrases
 
 
@@ -150,18 +150,18 @@ def _change_layers(kpi: KpiVerdict) -> tuple[Layer, ...]:
 
 
 def _ends(values: np.ndarray[tuple[int], np.dtype[np.float64]], levels: Sequence[Level]) -> tuple[float, float]:
-    """The part of the axis that holds values and intervals, with room; from 0 where that wastes little."""
+    """Return the range of values and intervals with a margin; from 0 if that wastes little space."""
     ends = [end for level in levels for end in (level.low, level.high) if end is not None]
     low, high = min(*values, *ends, values[0]), max(*values, *ends, values[0])
     room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
-    # a share of 100 % has nothing above it worth showing, a value near 0 is shown from 0
+    # nothing above a share of 100 % is worth showing; values near 0 are shown from 0
     return (0.0 if 0 <= low <= 0.5 * high else float(low - room)), float(high + room)
 
 
 def axis_labels(
     entries: Sequence[Entry], sorted_by: Sequence[str], compared: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """What the axis is called, and the name of each run on it: by what they are ordered, a version, or the day."""
+    """Return the label of the axis and the name of each run on it: by the order's key, a version, or the day."""
     for fact in (*sorted_by, *compared, *VERSIONS):
         values = [entry.value(fact) for entry in entries]
         texts = [DASH if value is None else value_text(value) for value in values]
@@ -182,28 +182,28 @@ def _day(entry: Entry) -> str:
 
 METHODS = {
     "change-point": (
-        "Change points: the best split of a KPI's series by the t test with equal variances, its p-value times the "
-        "number of splits looked at, at most 0.03, and again in each part. A change is this run's when it began at "
-        "most {recent} ago."
+        "Change points: the best split of a KPI's series by the t test with equal variances, if its p-value "
+        "times the number of tested splits is at most 0.03; repeated in each part. A change is attributed to "
+        "this run if it began at most {recent} ago."
     ),
     "z-score": (
-        "z-score: this run against the mean and standard deviation of those before it, as the t statistic of a "
-        "prediction interval, which knows that both are estimates."
+        "z-score: this run against the mean and standard deviation of the earlier runs, as the t statistic of "
+        "a prediction interval, which accounts for the uncertainty of both."
     ),
     "percentile": (
-        "Percentile: the rank of this run among those before it, on both sides; it asks nothing of a distribution."
+        "Percentile: the rank of this run among the earlier runs, on both sides; it assumes no distribution."
     ),
 }
 SHARED = (
-    "Values are compared by their logarithms where all are above 0, since noise is a share of what is measured; lines "
-    "are means on that scale with t intervals. Over all KPIs of the run p-values are corrected for false discoveries "
-    "(Benjamini and Hochberg), q is at most 0.05; a change must be at least {margin}, unless a rule of its own says "
-    "otherwise. Better and worse follow the direction that a KPI declares."
+    "Values are compared by their logarithms if all are above 0, since noise is proportional to the value; "
+    "lines are means on that scale with t intervals. Over all KPIs of the run, p-values are corrected for "
+    "false discoveries (Benjamini and Hochberg), q is at most 0.05; a change must be at least {margin}, "
+    "unless the KPI's rule has another margin. Better and worse follow the direction that a KPI declares."
 )
 
 
 def write_trends(regression: Regression, output: Path, formats: tuple[Format, ...] = ()) -> Path:
-    """Write regression.html, and its plots in *formats*, below *output*; the same verdict gives the same bytes."""
+    """Write regression.html, and its plots in *formats*, below *output*; equal verdicts have equal bytes."""
     error = regression.error
     page = {
         "what": "regressions",
@@ -216,14 +216,14 @@ def write_trends(regression: Regression, output: Path, formats: tuple[Format, ..
 
 
 def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> tuple[Path, tuple[Finding, ...]]:
-    """Write the page of a history's folder; returns where, and what was left out of the history.
+    """Write the page of a history's folder; return its path and findings.
 
-    Raises UsageError when it is none, or holds no run that went well.
+    Raises UsageError if it is not a history, or has no successful run.
     """
     history = load(folder)
     entries = history.entries()
     if not newest(entries):
-        raise UsageError(f"{folder} holds no run that went well: there are no trends to show")
+        raise UsageError(f"{folder} has no successful run: no trends to show")
     options = Options(selection=Selection(sorted_by=tuple(sorted_by)))
     notes = tuple(f"{finding.where}: {finding.text}" for finding in history.findings)
     return write_history_page(entries, folder.resolve().name, page, options, notes), history.findings
@@ -232,7 +232,7 @@ def history_page(folder: Path, page: Path, sorted_by: Sequence[str]) -> tuple[Pa
 def write_history_page(
     entries: Sequence[Entry], title: str, page: Path, options: Options, notes: tuple[str, ...] = ()
 ) -> Path:
-    """Write a page with the trends of a history: each newest recording that others are alike, against those."""
+    """Write a page with the trends of a history: each newest recording against comparable ones."""
     shown, verdicts = [], []
     for place, entry in enumerate(newest(entries)):
         regression = regress((entry,), entries, options, Acknowledged())
@@ -246,16 +246,16 @@ def write_history_page(
 
 
 def _runs(entries: Sequence[Entry], together: Regression) -> tuple[tuple[str, str], ...]:
-    """How many runs the trends are of, and how many are in none, by what became of them."""
+    """Return how many runs the trends cover, and how many they do not, by status."""
     shown = {entry.run for each in together.recordings for entry in (each.entry, *each.earlier)}
     absent = {entry.run: entry.status for entry in entries if entry.run not in shown}
     reasons = Counter("without a KPI" if status == "ok" else status for status in absent.values())
     others = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
-    return (("Runs in trends", str(len(shown))), *((("In no trend", others),) if others else ()))
+    return (("Runs in trends", str(len(shown))), *((("Not in a trend", others),) if others else ()))
 
 
 def newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Of the entries that may be compared with each other the newest that went well, in the order of their names."""
+    """Return the newest successful entry of each set of comparable entries, in the order of their names."""
     found: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: (entry.started_s, entry.run)):
         if entry.status == "ok" and entry.kpis:
@@ -290,7 +290,7 @@ def _facts(regression: Regression) -> tuple[tuple[str, str], ...]:
         ("Margin", f"{100 * options.margin:g} %"),
         ("Compared across", ", ".join(sorted(selection.compared))),
         ("Ignored", ", ".join(sorted(selection.ignored))),
-        ("Equal besides keys", ", ".join(sorted(selection.same))),
+        ("Equal facts besides keys", ", ".join(sorted(selection.same))),
         ("Left out", ", ".join(f"{name}={value}" for name, value in selection.skipped)),
         ("Ordered by", ", ".join((*selection.sorted_by, "time"))),
     )

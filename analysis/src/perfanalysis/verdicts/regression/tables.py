@@ -14,19 +14,19 @@ MOST_TEXT = 120
 FIELDS = (
     Field("KPI"),
     Field("verdict", "badge"),
-    Field("before", "number", help="median of the level before"),
-    Field("now", "number", help="median of the level that this run belongs to"),
-    Field("change", "number", help="of the medians; below it the 95 % interval of the means' ratio"),
-    Field("Hedges' g", "number", help="the change in standard deviations of a run"),
-    Field("q", "number", help="the p-value, corrected over all KPIs (Benjamini and Hochberg)"),
+    Field("before", "number", help="median of the previous level"),
+    Field("now", "number", help="median of the level of this run"),
+    Field("change", "number", help="ratio of the medians; below it the 95 % interval of the ratio of the means"),
+    Field("Hedges' g", "number", help="change in standard deviations of a run"),
+    Field("q", "number", help="p-value, corrected over all KPIs (Benjamini and Hochberg)"),
     Field("since", "code"),
-    Field("runs", "number", help="runs at this level, this one included"),
+    Field("runs", "number", help="runs at this level, including this one"),
     Field("better"),
 )
 
 
 def kpi_table(recording: RecordingVerdict) -> Table:
-    """A row for each KPI, the gravest first."""
+    """Return a row for each KPI, the most severe first."""
     kpis = sorted(recording.kpis, key=lambda kpi: (WORDS.index(kpi.word), not kpi.places))
     rows = tuple(_row(kpi) for kpi in kpis)
     return Table("KPIs", FIELDS, rows, sort=True)
@@ -58,7 +58,7 @@ def _row(kpi: KpiVerdict) -> tuple[Cell, ...]:
         Cell(quantity(effect.before, unit), sort=effect.before),
         Cell(quantity(effect.after, unit), sort=effect.after),
         Cell(change.text, interval, change.reason, change.sort) if change.text else change,
-        Cell("", reason="no value differs from another") if effect.g is None else Cell(number(effect.g), sort=effect.g),
+        Cell("", reason="all values are equal") if effect.g is None else Cell(number(effect.g), sort=effect.g),
         Cell(f"{kpi.change.q:.2g}", sort=kpi.change.q),
         Cell(kpi.change.first.run),
         Cell(number(kpi.change.runs), sort=float(kpi.change.runs)),
@@ -67,7 +67,9 @@ def _row(kpi: KpiVerdict) -> tuple[Cell, ...]:
 
 
 def changed_with(kpi: KpiVerdict) -> dict[str, tuple[object, object]]:
-    """Facts and free keys in which the first run of the new level differs from the one before it in the series."""
+    """Return facts and free keys that differ between the first run of the new level and the one before it in the
+    series.
+    """
     if kpi.change is None or kpi.series is None:
         return {}
     entries = kpi.series.entries
@@ -83,7 +85,7 @@ def _side(entry: Entry) -> Side:
 
 
 def suspects_table(recording: RecordingVerdict) -> Table | None:
-    """What else changed when a level did; None where no KPI changed, or nothing else did."""
+    """Return what else changed together with a level; None if no KPI changed, or nothing else did."""
     rows: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
     for kpi in recording.kpis:
         if kpi.change is None or kpi.word in ("same", "too little history"):
@@ -104,8 +106,8 @@ def suspects_table(recording: RecordingVerdict) -> Table | None:
         (Cell(run), Cell(name), Cell(before), Cell(after), Cell(", ".join(names)))
         for (run, name), (before, after, names) in rows.items()
     )
-    note = "What differs between the first run of the new level and the run before it: it may be the cause, or not."
-    return Table("What else changed with it", fields, cells, note)
+    note = "Differences between the first run of the new level and the run before it; they may be the cause."
+    return Table("Other changes at the same time", fields, cells, note)
 
 
 def _cut(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The verdict on a run: each KPI of each recording against those before it."""
+"""The verdict on a run: each KPI of each recording against the earlier runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Word = Literal["worse", "better", "different", "same", "acknowledged", "too litt
 WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")
 CHANGED: tuple[Word, ...] = ("worse", "different", "better", "acknowledged")
 FALSE_DISCOVERIES = 0.05
-"""The share of changes told that may be none, over all KPIs of a run."""
+"""The share of reported changes that may be false, over all KPIs of a run."""
 
 
 @dataclass(frozen=True)
@@ -47,32 +47,32 @@ class Options:
     method: Method = "change-point"
     margin: float = 0.05
     recent: int = 5
-    """A change that began at most so many runs ago, the judged one included, is the run's; an older one is history."""
+    """A change that began at most so many runs ago, including the judged one, is the run's; an older one is history."""
     selection: Selection = field(default_factory=Selection)
     watched: tuple[Watch, ...] = ()
-    """Only these KPIs are judged, as each says; empty: all, as they declare."""
+    """Judge only these KPIs, with their rules; empty: all, as declared."""
     notes: tuple[str, ...] = ()
-    """What else a reader of the verdict must know of how it was asked for."""
+    """Notes on the request for readers of the verdict."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """The change that a KPI's last value belongs to: the run with which it began, its effect and p-values."""
+    """The change that a KPI's last value belongs to: its first run, effect and p-values."""
 
     first: Entry
     runs: int
-    """Runs at the new level, the judged one included."""
+    """Runs at the new level, including the judged one."""
     effect: Effect
     p: float
     q: float = 1.0
     """The p-value corrected over all KPIs of the run."""
     statistic: tuple[str, float | None] | None = None
-    """By a method that looks at this run alone: `z` or `percentile`, and its value."""
+    """By a method that judges this run alone: `z` or `percentile`, and its value."""
 
 
 @dataclass(frozen=True)
 class KpiVerdict:
-    """What became of one KPI; `change` is None when there is none, `reason` says why it has no verdict."""
+    """The verdict on one KPI; `change` is None if there is none, `reason` states why it has no verdict."""
 
     kpi: KpiValue
     count: int
@@ -80,34 +80,34 @@ class KpiVerdict:
     word: Word
     change: Change | None
     older: tuple[str, ...] = ()
-    """The runs with which earlier changes began."""
+    """The first runs of earlier changes."""
     reason: str = ""
     series: Series | None = None
     watch: Watch = EVERYTHING
     places: tuple[int, ...] = ()
-    """Where in the series levels begin, the first excepted."""
+    """The indices in the series where levels begin, except the first."""
 
     @property
     def direction(self) -> Better:
-        """Which way is better, as it was judged."""
+        """The direction by which it was judged."""
         return self.watch.direction or self.kpi.direction
 
     @cached_property
     def began(self) -> tuple[int, ...]:
-        """Where levels begin; by a method that looks at this run alone, that run has its own if it is unlike them."""
+        """Return where levels begin; by a method that judges this run alone, an outlier has its own level."""
         if self.change is None or self.word not in CHANGED or self.places or self.series is None:
             return self.places
         return (len(self.series.values) - 1,)
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """The levels of its series; none where there is too little history to tell."""
+        """Return the levels of its series; empty if the history is too short."""
         known = self.series is not None and self.word != "too little history"
         return levels_of(self.series.values, self.began) if known and self.series is not None else ()
 
     @property
     def changed_with(self) -> tuple[str, ...]:
-        """The runs with which this KPI's levels began, where that is sure enough."""
+        """Return the runs with which this KPI's levels began, if that is significant."""
         sure = self.change is not None and self.change.q <= FALSE_DISCOVERIES
         return (*self.older, self.change.first.run) if sure and self.change is not None else self.older
 
@@ -118,11 +118,11 @@ class RecordingVerdict:
 
     entry: Entry
     earlier: tuple[Entry, ...]
-    """What it was compared with, in order."""
+    """The entries it was compared with, in order."""
     kpis: tuple[KpiVerdict, ...]
 
     def confirms(self, kpi: KpiVerdict) -> bool:
-        """Whether the KPI that must confirm a change, if one must, changed near the run with which it began."""
+        """Return whether the confirming KPI, if one is declared, changed near the first run of the change."""
         if kpi.watch.confirmed_by is None or kpi.change is None:
             return True
         places = {entry.run: place for place, entry in enumerate((*self.earlier, self.entry))}
@@ -140,26 +140,26 @@ class Regression:
     recordings: tuple[RecordingVerdict, ...]
     notes: tuple[str, ...]
     data_errors: tuple[str, ...] = ()
-    """What makes the numbers of the run incomplete; known of a run directory only."""
+    """What makes the numbers of the run incomplete; only known for a run directory."""
 
     def kpis(self) -> tuple[KpiVerdict, ...]:
-        """The verdict on every KPI of every recording."""
+        """Return the verdict on every KPI of every recording."""
         return tuple(kpi for each in self.recordings for kpi in each.kpis)
 
     def of(self, word: Word) -> tuple[tuple[RecordingVerdict, KpiVerdict], ...]:
-        """All KPIs with that verdict."""
+        """Return all KPIs with that verdict."""
         return tuple((each, kpi) for each in self.recordings for kpi in each.kpis if kpi.word == word)
 
     def counts(self) -> dict[Word, int]:
-        """How many KPIs have each verdict."""
+        """Return the number of KPIs with each verdict."""
         found = Counter(kpi.word for each in self.recordings for kpi in each.kpis)
         return {word: found[word] for word in WORDS}
 
     @cached_property
     def error(self) -> AnalysisError | None:
-        """The error that a program must end with: incomplete data before a regression before nothing to judge by."""
+        """Return the error to exit with: incomplete data, else a regression, else too little history."""
         if self.data_errors:
-            return DataQualityError(f"the data is not complete: {'; '.join(self.data_errors)}")
+            return DataQualityError(f"the data is incomplete: {'; '.join(self.data_errors)}")
         worse = self.of("worse")
         if worse:
             names = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
@@ -173,13 +173,13 @@ class Regression:
         if not counts:
             return ""
         missing = counted(needed - max(counts), "more run")
-        return f": {method} needs {needed} runs like it before it, and has {max(counts)}; add {missing} to the history"
+        return f": {method} needs {needed} comparable earlier runs, found {max(counts)}; add {missing} to the history"
 
 
 def regress(
     current: Sequence[Entry], history: Sequence[Entry], options: Options, acknowledged: Acknowledged
 ) -> Regression:
-    """Judge the recordings of one run by a history, which may hold the run itself."""
+    """Judge the recordings of one run by a history, which may contain the run itself."""
     check_names(options.selection, (*current, *history))
     found = [_recording(entry, alike(entry, history, options.selection), options) for entry in current]
     judged = _with_words(_with_corrected(found), options, acknowledged)
@@ -189,7 +189,7 @@ def regress(
     )
     keyless = {entry.recording for entry in current if not entry.keys}
     notes += tuple(
-        f"{name} has no settings marked as keys: it is compared with those of its kind that have none either"
+        f"{name} has no settings marked as keys: it is compared with recordings of its kind without keys"
         for name in sorted(keyless)
     )
     notes += tuple(
@@ -212,7 +212,7 @@ def _look(series: Series, options: Options) -> KpiVerdict:
     before = len(values) - 1
     needed = FEWEST[options.method]
     if before < needed:
-        reason = f"{options.method} needs {needed} earlier values, has {before}"
+        reason = f"{options.method} needs {needed} earlier values, found {before}"
         return KpiVerdict(series.kpi, before, "too little history", None, (), reason, series)
     if options.method == "change-point":
         return _by_change_point(series, values, options.recent)
@@ -245,21 +245,21 @@ def _by_outlier(series: Series, values: NDArray[np.float64], method: Method) -> 
         p, statistic = by_score(scale[:-1], float(scale[-1])), ("z", z_score(scale[:-1], float(scale[-1])))
     else:
         p, statistic = by_rank(before, float(value[0])), ("percentile", percentile_rank(before, float(value[0])))
-    # enough values were counted before
+    # the number of values was checked before
     assert p is not None  # noqa: S101
     change = Change(series.entries[-1], 1, effect(before, value), p, statistic=statistic)
     return KpiVerdict(series.kpi, len(before), "same", change, (), "", series)
 
 
 def _with_corrected(recordings: Sequence[RecordingVerdict]) -> tuple[RecordingVerdict, ...]:
-    """With each change's p-value corrected over all KPIs that were judged; one without a change counts as p = 1.
+    """Return the verdicts with p-values corrected over all judged KPIs; one without a change counts as p = 1.
 
     Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. J. R. Statist. Soc. B 57, 1995.
     """
     judged = [kpi for each in recordings for kpi in each.kpis if kpi.word != "too little history"]
     if all(kpi.change is None for kpi in judged):
         return tuple(recordings)
-    # takes a second to import, and most nights nothing changed
+    # takes a second to import, and usually nothing changed
     from scipy.stats import false_discovery_control
 
     p_values = [1.0 if kpi.change is None else kpi.change.p for kpi in judged]
@@ -300,10 +300,10 @@ def _with_word(
 
 
 def word_of(kpi: KpiValue, change: Change, margin: float, watch: Watch = EVERYTHING) -> Word:
-    """What a change means: sure enough over all KPIs, no smaller than the margin, and in which direction."""
+    """Return the verdict on a change: significant over all KPIs, at least as large as the margin, and its direction."""
     moved = change.effect.after - change.effect.before
     least = margin if watch.margin is None else watch.margin
-    # a change from 0 is no share of anything: any counts
+    # a change from 0 has no relative size: any counts
     small = change.effect.change is not None and abs(change.effect.change) < least
     if change.q > FALSE_DISCOVERIES or small or moved == 0:
         return "same"

@@ -1,8 +1,6 @@
-"""Which KPIs are judged, and how, where not all of them are judged alike.
+"""Select the KPIs to judge, and how, if not all of them are judged in the same way.
 
-Changes that someone has looked at and accepted, until a date.
-
-What an orion config and orion's acknowledgements say to `regress`.
+Also read changes that a person accepted until a date, and orion's configs and acknowledgements.
 """
 
 from __future__ import annotations
@@ -30,27 +28,27 @@ from perfanalysis.results.history.documents import Entry
 from perfanalysis.results.history.folder import load
 
 Better = Literal["higher", "lower", "neither", "either"]
-"""Which way is better; `either`: a change is worse whichever way it goes."""
+"""Which direction is better; `either`: a change in any direction is worse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """KPIs to judge, and how; None: as the KPI declares, or as the options say."""
+    """KPIs to judge, and how; None: as the KPI declares, or as the options state."""
 
     kpi: str
-    """A name as in the history; `*` stands for any letters."""
+    """A name as in the history; `*` matches any characters."""
     direction: Better | None = None
     margin: float | None = None
     keys: Mapping[str, Any] = field(default_factory=dict)
     """Only in recordings whose keys or facts have these values; empty: in all."""
     confirmed_by: str | None = None
-    """A change counts only when this KPI of the same recording changed too …"""
+    """A change counts only if this KPI of the same recording changed too …"""
     within: int = 5
     """… at most so many runs away."""
     at: str = field(default="", compare=False)
 
     def fits(self, kpi: str, entry: Entry) -> bool:
-        """Whether it says how that KPI of that recording is judged."""
+        """Return whether it applies to that KPI of that recording."""
         return fnmatch.fnmatchcase(kpi, self.kpi) and all(
             entry.value(name) == value for name, value in self.keys.items()
         )
@@ -60,28 +58,30 @@ EVERYTHING = Watch("*")
 
 
 def watch_of(watched: Sequence[Watch], kpi: str, entry: Entry) -> Watch | None:
-    """The first that fits; None for a KPI that is not to be judged. With none at all, each KPI is, as it declares."""
+    """Return the first match; None for a KPI that is not judged. If there are none at all, every KPI is judged as
+    declared.
+    """
     return next((watch for watch in watched or (EVERYTHING,) if watch.fits(kpi, entry)), None)
 
 
 def unseen(watched: Sequence[Watch], current: Sequence[Entry]) -> tuple[str, ...]:
-    """A sentence for each that fits no KPI of any recording."""
+    """Return a sentence for each that matches no KPI of any recording."""
     return tuple(
-        f"watched, but in no recording: {watch.kpi}{keys_text(watch.keys)}"
+        f"watched, but missing in all recordings: {watch.kpi}{keys_text(watch.keys)}"
         for watch in watched
         if not any(watch.fits(kpi, entry) for entry in current for kpi in entry.kpis)
     )
 
 
 def keys_text(keys: Mapping[str, Any]) -> str:
-    """` (key value, …)`, or nothing."""
+    """Return ` (key value, …)`, or an empty text."""
     return f" ({', '.join(f'{name} {value_text(value)}' for name, value in keys.items())})" if keys else ""
 
 
 def read_watched(path: Path) -> tuple[Watch, ...]:
-    """Read a YAML list of `{kpi}` with perhaps direction, margin, keys, confirmed_by and within.
+    """Read a YAML list of `{kpi}` with optional direction, margin, keys, confirmed_by and within.
 
-    Raises UsageError naming file and line of what is wrong.
+    Raises UsageError with file and line.
     """
     found = load_each(path, Watch)
     if not found:
@@ -94,7 +94,7 @@ def read_watched(path: Path) -> tuple[Watch, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """The change of *kpi* that began with *run* is accepted up to and with the day *expires* (None: without an end)."""
+    """The change of *kpi* that began with *run* is accepted up to and including *expires* (None: without an end)."""
 
     kpi: str
     run: str
@@ -104,36 +104,36 @@ class Acknowledgement:
     """Only of recordings with these keys; empty for all."""
 
     def covers(self, kpi: str, first: Entry) -> bool:
-        """Whether it is about the change of *kpi* whose new level began with *first*."""
+        """Return whether it covers the change of *kpi* whose new level began with *first*."""
         same = all(first.value(name) == value for name, value in self.keys.items())
         return self.kpi == kpi and self.run == first.run and same
 
     @property
     def sentence(self) -> str:
-        """`until 2027-01-31: audit log is on now`."""
+        """Return a text such as `until 2027-01-31: audit log is on now`."""
         return f"{'without an end' if self.expires is None else f'until {self.expires}'}: {self.reason}"
 
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """Those of a file that hold today, and those that do not any more."""
+    """The valid entries of a file, and the expired ones."""
 
     valid: tuple[Acknowledgement, ...] = ()
     expired: tuple[Acknowledgement, ...] = ()
 
     def __add__(self, other: Acknowledged) -> Acknowledged:
-        """Those of two files."""
+        """Return the entries of two files."""
         return Acknowledged(self.valid + other.valid, self.expired + other.expired)
 
     def find(self, kpi: str, first: Entry) -> Acknowledgement | None:
-        """The one that covers a change, or None."""
+        """Return the one that covers a change, or None."""
         return next((each for each in self.valid if each.covers(kpi, first)), None)
 
 
 def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
-    """Read a YAML list of `{kpi, run, expires, reason}` and perhaps `keys`.
+    """Read a YAML list of `{kpi, run, expires, reason}` with optional `keys`.
 
-    Raises UsageError naming file and line of what is wrong.
+    Raises UsageError with file and line.
     """
     read = load_each(path, Acknowledgement)
     over = [entry for entry in read if entry.expires is not None and entry.expires < today]
@@ -147,20 +147,22 @@ CONDITIONS: Mapping[str, str] = {
     "ContainersReady": "pod_containers_ready",
     "Ready": "reported_pod_ready",
 }
-"""The name of a quantile → how the KPIs of a kube-burner run that are its percentiles begin."""
+"""The name of a quantile → the prefix of the KPIs of a kube-burner run that are its percentiles."""
 ACKNOWLEDGED = frozenset(("uuid", "metric", "reason", "version", "test"))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What is to be judged, and what of the config has no counterpart here."""
+    """What to judge, and which parts of the config are not supported."""
 
     watched: tuple[Watch, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def judged_by(config: Path | None, test: str | None, variables: str | None, folder: Path) -> Judged:
-    """What a config says to `regress` on the history in *folder*; nothing without a config. Raises UsageError."""
+    """Return what a config requests of `regress` for the history in *folder*; empty without a config. Raises
+    UsageError.
+    """
     if config is None:
         return Judged()
     known = {name for entry in load(folder).entries() for name in entry.kpis}
@@ -168,10 +170,10 @@ def judged_by(config: Path | None, test: str | None, variables: str | None, fold
 
 
 def read_judged(path: Path, test: str | None, variables: str | None, known: Collection[str] = ()) -> Judged:
-    """The watched KPIs of a test of a config. `variables` is a JSON object, `known` are the KPIs of the history.
+    """Return the watched KPIs of a test of a config. `variables` is a JSON object, `known` are the KPIs of the history.
 
-    A metric is the KPI named like its column (what `import orion` makes), or, where only that is known, the KPI of a
-    kube-burner run that is the same number. Raises UsageError.
+    A metric is the KPI named after its column (as by `import orion`) or, if only that is known, the KPI of a
+    kube-burner run with the same meaning. Raises UsageError.
     """
     chosen = chosen_test(read_config(path, read_variables(variables)), test, path)
     judged = tuple(metric for metric in chosen.metrics if not metric.carried and not metric.not_done)
@@ -179,10 +181,11 @@ def read_judged(path: Path, test: str | None, variables: str | None, known: Coll
     if chosen.metadata:
         names = ", ".join(sorted(chosen.metadata))
         notes.append(
-            f"{path}: metadata ({names}) chooses runs of orion's index; here runs are chosen by the keys of the history"
+            f"{path}: metadata ({names}) selects runs of orion's index; perfanalysis selects runs by the keys "
+            "of the history"
         )
     if not judged:
-        raise UsageError(f"{path}: test {chosen.name} has no metric that can be judged")
+        raise UsageError(f"{path}: the metrics of test {chosen.name} cannot be judged")
     kpis = {metric.column: _kpi(metric, known) for metric in chosen.metrics}
     return Judged(tuple(_watch_of_metric(metric, kpis) for metric in judged), tuple(notes))
 
@@ -194,7 +197,7 @@ def _kpi(metric: Metric, known: Collection[str]) -> str:
 
 
 def kube_burner_kpi(metric: Metric) -> str:
-    """The KPI of a kube-burner run that a metric of quantile documents is; empty for every other metric."""
+    """Return the KPI of a kube-burner run for a metric of quantile documents; empty for every other metric."""
     condition = metric.fields.get("quantileName", metric.fields.get("quantileName.keyword"))
     name = CONDITIONS.get(str(condition))
     if metric.metric_name != "podLatencyQuantilesMeasurement" or metric.aggregate is not None or name is None:
@@ -213,9 +216,9 @@ def _watch_of_metric(metric: Metric, kpis: Mapping[str, str]) -> Watch:
 
 
 def read_orion_acknowledged(path: Path) -> Acknowledged:
-    """orion's acknowledgements, which have no end: `ack`, a list of `{uuid, metric, reason}`.
+    """Return orion's acknowledgements, which do not expire: `ack`, a list of `{uuid, metric, reason}`.
 
-    A uuid is one run of one test and version, so `test` and `version` of an entry add nothing. Raises UsageError naming
+    A uuid is one run of one test and version, so `test` and `version` of an entry add nothing. Raises UsageError with
     file and line.
     """
     loaded = read_template(path, {})

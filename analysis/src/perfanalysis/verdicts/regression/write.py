@@ -1,6 +1,6 @@
 """Judge a run by a history and write the verdict: documents, Markdown, JUnit and a page of trends.
 
-The verdict on a run as documents: psap.perf/regression/1, suites of JUnit and Markdown.
+The documents are psap.perf/regression/1, suites of JUnit and Markdown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHANGES = (Field("verdict"), Field("recording"), Field("KPI"), Field("what chang
 
 
 def regression_document(regression: Regression) -> Document:
-    """The document psap.perf/regression/1."""
+    """Return the document psap.perf/regression/1."""
     error, options = regression.error, regression.options
     return {
         "schema": "psap.perf/regression/1",
@@ -108,7 +108,7 @@ def _change(verdict: KpiVerdict, change: Change) -> Document:
 
 
 def sentence(verdict: KpiVerdict) -> str:
-    """`from 4.10 s to 5.30 s (+29 %, 95 % interval +20 % to +38 %) since RUN`; why there is no verdict, else."""
+    """Return `from 4.10 s to 5.30 s (+29 %, 95 % interval +20 % to +38 %) since RUN`, or why there is no verdict."""
     if verdict.change is None:
         return verdict.reason or "no change"
     effect = verdict.change.effect
@@ -121,7 +121,7 @@ def sentence(verdict: KpiVerdict) -> str:
 
 
 def suites_of(regression: Regression) -> tuple[Suite, ...]:
-    """A suite a recording, a test case a KPI; worse fails, too little history is skipped."""
+    """Return a suite per recording, a test case per KPI; worse fails, too little history is skipped."""
     return tuple(
         Suite(
             recording.entry.recording,
@@ -139,7 +139,7 @@ def _outcome(kpi: KpiVerdict) -> tuple[Outcome, str]:
 
 
 def markdown_text(regression: Regression) -> str:
-    """A summary for a pull request: the counts, then a table of all that changed."""
+    """Return a summary for a pull request: the counts, then a table of all changes."""
     counts = ", ".join(f"{number} {word}" for word, number in regression.counts().items() if number)
     lines = [f"# {plain(regression.run)} against its history", "", f"{counts or 'nothing to judge'}.", ""]
     changed = [(word, each, kpi) for word in CHANGED for each, kpi in regression.of(word)]
@@ -157,7 +157,7 @@ STEM = "regression"
 
 @dataclass(frozen=True)
 class Written:
-    """Where the verdict is, what was found on the way, and the error that a program must end with."""
+    """The paths of the verdict, the findings, and the error to exit with."""
 
     json: Path
     markdown: Path
@@ -178,20 +178,20 @@ def regress_run(
 ) -> Written:
     """Judge a run directory, or a run of the history by its id, by the history in *folder*, which is not changed.
 
-    Raises UsageError when there is no such run or no such history.
+    Raises UsageError if there is no such run or no such history.
     """
     history = load(folder)
     document, errors = _document(run, history, folder, kinds)
     current = entries_of(document)
     if not current:
-        raise UsageError(f"{run} holds no recording: there is nothing to judge")
+        raise UsageError(f"{run} has no recording: nothing to judge")
     regression = regress(current, history.entries(), options, acknowledged)
     complete = replace(regression, data_errors=errors, notes=(*errors, *regression.notes))
     return _write(complete, document, history.findings, output, formats)
 
 
 def _document(run: Path | str, history: History, folder: Path, kinds: Kinds) -> tuple[Document, tuple[str, ...]]:
-    """What a history keeps of the run, and what makes its data incomplete."""
+    """Return the history's document of the run, and what makes its data incomplete."""
     if Path(run).is_dir():
         with scratch_folder() as tables:
             result = analyse_run(Path(run), tables, AnalysisOptions(kinds))

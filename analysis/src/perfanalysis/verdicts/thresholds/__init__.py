@@ -1,1 +1,1 @@
-"""Judge a run by thresholds: a verdict file, JUnit, a part of the report, an exit code."""
+"""Judge a run against thresholds: a verdict file, JUnit, a section of the report, an exit code."""

@@ -21,14 +21,14 @@ from perfanalysis.workloads.run_analysis import report_directory
     "words",
     multiple=True,
     metavar="NAME=LIMIT",
-    help="A limit on a measure, such as time_to_ready_p99=5s, 'submission_rate>=20/s' or lost=0; can be repeated.",
+    help="Limit of a measure, such as time_to_ready_p99=5s, 'submission_rate>=20/s' or lost=0; repeatable.",
 )
 @click.option(
     "--thresholds-from",
     type=click.Choice(["settings"]),
-    help="Take the thresholds that the run itself was given; --threshold changes single ones.",
+    help="Use the thresholds in the run's settings; --threshold overrides single ones.",
 )
-@click.option("--allow-unjudged", is_flag=True, help="A measure with too few values is no failure.")
+@click.option("--allow-unjudged", is_flag=True, help="Do not fail if a measure has too few values.")
 @OUTPUT
 def judge_command(
     run: Path,
@@ -38,10 +38,10 @@ def judge_command(
     allow_unjudged: bool,
     output: Path | None,
 ) -> None:
-    """Judge RUN by thresholds: verdict.json, junit.xml, and an exit code.
+    """Judge RUN against thresholds; write verdict.json and junit.xml.
 
-    Exit code 4: a threshold was missed. 5: workloads were lost or cannot be accounted for. 6: a measure has too few
-    values. `perfanalysis measures` lists what can be judged; the next report shows the verdict.
+    `perfanalysis measures` lists the measures; the next report shows the verdict. Exit code 4: a threshold was missed.
+    5: workloads were lost or are not accounted for. 6: a measure has too few values.
     """
     given = thresholds_of_settings(run) if thresholds_from is not None else {}
     thresholds = {**given, **parse_words(words)}
@@ -59,6 +59,6 @@ def judge_command(
 @click.command("measures")
 @WORKLOADS
 def measures_command(kinds: Kinds) -> None:
-    """List what thresholds can be set on, with unit and the way that is better."""
+    """List the measures that thresholds can limit, with unit and better direction."""
     for name, measure in sorted(declared_measures(kinds).items()):
         click.echo(f"{name:30} {measure.unit:12} {measure.direction:8} {measure.help}")

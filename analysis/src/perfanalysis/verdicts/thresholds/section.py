@@ -1,4 +1,4 @@
-"""The report's part about verdicts: every verdict.json below the run as a table."""
+"""The report's section about verdicts: every verdict.json below the run as a table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FIELDS = (
     Field("Threshold", "code"),
     Field("Measured", "number"),
     Field("Recording"),
-    Field("What it is"),
+    Field("Description"),
 )
 
 
 def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
-    """What the flow judged, all cells in one table, and what `perfanalysis judge` wrote to `target`."""
+    """Return what the flow judged, all cells in one table, and what `perfanalysis judge` wrote to `target`."""
     places = {path.parent.resolve() for path in run_directory.rglob(VERDICT_FILE) if path.parent.name != "report"}
     by_flow = _verdicts(sorted(places - {target.resolve()}), run_directory.resolve())
     by_hand = _verdicts([target.resolve()], run_directory.resolve())
-    found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
+    found = (("Thresholds of the run", by_flow), ("Thresholds passed to perfanalysis judge", by_hand))
     tables = [_table(title, verdicts) for title, verdicts in found if verdicts]
     regressions = [mapping(document.get("regression")) for _, document in by_hand if document.get("regression")]
     return (*(table for table in tables if table.rows), *map(_regression_table, regressions))
@@ -35,12 +35,12 @@ def _regression_table(regression: Document) -> Table:
     reason = (
         f"Exit code {regression.get('exit_code')}: {regression.get('reason')}. " if regression.get("reason") else ""
     )
-    note = f"{reason}regression.html beside this report has the trends. Method: {regression.get('method')}."
-    return Table("Judged by its history", fields, rows, note)
+    note = f"{reason}regression.html in the same folder has the trends. Method: {regression.get('method')}."
+    return Table("Judged against the history", fields, rows, note)
 
 
 def _verdicts(places: list[Path], run_directory: Path) -> list[tuple[str, Document]]:
-    """The verdicts in these folders, each with the name of its place in the run."""
+    """Return the verdicts in these folders, each with the name of its place in the run."""
     found = []
     for place in places:
         document, _findings = read_document(place / VERDICT_FILE, "verdict", VERDICT_FILE)

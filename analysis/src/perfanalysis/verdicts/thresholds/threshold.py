@@ -1,9 +1,8 @@
-"""Thresholds: `{time_to_ready_p99: 5s, lost: 0, submission_rate: ">= 20/s"}`, checked before anything is measured.
+"""Thresholds: `{time_to_ready_p99: 5s, lost: 0, submission_rate: ">= 20/s"}`, checked before a test starts.
 
-Everything a threshold can be set on, with its unit and the way that is better: the declared KPIs of every kind.
-
-A KPI can be named as it is. What a KPI is a statistic of can also be named with every other one: p50, p90, p95, p99,
-max, mean. Beside them stand the counts of the recorder's accounts.
+They limit measures, each with a unit and a better direction: the declared KPIs of every kind by their names. If a KPI
+is a statistic of values, other statistics of the same values are measures too: p50, p90, p95, p99, max, mean. So are
+the counts of the recorder's accounting.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from perfanalysis.workloads.workload_type import Analysis
 
 LATENCIES = "latencies"
 ACCOUNTED = "recording.json"
-"""The kind of recording that has a recorder's accounts."""
+"""The kind of recording with a recorder's accounting."""
 MEAN = "mean"
 COUNTS: Mapping[str, tuple[str, Direction]] = {
-    "submitted": ("workloads whose submission was tried", "higher"),
+    "submitted": ("workloads that the test tried to submit", "higher"),
     "completed": ("workloads that completed", "higher"),
-    "failed": ("workloads that failed, or that the API server refused", "lower"),
+    "failed": ("workloads that failed or that the API server refused", "lower"),
     "lost": ("workloads that were lost", "lower"),
-    "running": ("workloads that had not ended when the recording did", "lower"),
-    "churned": ("workloads that the test deleted to put others in their place", "neither"),
+    "running": ("workloads that had not ended at the end of the recording", "lower"),
+    "churned": ("workloads that the test deleted to replace them", "neither"),
 }
 """Numbers of the recorder's accounting.json that can be judged."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure's name, help, unit and direction; `of` where it is a statistic of kept values.
+    """A measure's name, help, unit and direction; `of` if it is a statistic of stored values.
 
     `markers` are the kinds of recordings that have it.
     """
@@ -56,7 +55,7 @@ class Measure:
 
 
 def declared_measures(kinds: Kinds) -> dict[str, Measure]:
-    """Every measure by name."""
+    """Return every measure by name."""
     found = _of_kpis(kinds)
     counted = frozenset({ACCOUNTED})
     found |= {
@@ -66,20 +65,20 @@ def declared_measures(kinds: Kinds) -> dict[str, Measure]:
 
 
 def _of_kpis(kinds: Kinds) -> dict[str, Measure]:
-    """The KPIs of every kind; two kinds that share a name must mean the same by it."""
+    """Return the KPIs of every kind; kinds that share a name must give it the same meaning."""
     found: dict[str, Measure] = {}
     for marker, kind in kinds.all.items():
         for kpi in kind.kpis:
             made = Measure(kpi.name, kpi.help, kpi.unit, kpi.direction, frozenset({marker}), kpi.of)
             before = found.get(kpi.name, made)
             if (before.unit, before.direction) != (made.unit, made.direction):
-                raise ValueError(f"KPI {kpi.name} is declared twice, with other units or directions")
+                raise ValueError(f"KPI {kpi.name} is declared twice, with different units or directions")
             found[kpi.name] = replace(before, markers=before.markers | made.markers)
     return found
 
 
 def _statistics_of(declared: Iterable[Measure]) -> Iterator[Measure]:
-    """Every statistic of what KPIs are statistics of."""
+    """Return every statistic of the values whose statistics are KPIs."""
     for of, one in {one.of.measure: (one.of, one) for one in declared if one.of is not None}.values():
         for statistic in (*STATISTICS, MEAN):
             name, words = f"{of.measure}_{statistic}", f"{statistic} of {of.help}"
@@ -87,7 +86,7 @@ def _statistics_of(declared: Iterable[Measure]) -> Iterator[Measure]:
 
 
 def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Measure], Value]:
-    """A function that gives the value of each declared measure for one recording."""
+    """Return a function that returns the value of each declared measure for one recording."""
     kpis = {value.name: value for value in analysis.kpis}
 
     def value_of(declared: Measure) -> Value:
@@ -106,13 +105,13 @@ def measure_of(analysis: Analysis, accounting: Document) -> Callable[[Measure], 
 
 
 def accounting_of(analysis: Analysis) -> Document:
-    """The recorder's accounts beside a recording; empty while it has not ended."""
+    """Return the recorder's accounting of a recording; empty until it has ended."""
     path = analysis.place.directory / "accounting.json"
     return read_document(path, "accounting", path.name)[0] or {}
 
 
 def values_of_step(analysis: Analysis, step: str) -> NDArray[np.float64]:
-    """The finite times of a step, in seconds: of a scale test on the client's clock, in the order of submission."""
+    """Return the finite times of a step in seconds; of a scale test, on the client's clock, by submission."""
     for sample in analysis.samples:
         if sample.name == step:
             return sample.values[np.isfinite(sample.values)]
@@ -125,7 +124,7 @@ def values_of_step(analysis: Analysis, step: str) -> NDArray[np.float64]:
 
 
 def _absent(of: StatisticOf, kpis: Iterable[KpiValue]) -> Value:
-    """That a measure does not occur in a recording is what its KPIs say."""
+    """Return why a measure is missing in a recording, as its KPIs state."""
     same = (kpi.reason for kpi in kpis if kpi.of is not None and kpi.of.measure == of.measure and kpi.number is None)
     return Value(None, next((reason for reason in same if reason), f"this recording has no values of {of.measure}"))
 
@@ -140,7 +139,7 @@ def _count(accounting: Document, name: str) -> Value:
     value = accounting.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
         return Value(float(value), None)
-    return Value(None, "the recorder has not stated it: it has not ended, or was killed")
+    return Value(None, "no accounting: the recorder has not ended, or was killed")
 
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -159,12 +158,12 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     "bytes": {"": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
 }
 RATE = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}
-"""What may stand behind a number, by the measure's unit. Any other unit takes a bare number or its own name."""
+"""Suffixes of a number, by the measure's unit. For any other unit: none, or the name of the unit."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A limit on a measure, in the measure's unit; `text` is it as its user wrote it."""
+    """A limit of a measure, in the measure's unit; `text` is the limit as the user wrote it."""
 
     measure: Measure
     operator: str
@@ -172,21 +171,21 @@ class Threshold:
     text: str
 
     def holds(self, value: float) -> bool:
-        """Whether a value keeps to the limit."""
+        """Return whether a value is within the limit."""
         return OPERATORS[self.operator](value, self.limit)
 
     @property
     def name(self) -> str:
-        """The threshold in words: `time_to_ready_p99 <= 5s`."""
+        """Return the threshold in words: `time_to_ready_p99 <= 5s`."""
         bare = self.text.lstrip("<>= ")
         return f"{self.measure.name} {self.operator} {bare}"
 
 
 def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Measure]) -> tuple[Threshold, ...]:
-    """The thresholds of a mapping from names to limits.
+    """Return the thresholds of a mapping from names to limits.
 
-    Raises UsageError naming every threshold that is wrong: an unknown name, a limit that is none, a measure of which
-    neither way is better without an operator.
+    Raises UsageError with every invalid threshold: an unknown name, an invalid limit, or a measure without a better
+    direction and without an operator.
     """
     found: list[Threshold] = []
     wrong: list[str] = []
@@ -201,13 +200,13 @@ def parse_thresholds(given: Mapping[str, object], known: Mapping[str, Measure]) 
 
 
 def check_samples(thresholds: Iterable[Threshold], kinds: Kinds, workloads: int) -> None:
-    """Refuse percentiles that a recorder's recording of so many workloads has too few values for.
+    """Reject percentiles that need more values than a recording of so many workloads has.
 
-    Raises UsageError naming all of them.
+    Raises UsageError with all of them.
     """
     once = {kpi.of.measure for kpi in kinds.all[ACCOUNTED].kpis if kpi.of is not None and kpi.of.once}
     wrong = [
-        f"threshold {one.measure.name} needs {needed} workloads, and a test has {workloads}"
+        f"threshold {one.measure.name} needs {needed} workloads; a test has {workloads}"
         for one in thresholds
         if one.measure.of is not None and one.measure.of.measure in once
         for needed in (smallest_sample(SHARES.get(one.measure.of.statistic, 0.0)),)
@@ -218,23 +217,23 @@ def check_samples(thresholds: Iterable[Threshold], kinds: Kinds, workloads: int)
 
 
 def parse_threshold(name: str, limit: object, known: Mapping[str, Measure]) -> Threshold:
-    """One threshold. Raises UsageError saying what is wrong with it."""
+    """Return one threshold. Raises UsageError with the reason if it is invalid."""
     if name not in known:
         raise UsageError(f"unknown measure {name}; {_suggest(name, known)}")
     measure = known[name]
     text = str(limit).strip()
     if isinstance(limit, bool) or not isinstance(limit, int | float | str):
-        raise UsageError(f"threshold {name}: {limit!r} is no limit; {_example(measure)}")
+        raise UsageError(f"threshold {name}: invalid limit {limit!r}; {_example(measure)}")
     sign, number = _limit(text, measure)
     if sign is None:
         sign = BY_DIRECTION.get(measure.direction)
     if sign is None:
-        raise UsageError(f"threshold {name}: neither way is better, so say which: '<= {text}' or '>= {text}'")
+        raise UsageError(f"threshold {name}: no direction is better, so write '<= {text}' or '>= {text}'")
     return Threshold(measure, sign, number, text)
 
 
 def parse_words(words: Iterable[str]) -> dict[str, str]:
-    """NAME=LIMIT of a command line, as a mapping; NAME>=LIMIT and the like give the operator.
+    """Parse NAME=LIMIT of a command line to a mapping; in NAME>=LIMIT and similar, the operator is part of the limit.
 
     Raises UsageError for anything else, and for a name that is given twice.
     """
@@ -242,7 +241,7 @@ def parse_words(words: Iterable[str]) -> dict[str, str]:
     for word in words:
         match = re.fullmatch(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*(<=|>=|==|<|>|=)\s*(.+?)\s*", word)
         if match is None:
-            raise UsageError(f"{word!r} is no threshold; write NAME=LIMIT, such as time_to_ready_p99=5s")
+            raise UsageError(f"invalid threshold {word!r}; write NAME=LIMIT, such as time_to_ready_p99=5s")
         name, sign, limit = match.groups()
         if name in found:
             raise UsageError(f"threshold {name} is given twice")
@@ -258,7 +257,7 @@ def _limit(text: str, measure: Measure) -> tuple[str | None, float]:
     match = LIMIT.fullmatch(text)
     units = UNITS.get(measure.unit, {"": 1.0, measure.unit: 1.0, **(RATE if _is_rate(measure) else {})})
     if match is None or match["unit"] not in units:
-        raise UsageError(f"threshold {measure.name}: {text!r} is no limit in {measure.unit}; {_example(measure)}")
+        raise UsageError(f"threshold {measure.name}: {text!r} is not a limit in {measure.unit}; {_example(measure)}")
     number = float(match["number"]) * units[match["unit"]]
     if not math.isfinite(number):
         raise UsageError(f"threshold {measure.name}: {text!r} is too large")

@@ -1,4 +1,4 @@
-"""Verdicts: every threshold on every recording, and what follows for the run."""
+"""Verdicts: every threshold on every recording, and the result for the run."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from perfanalysis.workloads.run_analysis import RunAnalysis
 
 Outcome = Literal["met", "missed", "not judged"]
 LOSSES = ("lost", "lost_ratio")
-"""Measures whose threshold takes the place of the rule that nothing may be lost."""
+"""Measures whose threshold replaces the rule that no workload may be lost."""
 MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A threshold and what was measured."""
+    """A threshold and the value of its measure."""
 
     threshold: Threshold
     measured: Value
 
     @property
     def outcome(self) -> Outcome:
-        """Whether it was met; a measure that was refused or is missing cannot be judged."""
+        """Return whether it was met; a refused or missing measure cannot be judged."""
         if self.measured.number is None:
             return "not judged"
         return "met" if self.threshold.holds(self.measured.number) else "missed"
 
     @property
     def sentence(self) -> str:
-        """`time_to_ready_p99 <= 5s: 6.02 s`."""
+        """Return `time_to_ready_p99 <= 5s: 6.02 s`."""
         if self.measured.number is None:
             return f"{self.threshold.name}: {self.measured.reason}"
         return f"{self.threshold.name}: {quantity(self.measured.number, self.threshold.measure.unit)}"
@@ -49,20 +49,20 @@ class Judged:
 
 @dataclass(frozen=True)
 class RecordingVerdict:
-    """The verdicts on one recording; `labels` tell it from others."""
+    """The verdicts on one recording; `labels` distinguish it from others."""
 
     labels: Mapping[str, str]
     judged: tuple[Judged, ...]
 
     @property
     def name(self) -> str:
-        """The cell, else the recording's directory."""
+        """Return the cell, else the recording's directory."""
         return f"cell {self.labels['cell']}" if "cell" in self.labels else self.labels["recording"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """All verdicts on a run. `data_errors` are sentences about what is lost or does not add up."""
+    """All verdicts on a run. `data_errors` are sentences about lost workloads and contradictions."""
 
     run: Mapping[str, object]
     recordings: tuple[RecordingVerdict, ...]
@@ -70,7 +70,7 @@ class Verdict:
     unjudged_allowed: bool
 
     def of(self, outcome: Outcome) -> tuple[str, ...]:
-        """The sentences of one outcome, with the cell before them when there are several."""
+        """Return the sentences of one outcome, with the cell before them if there are several."""
         several = len(self.recordings) > 1
         return tuple(
             f"{recording.name}: {judged.sentence}" if several else judged.sentence
@@ -81,7 +81,7 @@ class Verdict:
 
     @property
     def lost(self) -> bool:
-        """Whether a threshold on lost workloads was missed."""
+        """Return whether a threshold on lost workloads was missed."""
         return any(
             judged.outcome == "missed" and judged.threshold.measure.name in LOSSES
             for recording in self.recordings
@@ -90,16 +90,16 @@ class Verdict:
 
     @cached_property
     def error(self) -> AnalysisError | None:
-        """The error that a program must end with: bad data before a missed threshold before one not judged."""
+        """Return the error to exit with: bad data, else a missed threshold, else one that could not be judged."""
         missed, unjudged = self.of("missed"), self.of("not judged")
         if self.data_errors or self.lost:
-            return DataQualityError(f"the data is not complete: {_first_of(self.data_errors + missed)}")
+            return DataQualityError(f"the data is incomplete: {_first_of(self.data_errors + missed)}")
         if missed:
             return ThresholdError(f"{counted(len(missed), 'threshold')} missed: {_first_of(missed)}")
         if not self.recordings:
-            return HistoryError("there is nothing to judge: no recording was found")
+            return HistoryError("nothing to judge: the run has no recording")
         if unjudged and not self.unjudged_allowed:
-            return HistoryError(f"{counted(len(unjudged), 'threshold')} cannot be judged: {_first_of(unjudged)}")
+            return HistoryError(f"cannot judge {counted(len(unjudged), 'threshold')}: {_first_of(unjudged)}")
         return None
 
 
@@ -109,9 +109,9 @@ def _first_of(sentences: tuple[str, ...]) -> str:
 
 
 def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_allowed: bool = False) -> Verdict:
-    """Judge every recording of a run by every threshold on what its kind has.
+    """Judge every recording of a run by every threshold on the measures of its kind.
 
-    A threshold on what no recording of the run has stays with all of them, not judged.
+    A threshold on a measure that no recording of the run has is not judged in all of them.
     """
     markers = frozenset(analysis.place.marker for analysis in result.analyses)
     recordings = []
@@ -131,7 +131,7 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
 
 
 def _about(run: Run) -> Document:
-    """What run it is; of a part of one, which has no run.json of its own, the run that it lies in."""
+    """Return the id of the run; for a part without run.json, of the run that contains it."""
     document = run.document or next(filter(None, map(_run_document, run.directory.parents)), {})
     return {
         "run": str(document.get("id") or run.id),
@@ -146,7 +146,7 @@ def _run_document(directory: Path) -> Document | None:
 
 
 def verdict_document(verdict: Verdict) -> Document:
-    """The document psap.perf/verdict/1."""
+    """Return the document psap.perf/verdict/1."""
     error = verdict.error
     return {
         "schema": "psap.perf/verdict/1",

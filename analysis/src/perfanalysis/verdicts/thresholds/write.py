@@ -1,6 +1,6 @@
 """Judge a run directory and write its verdict.
 
-A verdict as suites of JUnit: one a recording with a test case a threshold, and one for the data as a whole.
+The JUnit file has a suite per recording with a test case per threshold, and a suite for the data as a whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 
 def suites_of(verdict: Verdict) -> tuple[Suite, ...]:
-    """The suites, that of the data last."""
+    """Return the suites, that of the data last."""
     flow = str(verdict.run["flow"] or "run")
     lost = "; ".join(verdict.data_errors)
     data = Case("every workload is accounted for", "failure" if lost else "", lost)
@@ -47,7 +47,7 @@ SETTING_END = "_thresholds"
 
 @dataclass(frozen=True)
 class VerdictPaths:
-    """A verdict and where its files are."""
+    """A verdict and the paths of its files."""
 
     verdict: Verdict
     document: Document
@@ -58,9 +58,9 @@ class VerdictPaths:
 def check_thresholds(
     given: Mapping[str, object], kinds: Kinds | None = None, *, workloads: int | None = None
 ) -> tuple[Threshold, ...]:
-    """The thresholds of a mapping, checked, for recordings of at least so many workloads where that is known.
+    """Return the checked thresholds of a mapping, for recordings of at least so many workloads if that is known.
 
-    Raises UsageError naming all that is wrong with them.
+    Raises UsageError with all mistakes.
     """
     kinds = kinds or shipped()
     thresholds = parse_thresholds(given, declared_measures(kinds))
@@ -77,14 +77,14 @@ def judge_run(
     *,
     unjudged_allowed: bool = False,
 ) -> VerdictPaths:
-    """Judge a run, or a part of one that holds recordings; write verdict.json and junit.xml to `output`.
+    """Judge a run, or a part of one that has recordings; write verdict.json and junit.xml to `output`.
 
-    Raises UsageError when a threshold is wrong or it is no run directory. A missed threshold raises nothing here: ask
-    the verdict for its `error`.
+    Raises UsageError if a threshold is invalid or it is not a run directory. A missed threshold raises no error: see
+    the `error` of the verdict.
     """
     checked = check_thresholds(thresholds, kinds)
     if not checked:
-        raise UsageError("there is no threshold to judge by; give one, such as time_to_ready_p99=5s")
+        raise UsageError("no threshold to judge by; pass one, such as time_to_ready_p99=5s")
     target = Path(output)
     with scratch_folder() as tables:
         result = analyse_run(Path(run_directory), tables, AnalysisOptions(kinds or shipped()))
@@ -95,15 +95,15 @@ def judge_run(
 
 
 def thresholds_of_settings(run_directory: Path) -> dict[str, object]:
-    """The thresholds that the run itself was given: its setting whose name ends with `_thresholds`.
+    """Return the thresholds of the run itself: its setting whose name ends with `_thresholds`.
 
-    Raises UsageError when the run has no such setting, or none is in it.
+    Raises UsageError if the run has no such setting, or it is empty.
     """
     document, findings = read_document(run_directory / "settings.yml", "settings", "settings.yml")
     if document is None:
-        raise UsageError(f"{run_directory}/settings.yml: {findings[0].text}; give thresholds with --threshold")
+        raise UsageError(f"{run_directory}/settings.yml: {findings[0].text}; pass thresholds with --threshold")
     for name, entry in mapping(document.get("all")).items():
         value = mapping(mapping(entry).get("value"))
         if name.endswith(SETTING_END) and value:
             return value
-    raise UsageError(f"{run_directory}/settings.yml holds no thresholds; give them with --threshold")
+    raise UsageError(f"{run_directory}/settings.yml has no thresholds; pass them with --threshold")

@@ -1,1 +1,1 @@
-"""The kind of recordings of the times of a boot, as systemd tells them."""
+"""The kind of recordings of the times of a boot, as systemd reports them."""

@@ -1,4 +1,4 @@
-"""What the controller saw of a boot that it started."""
+"""What the controller observed of a boot that it started."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ _OURS, _THEIRS = "controller", "machine, on that of the controller"
 
 
 def events(outside: Mapping[str, Any] | None, target_s: float | None) -> Iterator[dict[str, Any]]:
-    """A row for each event that was seen, in seconds from the start of the machine; none if nobody started it.
+    """Return a row for each observed event, in seconds from the start of the machine; none if the controller did not
+    start it.
 
-    :param target_s: when the target was reached, in seconds from the start of the machine's kernel.
-    :raises ValueError: when the machine ran before.
+    Args:
+        target_s: When the target was reached, in seconds from the start of the machine's kernel.
+
+    Raises:
+        ValueError: The machine ran before.
     """
     if outside is None:
         return
     kernel_s, within_s = outside["kernel"] - outside["started"], outside["kernel_within_s"]
     if kernel_s < -within_s:
-        raise ValueError("the machine's kernel ran before the machine was started: the program did not boot it")
+        raise ValueError("the machine's kernel started before the program did: the program did not boot it")
     for name in ("ping", "ssh"):
         if outside[name]:
             yield {"event": name, "clock": _OURS, **outside[name]}

@@ -1,4 +1,4 @@
-"""Read what the command crc_capture_boot_timing captured."""
+"""Read the files of the command crc_capture_boot_timing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from perfanalysis.workloads.boot_timing import outside, systemd
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each unit, link of the critical chain, checkpoint, event seen from outside, and for the boot."""
+    """Return a row for each unit, link of the critical chain, checkpoint, event observed from outside, and for the
+    boot.
+    """
     (document,) = source.records("boot_timing.yml")
     phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))
     for name, found in (("time", phases), ("critical_chain", chain)):

@@ -1,4 +1,4 @@
-"""What `systemd-analyze` prints, as numbers: its durations, phases, units and chains; and `systemctl show`."""
+"""Parse the output of `systemd-analyze`, its phases, units and chains, and of `systemctl show`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PHASE = re.compile(rf"({DURATION}) \((\w+)\)")
 _TOTAL = re.compile(rf"= ({DURATION})")
 _BLAME = re.compile(rf"\s*({DURATION}) (\S+)\s*")
 _MICROSECONDS = re.compile(r"[0-9]{1,18}")
-# two characters for each level, as a unit may be called -.mount
+# two characters for each level, since a unit's name may be -.mount
 _TREE = r"(?:│ |├─|└─|\| |\|-|`-|  )*"
 _LINK = re.compile(rf"(?P<tree>{_TREE})(?P<unit>\S+)(?: @(?P<at>{DURATION}))?(?: \+(?P<took>{DURATION}))?\s*")
 
@@ -22,10 +22,11 @@ _LINK = re.compile(rf"(?P<tree>{_TREE})(?P<unit>\S+)(?: @(?P<at>{DURATION}))?(?:
 class Link:
     """A unit of a critical chain.
 
-    :param depth: 0 for the unit that was asked about, 1 for what it waited for.
-    :param active_after_s: seconds from the start of userspace until it was active, or began to start; None for a unit
-        that was there before.
-    :param took_s: seconds that it took to start; None for a unit that starts nothing, such as a target.
+    Attributes:
+        depth: 0 for the requested unit, 1 for the unit it waited for, and so on.
+        active_after_s: Seconds from the start of userspace until it was active, or began to start; None for a unit that
+            was active before.
+        took_s: Seconds that it took to start; None for a unit that starts nothing, such as a target.
     """
 
     depth: int
@@ -35,9 +36,10 @@ class Link:
 
 
 def phases(text: str) -> dict[str, float]:
-    """Seconds of each phase that ``systemd-analyze time`` prints, such as ``kernel``, and of their ``total``.
+    """Return the seconds of each phase that ``systemd-analyze time`` prints, such as ``kernel``, and of their
+    ``total``.
 
-    Empty when it says none.
+    Empty if it prints none.
     """
     found = {name: read_duration(took) for took, name in _PHASE.findall(text)}
     total = _TOTAL.search(text)
@@ -45,14 +47,15 @@ def phases(text: str) -> dict[str, float]:
 
 
 def blamed(text: str) -> Iterator[tuple[str, float]]:
-    """Each unit of ``systemd-analyze blame`` with the seconds that it took; lines that are none are left out."""
+    """Return each unit of ``systemd-analyze blame`` with the seconds that it took; skip other lines."""
     for line in text.splitlines():
         if found := _BLAME.fullmatch(line):
             yield found[2], read_duration(found[1])
 
 
 def activated(text: str) -> Iterator[tuple[str, float | None]]:
-    """Each unit of ``systemctl show --property=Id,ActiveEnterTimestampMonotonic``, and seconds until it was activated.
+    """Return each unit of ``systemctl show --property=Id,ActiveEnterTimestampMonotonic`` and the seconds to its
+    activation.
 
     They count from the start of the kernel; None for a unit that never was active. Units without both are left out.
     """
@@ -64,7 +67,7 @@ def activated(text: str) -> Iterator[tuple[str, float | None]]:
 
 
 def chain(text: str) -> Iterator[Link]:
-    """The units of ``systemd-analyze critical-chain``, the one that was asked about first."""
+    """Return the units of ``systemd-analyze critical-chain``, the requested one first."""
     for line in text.splitlines():
         if found := _LINK.fullmatch(line):
             at, took = (read_duration(found[name]) if found[name] else None for name in ("at", "took"))

@@ -1,4 +1,4 @@
-"""Read what a command of the group container_bench measured."""
+"""Read the results of a command of the group container_bench."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from perfanalysis.files.recording_files import RecordingFiles
 
-# what the tools count, as the columns have it, and the factor to that; numbers are called such as read_mib_per_second
+# units of the tools, the unit in the columns, and the factor; numbers have names such as read_mib_per_second
 _UNITS = {"events": ("events", 1.0), "bits": ("bytes", 0.125), "mib": ("bytes", 2.0**20)}
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each run of container_benchmark.yml that succeeded, and one for the measurement."""
+    """Return a row for each successful run of container_benchmark.yml, and one for the measurement."""
     (document,) = source.records("container_benchmark.yml")
     rows, engine = [], document["engine"]
     for run in (run for run in document["runs"] if run["exit_code"] == 0):

@@ -1,1 +1,1 @@
-"""Kinds of workloads that are declared: a folder with `workload.yml` and a small `parser.py`."""
+"""Declared kinds of workloads: a folder with `workload.yml` and a small `parser.py`."""

@@ -1,4 +1,4 @@
-"""From the tables of a declared kind to what a report shows: KPIs, samples, figures, tables."""
+"""From the tables of a declared kind to the contents of a report: KPIs, samples, figures, tables."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MOST_MARKER_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Analyser:
-    """The function `analyse` of a declared kind."""
+    """Return the function `analyse` of a declared kind."""
 
     declared: WorkloadDeclared
     kpis: tuple[Kpi[Any], ...]
 
     def __call__(self, tables: Any, place: Place, method: Method) -> Analysis:
-        """Everything known of one recording."""
+        """Return the complete analysis of one recording."""
         columns = Columns(self.declared, tables, method)
         specs = specs_of(type(tables))
         samples = tuple(
@@ -89,7 +89,7 @@ class Analyser:
 
 
 def _lab(place: Place) -> Lab:
-    """What the marker says of the lab, where it is a document of ours."""
+    """Return the lab that the marker states, if it is a document of psap.perf."""
     path = place.directory / place.marker
     try:
         small = path.suffix == ".json" and path.stat().st_size <= MOST_MARKER_BYTES
@@ -100,13 +100,13 @@ def _lab(place: Place) -> Lab:
 
 def _drawn(columns: Columns) -> list[Any]:
     return [
-        figure if figure is not None else Note(f"{plot.title}: no row has what it shows.")
+        figure if figure is not None else Note(f"{plot.title}: no row has these values.")
         for plot, figure in figures(columns)
     ]
 
 
 def _percentiles(samples: tuple[Sample, ...], method: Method) -> Table:
-    """A row a sample, with intervals and the reason of what is refused."""
+    """Return a row per sample, with intervals, and the reason if one is refused."""
     rows = []
     for sample in samples:
         cells = [Cell(sample.label), Cell(number(len(sample.values)), sort=len(sample.values))]

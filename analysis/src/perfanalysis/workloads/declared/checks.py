@@ -1,4 +1,4 @@
-"""What a type cannot say of a `workload.yml`: names that fit together. Each complaint has file, line and what to do."""
+"""Checks of a `workload.yml` beyond types: names must match. Each error has file, line and what to do."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ NEEDED = {
     "concurrency": ("begin", "end"),
     "waterfall": ("begin", "end", "by"),
 }
-"""The keys that a plot of a kind must have; `where` may be in all, `by` in all but a distribution."""
+"""The keys that a plot of a kind must have; `where` is allowed in all, `by` in all but a distribution."""
 Named = ColumnDeclared | KpiDeclared | SampleDeclared | PlotDeclared
 REFERENCES = ("x", "y", "begin", "end", "by")
 
 
 def split(reference: str) -> tuple[str, str]:
-    """`table.column` as a pair; an empty column where there is no dot."""
+    """Return `table.column` as a pair; the column is empty if there is no dot."""
     table, _, column = reference.partition(".")
     return table, column
 
@@ -82,7 +82,7 @@ class Checks:
         named += [(column.name, column.at) for table in declared.tables.values() for column in table.columns]
         for name, at in named:
             if not NAME.fullmatch(name):
-                raise UsageError(f"{at}: {name!r} is no lower_case name (letters, digits, _)")
+                raise UsageError(f"{at}: invalid name {name!r}: use lower case letters, digits and _")
         _once(self._every_kpi())
         _once(declared.samples)
         _once(declared.plots)
@@ -92,24 +92,24 @@ class Checks:
     def _files(self) -> None:
         declared = self.declared
         if not declared.tables or not declared.files:
-            raise UsageError(f"{declared.at}: {declared.name} needs at least one of tables and of files")
+            raise UsageError(f"{declared.at}: {declared.name} needs tables or files")
         if PurePosixPath(declared.marker).name != declared.marker or set(declared.marker) & set("*?[]"):
             raise UsageError(f"{declared.at}: marker {declared.marker!r} must be the plain name of one file")
         for name in declared.files:
             path = PurePosixPath(name)
             if not name or path.is_absolute() or ".." in path.parts:
-                raise UsageError(f"{declared.at}: files has {name!r}; give names below the recording's directory")
+                raise UsageError(f"{declared.at}: files has {name!r}; use names below the recording's directory")
 
     def _table(self, name: str, table: TableDeclared) -> None:
         if not table.columns:
             raise UsageError(f"{table.at}: table {name} has no columns")
 
     def column(self, reference: str, at: str, kinds: tuple[Kind, ...] = ()) -> None:
-        """That `table.column` is declared, and of one of the kinds."""
+        """Check that `table.column` is declared and has one of the kinds."""
         table, name = split(reference)
         if table not in self.declared.tables or not name:
             hint = suggest(table, self.declared.tables)
-            raise UsageError(f"{at}: {reference!r} names no declared table.column; tables: {hint}")
+            raise UsageError(f"{at}: {reference!r} is not a declared table.column; tables: {hint}")
         columns = {column.name: column for column in self.declared.tables[table].columns}
         if name not in columns:
             raise UsageError(f"{at}: table {table} has no column {name}; {suggest(name, columns)}")
@@ -124,20 +124,22 @@ class Checks:
     def _every_kpi(self) -> tuple[KpiDeclared, ...]:
         for kpi in self.declared.kpis:
             if kpi.statistic == ():
-                raise UsageError(f"{kpi.at}: KPI {kpi.name} lacks statistic")
+                raise UsageError(f"{kpi.at}: KPI {kpi.name} has no statistic")
         return tuple(one for kpi in self.declared.kpis for one in kpi.each)
 
     def _kpi(self, kpi: KpiDeclared) -> None:
         if (kpi.function is None) == (kpi.of is None):
-            raise UsageError(f"{kpi.at}: KPI {kpi.name} needs either of and statistic, or function")
+            raise UsageError(f"{kpi.at}: KPI {kpi.name} needs either function or both of and statistic")
         if kpi.function is not None:
             if not FUNCTION.fullmatch(kpi.function):
-                raise UsageError(f"{kpi.at}: function {kpi.function!r} must be written parser:name")
+                raise UsageError(f"{kpi.at}: function {kpi.function!r}: write parser:name")
             if kpi.statistic is not None or kpi.where:
-                raise UsageError(f"{kpi.at}: KPI {kpi.name} has a function; statistic and where belong to of")
+                raise UsageError(
+                    f"{kpi.at}: KPI {kpi.name} has a function; remove statistic and where, which require of"
+                )
             return
         if kpi.of is None or kpi.statistic is None:
-            raise UsageError(f"{kpi.at}: KPI {kpi.name} lacks statistic")
+            raise UsageError(f"{kpi.at}: KPI {kpi.name} has no statistic")
         self.column(kpi.of, kpi.at, () if kpi.statistic in OF_ANY else NUMBERS)
         self._where(kpi.where, split(kpi.of)[0], kpi.at)
 
@@ -147,9 +149,9 @@ class Checks:
         allowed = needed | ({"by"} if plot.kind != "distribution" else set())
         allowed |= {"statistic"} if plot.kind == "bars" else set()
         for key in sorted(needed - given):
-            raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} lacks {key}")
-        for key in sorted(given - allowed):
             raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} has no {key}")
+        for key in sorted(given - allowed):
+            raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} cannot have {key}")
         tables = set()
         for reference, kinds in _columns_of(plot):
             self.column(reference, plot.at, kinds)

@@ -40,24 +40,24 @@ class Columns:
     declared: WorkloadDeclared
     tables: Any
     method: Method = "linear"
-    """Of percentiles."""
+    """The method of percentiles."""
     _estimates: dict[str, Mapping[str, Value]] = field(default_factory=dict, compare=False, repr=False)
     """All percentiles of a column by its reference and filter: five KPIs of one column share them."""
     _rows: dict[str, NDArray[np.bool_]] = field(default_factory=dict, compare=False, repr=False)
-    """Which rows a filter keeps, by the table and the filter: KPIs, plots and facts ask the same again."""
+    """The rows that a filter keeps, by the table and the filter: KPIs, plots and facts share them."""
 
     def declaration(self, reference: str) -> ColumnDeclared:
-        """The declaration of `table.column`."""
+        """Return the declaration of `table.column`."""
         table, name = split(reference)
         return next(column for column in self.declared.tables[table].columns if column.name == name)
 
     def label(self, reference: str) -> str:
-        """Words for a column."""
+        """Return the label of a column."""
         column = self.declaration(reference)
         return column.label or column.name.removesuffix("_s").replace("_", " ")
 
     def frame(self, reference: str, where: Where) -> pd.DataFrame:
-        """The rows of a reference's table that `where` asks for."""
+        """Return the rows of a reference's table that match `where`."""
         table, kept = self._kept(reference, where)
         return table[kept]
 
@@ -75,17 +75,17 @@ class Columns:
         return table, self._rows[name]
 
     def numbers(self, reference: str, where: Where) -> NDArray[np.float64]:
-        """The values of a column of numbers, missing ones as NaN."""
+        """Return the values of a column of numbers, missing ones as NaN."""
         table, kept = self._kept(reference, where)
         return numbers_of(table, reference)[kept]
 
     def texts(self, reference: str, where: Where) -> list[str]:
-        """The different values of a column as texts, in order of their first row."""
+        """Return the distinct values of a column as texts, in the order of their first rows."""
         known = self._column(reference, where).dropna()
         return [_text(value) for value in dict.fromkeys(known.astype("object"))]
 
     def statistic(self, reference: str, where: Where, statistic: Statistic) -> Value:
-        """A statistic of a column; what is missing has its reason."""
+        """Return a statistic of a column, or the reason why it is missing."""
         if statistic == "count":
             known = self._column(reference, where).notna()
             return Value(float(known.sum()), count=int(known.sum()))
@@ -114,13 +114,13 @@ def _rows_where(table: pd.DataFrame, where: Where) -> NDArray[np.bool_]:
 
 
 def numbers_of(frame: pd.DataFrame, reference: str) -> NDArray[np.float64]:
-    """A column of a frame as floats, missing ones as NaN, infinite ones too."""
+    """Return a column of a frame as floats; missing and infinite ones are NaN."""
     values: NDArray[np.float64] = frame[split(reference)[1]].to_numpy(dtype=float, na_value=np.nan)
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def statistic_of(values: NDArray[np.float64], statistic: Statistic, method: Method) -> Value:
-    """A statistic of numbers; percentiles with intervals, refused where the sample is too small."""
+    """Return a statistic of numbers; percentiles with intervals, refused if the sample is too small."""
     finite = values[np.isfinite(values)]
     if statistic == "count":
         return Value(float(len(finite)), count=len(finite))
@@ -142,7 +142,7 @@ def _text(value: object) -> str:
 
 
 def kpi_of(kpi: KpiDeclared, of: StatisticOf | None, module: ModuleType, path: str) -> Kpi[Columns]:
-    """A declared KPI with its function. Raises UsageError with file and line."""
+    """Return a declared KPI with its function. Raises UsageError with file and line."""
     function = _statistic(kpi) if kpi.function is None else _own_function(kpi, module, path)
     try:
         return Kpi(kpi.name, kpi.help, kpi.unit, kpi.direction, function, kpi.headline, of=of)
@@ -151,7 +151,7 @@ def kpi_of(kpi: KpiDeclared, of: StatisticOf | None, module: ModuleType, path: s
 
 
 def statistic_of_kpi(kpi: KpiDeclared, entry: KpiDeclared, samples: Sequence[SampleDeclared]) -> StatisticOf | None:
-    """The sample that a KPI of an entry is a statistic of: the same rows of the same column, whatever it is called."""
+    """Return the sample of a KPI's statistic: the same rows of the same column, whatever its name is."""
     same = next((sample for sample in samples if (sample.of, sample.where) == (entry.of, entry.where)), None)
     if same is None or kpi.statistic not in (*STATISTICS, "mean"):
         return None
@@ -180,6 +180,6 @@ def _own_function(kpi: KpiDeclared, module: ModuleType, path: str) -> Callable[[
             return value
         if isinstance(value, int | float) and math.isfinite(value):
             return Value(float(value))
-        return Value(None, f"{name} gave {value!r}, which is no finite number")
+        return Value(None, f"{name} returned {value!r}, which is not a finite number")
 
     return measured

@@ -1,6 +1,6 @@
-"""From a folder with `workload.yml` and `parser.py` to a WorkloadType; everything after it is as for any other kind.
+"""From a folder with `workload.yml` and `parser.py` to a WorkloadType, which is used as any other kind.
 
-A folder's parser.py: loaded from its file, and what it returns conformed to the declared tables.
+The parser.py is loaded from its file, and its result is converted to the declared tables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PARSER = "parser.py"
 
 
 def tables_type(declared: WorkloadDeclared) -> type[Any]:
-    """A dataclass of DataFrames, a field for each declared table."""
+    """Return a dataclass of DataFrames, a field for each declared table."""
     made = [
         (name, Any, field(metadata={"table": spec_of(declared.name, name, table)}))
         for name, table in declared.tables.items()
@@ -38,7 +38,7 @@ def tables_type(declared: WorkloadDeclared) -> type[Any]:
 
 
 def spec_of(kind: str, name: str, table: TableDeclared) -> TableSpec:
-    """A table's declaration; its name has the kind before it, since kinds may well name their tables alike."""
+    """Return a table's declaration; its name begins with the kind, since kinds may use the same names for tables."""
     columns = tuple(
         Column(column.name, column.kind, column.help, column.unit, required=not column.optional, label=column.label)
         for column in table.columns
@@ -47,25 +47,25 @@ def spec_of(kind: str, name: str, table: TableDeclared) -> TableSpec:
 
 
 def load_module(folder: Path, kind: str) -> ModuleType:
-    """parser.py of a folder. Raises UsageError with the line that failed."""
+    """Load parser.py of a folder. Raises UsageError with the line that failed."""
     path = folder / PARSER
     spec = importlib.util.spec_from_file_location(f"perfanalysis_workload_{kind}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise UsageError(f"{path} does not exist; it needs a function parse(source)")
+        raise UsageError(f"{path} does not exist; add it with a function parse(source)")
     module = importlib.util.module_from_spec(spec)
-    # dataclasses of the module look themselves up by its name
+    # dataclasses of the module look it up by its name
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise UsageError(f"{failed_at(error, path)}: {type(error).__name__}: {error}") from error
     if not callable(getattr(module, "parse", None)):
-        raise UsageError(f"{path}: it needs a function parse(source) that returns the tables by name")
+        raise UsageError(f"{path}: add a function parse(source) that returns the tables by name")
     return module
 
 
 def failed_at(error: Exception, path: Path) -> str:
-    """File and line of parser.py where an exception arose, or passed through."""
+    """Return file and line of parser.py where an exception was raised, or passed through."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f"{path}:{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
@@ -73,7 +73,7 @@ def failed_at(error: Exception, path: Path) -> str:
 
 
 def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType) -> Callable[[RecordingFiles], Any]:
-    """The parse function of a WorkloadType, around the one of parser.py."""
+    """Return the parse function of a WorkloadType, which calls the one of parser.py."""
     made = tables_type(declared)
 
     def parse(source: RecordingFiles) -> Any:
@@ -91,7 +91,7 @@ def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType)
 
 
 def conformed(given: object, made: type[Any], source: RecordingFiles, declared: WorkloadDeclared) -> Any:
-    """What parse returned, as the dataclass of declared tables. Raises UsageError for what is not declared."""
+    """Return the result of parse as the dataclass of declared tables. Raises UsageError for undeclared tables."""
     specs = specs_of(made)
     if not isinstance(given, dict) or set(given) != set(specs):
         returned = ", ".join(map(str, given)) if isinstance(given, dict) else type(given).__name__
@@ -113,14 +113,14 @@ DECLARATION = "workload.yml"
 
 
 def declaration(folder: Path) -> WorkloadDeclared:
-    """The checked declaration of a folder. Raises UsageError with file and line."""
+    """Return the checked declaration of a folder. Raises UsageError with file and line."""
     declared = load_typed(folder / DECLARATION, WorkloadDeclared)
     Checks(declared).run()
     return declared
 
 
 def load_workload(folder: Path) -> WorkloadType[Any]:
-    """The kind of a folder. Raises UsageError, with file and line, for what cannot be used."""
+    """Return the kind of a folder. Raises UsageError with file and line if it is invalid."""
     declared = declaration(folder)
     module = load_module(folder, declared.name)
     kpis = tuple(

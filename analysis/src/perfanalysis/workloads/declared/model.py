@@ -1,4 +1,4 @@
-"""What a `workload.yml` may say, as types: the reader and the JSON Schema psap.perf/workload/1 follow from these.
+"""The contents of a `workload.yml` as types, for its reader and the JSON Schema psap.perf/workload/1.
 
 `python -m perfanalysis.workloads.declared.model` prints the JSON Schema of workload.yml.
 """
@@ -22,9 +22,9 @@ WORDS: Mapping[str, str] = {"count": "Number", "distinct": "Different values", "
     "min": "Smallest",
     "max": "Largest",
 }
-"""How a statistic is called in a sentence; percentiles by their names."""
+"""The names of statistics in sentences; percentiles keep their names."""
 OF_ANY: tuple[Statistic, ...] = ("count", "distinct")
-"""Statistics of columns of every kind; the others are of numbers."""
+"""Statistics of columns of every kind; the others require numbers."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class ColumnDeclared:
 
     name: Annotated[str, "lower_case name"]
     kind: Annotated[Kind, "time is seconds since the epoch, UTC"]
-    help: Annotated[str, "what it holds"]
+    help: Annotated[str, "meaning of the values"]
     unit: Annotated[str | None, "unit of a number"] = None
-    label: Annotated[str | None, "words for an axis; by default the name"] = None
-    optional: Annotated[bool, "whether the parser may leave it out"] = False
+    label: Annotated[str | None, "label of an axis; by default the name"] = None
+    optional: Annotated[bool, "whether the parser may omit it"] = False
     at: str = field(default="", compare=False)
 
 
@@ -44,23 +44,23 @@ class ColumnDeclared:
 class TableDeclared:
     """A table."""
 
-    help: Annotated[str, "what a row is"]
-    columns: Annotated[tuple[ColumnDeclared, ...], "columns, in their order"]
+    help: Annotated[str, "meaning of a row"]
+    columns: Annotated[tuple[ColumnDeclared, ...], "columns, in order"]
     at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class FactDeclared:
-    """A text that tells recordings apart."""
+    """A text that distinguishes recordings."""
 
-    of: Annotated[str, "table.column whose values it is"]
+    of: Annotated[str, "table.column with the values"]
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class PeriodDeclared:
-    """When the work began and ended."""
+    """The start and the end of the work."""
 
     begin: Annotated[str, "table.column of kind time: the earliest"]
     end: Annotated[str, "table.column of kind time: the latest"]
@@ -69,25 +69,28 @@ class PeriodDeclared:
 
 @dataclass(frozen=True)
 class KpiDeclared:
-    """A result: a statistic of a column, or what a function of parser.py says."""
+    """A result: a statistic of a column, or the value of a function of parser.py."""
 
     name: Annotated[str, "lower_case name"]
     help: Annotated[str, "a sentence"]
     unit: Annotated[str, "unit of the number"]
-    direction: Annotated[Direction, "which way is better"]
+    direction: Annotated[Direction, "which direction is better"]
     of: Annotated[str | None, "table.column"] = None
     statistic: Annotated[
         Statistic | tuple[Statistic, ...] | None,
-        "of its values; several make a KPI each, named name_statistic; percentiles need 2, 10, 20, 100 values",
+        (
+            "statistics of its values; each of several becomes a KPI name_statistic; percentiles need 2, 10, 20, "
+            "100 values"
+        ),
     ] = None
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     function: Annotated[str | None, "parser:name, called with all tables"] = None
-    headline: Annotated[str | None, "short label on top of the report; of several statistics P99 has it"] = None
+    headline: Annotated[str | None, "short label at the top of the report; of several statistics, P99 has it"] = None
     at: str = field(default="", compare=False)
 
     @property
     def each(self) -> tuple[KpiDeclared, ...]:
-        """A KPI for each of several statistics; itself where there is one."""
+        """Return a KPI for each of several statistics; itself if there is one."""
         if not isinstance(self.statistic, tuple):
             return (self,)
         top = "p99" if "p99" in self.statistic else next(iter(self.statistic), None)
@@ -106,62 +109,64 @@ class KpiDeclared:
 
 @dataclass(frozen=True)
 class SampleDeclared:
-    """A named set of values that recordings are compared by."""
+    """A named set of values by which recordings are compared."""
 
     name: Annotated[str, "lower_case name"]
-    label: Annotated[str, "words for readers"]
+    label: Annotated[str, "name for readers"]
     unit: Annotated[str, "unit of the values"]
     of: Annotated[str, "table.column"]
-    things: Annotated[str, "what each value is of, in the plural"] = "records"
+    things: Annotated[str, "what each value describes, in the plural"] = "records"
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class PlotDeclared:
-    """A figure. Which keys it needs depends on its kind."""
+    """A figure. Its kind determines which keys it needs."""
 
     name: Annotated[str, "lower_case name"]
     title: Annotated[str, "heading"]
     kind: Annotated[
-        PlotKind, "distribution, bars: of; points, line: x and y; concurrency: begin and end; waterfall: those and by"
+        PlotKind,
+        "distribution, bars: of; points, line: x and y; concurrency: begin and end; waterfall: begin, end and by",
     ]
-    caption: Annotated[str, "a sentence below it"] = ""
+    caption: Annotated[str, "sentence below it"] = ""
     of: Annotated[str | tuple[str, ...], "table.column, or a list of them"] = ()
-    x: Annotated[str | None, "table.column; a time counts from the first"] = None
+    x: Annotated[str | None, "table.column; times count from the first"] = None
     y: Annotated[str | None, "table.column"] = None
     begin: Annotated[str | None, "table.column of kind time"] = None
-    end: Annotated[str | None, "table.column of kind time; where it is missing, it has not ended"] = None
-    by: Annotated[str | None, "table.column that tells series apart"] = None
+    end: Annotated[str | None, "table.column of kind time; missing if not ended"] = None
+    by: Annotated[str | None, "table.column whose values distinguish series"] = None
     statistic: Annotated[Statistic | None, "height of a bar"] = None
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     at: str = field(default="", compare=False)
 
     @property
     def columns_of(self) -> tuple[str, ...]:
-        """`of` as a list."""
+        """Return `of` as a list."""
         return (self.of,) if isinstance(self.of, str) else self.of
 
 
 @dataclass(frozen=True)
 class WorkloadDeclared:
-    """A kind of workload: its files, its tables, and what is made of them."""
+    """A kind of workload: its files, its tables, and the results computed from them."""
 
     schema: Annotated[Literal["psap.perf/workload/1"], "psap.perf/workload/1"]
     name: Annotated[str, "lower_case name, unique among kinds"]
     title: Annotated[str, "heading in reports"]
-    version: Annotated[int, "raised when the parser makes something else of the same files"]
-    marker: Annotated[str, "file that makes the directory that holds it a recording of this kind"]
+    version: Annotated[int, "version; increase it if the parser's result changes for the same files"]
+    marker: Annotated[str, "file that marks its directory as a recording of this kind"]
     files: Annotated[tuple[str, ...], "files that the parser may read: names or patterns below that directory"]
     tables: Annotated[Mapping[str, TableDeclared], "tables by name"]
-    facts: Annotated[Mapping[str, FactDeclared], "texts that tell recordings apart"] = field(default_factory=dict)
-    period: Annotated[PeriodDeclared | None, "when the work began and ended"] = None
+    facts: Annotated[Mapping[str, FactDeclared], "texts that distinguish recordings"] = field(default_factory=dict)
+    period: Annotated[PeriodDeclared | None, "start and end of the work"] = None
     kpis: Annotated[tuple[KpiDeclared, ...], "results"] = ()
-    samples: Annotated[tuple[SampleDeclared, ...], "values that recordings are compared by"] = ()
-    plots: Annotated[tuple[PlotDeclared, ...], "figures, in their order"] = ()
-    shown: Annotated[tuple[str, ...], "tables that the report shows"] = ()
+    samples: Annotated[tuple[SampleDeclared, ...], "values by which recordings are compared"] = ()
+    plots: Annotated[tuple[PlotDeclared, ...], "figures, in order"] = ()
+    shown: Annotated[tuple[str, ...], "tables shown in the report"] = ()
     parts: Annotated[
-        tuple[str, ...], "markers of recordings below that directory that belong to this one and are none themselves"
+        tuple[str, ...],
+        "markers of recordings below that directory that belong to this one and are not recordings themselves",
     ] = ()
     at: str = field(default="", compare=False)
 
@@ -170,7 +175,7 @@ TITLE = "psap.perf/workload/1"
 
 
 def schema_text() -> str:
-    """The schema as docs/schema/workload-1.json has it."""
+    """Return the schema in docs/schema/workload-1.json."""
     return json.dumps(json_schema(WorkloadDeclared, TITLE), indent=2) + "\n"
 
 

@@ -21,11 +21,11 @@ MOST_SERIES = 12
 MOST_BARS = 40
 FEW_POINTS = 20
 Drawn = tuple[tuple[Chart, ...], str]
-"""Charts beside each other, and what the caption must say of what was left out."""
+"""Charts side by side, and notes for the caption about omitted parts."""
 
 
 def figure_of(columns: Columns, plot: PlotDeclared) -> Figure | None:
-    """The figure of a plot; None when no row has what it shows."""
+    """Return the figure of a plot; None if no row has its values."""
     charts, left_out = DRAWN[plot.kind](columns, plot)
     charts = tuple(chart for chart in charts if any(len(layer.x) for layer in chart.layers))
     if not charts:
@@ -35,7 +35,7 @@ def figure_of(columns: Columns, plot: PlotDeclared) -> Figure | None:
 
 
 def _distribution(columns: Columns, plot: PlotDeclared) -> Drawn:
-    """One chart for each unit, since values of different units share no axis."""
+    """Return one chart for each unit, since values of different units cannot share an axis."""
     units: dict[str, list[str]] = {}
     for reference in plot.columns_of:
         units.setdefault(columns.declaration(reference).unit or "", []).append(reference)
@@ -52,7 +52,7 @@ def _distribution(columns: Columns, plot: PlotDeclared) -> Drawn:
 
 
 def _series(columns: Columns, plot: PlotDeclared, reference: str) -> tuple[list[tuple[str, pd.DataFrame]], str]:
-    """The rows of a plot, apart by its `by`: the most frequent values, and what is left out."""
+    """Return the rows of a plot by its `by`: the most frequent values, and a note about the others."""
     frame = columns.frame(reference, plot.where)
     if plot.by is None:
         return [(columns.label(plot.y or reference), frame)], ""
@@ -83,7 +83,7 @@ def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
 
 
 def _x_axis(columns: Columns, plot: PlotDeclared) -> tuple[float, Axis]:
-    """What is taken off x, and its axis: times count from the first."""
+    """Return the offset of x, and its axis: times count from the first."""
     assert plot.x is not None  # noqa: S101 - by declared.checks
     column = columns.declaration(plot.x)
     if column.kind != "time":
@@ -173,5 +173,5 @@ DRAWN: Mapping[PlotKind, Callable[[Columns, PlotDeclared], Drawn]] = {
 
 
 def figures(columns: Columns) -> Iterator[tuple[PlotDeclared, Figure | None]]:
-    """Every declared plot with its figure."""
+    """Return every declared plot with its figure."""
     yield from ((plot, figure_of(columns, plot)) for plot in columns.declared.plots)

@@ -1,1 +1,1 @@
-"""Fine-tuning jobs: what the trainers wrote into their logs, measured, and compared over the cells of a matrix."""
+"""Fine-tuning jobs: measures from the trainers' logs, compared over the cells of a matrix."""

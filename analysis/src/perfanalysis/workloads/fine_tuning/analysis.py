@@ -1,6 +1,6 @@
-"""From the tables of a fine-tuning job to what a report shows, and from several jobs to what they tell together.
+"""From the tables of a fine-tuning job to the contents of a report, and comparisons of several jobs.
 
-The declaration of fine-tuning jobs in the registry of workload kinds.
+Also the declaration of fine-tuning jobs in the registry of workload kinds.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.workload_type import Across, Analysis, Sample, WorkloadType
 
 PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
-"""Problems whose text says it all, without the name before it."""
+"""Problems whose text needs no name before it."""
 SPECS = {spec.name: spec for spec in (SUMMARY, STEPS, FACTS, PROBLEMS, THROUGHPUT)}
 
 
 def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
-    """Measure a job and lay out its part of the report."""
+    """Measure a job and lay out its section of the report."""
     source = RecordingFiles(place)
     document = source.document(MARKER, KIND)
     measures = measure(tables, job_of(document), method)
@@ -64,7 +64,7 @@ def analyse(tables: FineTuningTables, place: Place, method: Method) -> Analysis:
 
 
 def across(analyses: tuple[Analysis, ...]) -> Across:
-    """What the jobs of a run tell together: speed-up and efficiency, and the figures that compare them."""
+    """Return the comparison of the jobs of a run: speed-up and efficiency, and figures."""
     kpis = scaling_kpis(jobs_of(analyses))
     telling = {value.name for values in kpis.values() for value in values if value.number not in (None, 1)}
     kpis = {
@@ -89,7 +89,7 @@ def _findings(measures: Measures, place: Place) -> tuple[Finding, ...]:
         code = "" if told else f" (exit code {job.exit_code})"
         found.append(Finding("warning", where, f"{job.why_not_whole}{code}"))
     if measures.format is None:
-        text = "no log of the job holds anything that a trainer printed"
+        text = "no log of the job has output of a trainer"
         found.append(Finding("warning", where, text))
     for row in measures.problems.astype("object").to_dict("records"):
         plain = row["kind"] in PLAIN or str(row["kind"]).endswith("not finite")

@@ -14,18 +14,18 @@ from perfanalysis.workloads.fine_tuning.logs.records import finite
 MARKER = "fine_tuning.json"
 KIND = "fine-tuning"
 BATCHES = ("per_device_train_batch_size", "batch_size_per_device", "max_batch_len", "effective_batch_size")
-"""What the trainers call the setting that decides how much a GPU holds at once."""
+"""The trainers' names of the setting that determines how much data a GPU processes at a time."""
 PER_DEVICE = BATCHES[:2]
 ACCUMULATION = "gradient_accumulation_steps"
 EQUAL = ("workload", "mode", "model", "dataset", "dataset_replication", "container_image", "gpu_product")
-"""What must be equal in two jobs for one to be the other on more GPUs, beside the hyper-parameters and the phase."""
+"""What two jobs that differ only in GPUs have in common, in addition to the hyper-parameters and the phase."""
 PHASE, REFERENCE = "phase", "reference"
-"""The pass of a test that a job belongs to; in the one of this name it trains alone."""
+"""The phase of a test that a job belongs to; in the one of this name, the job trains alone."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What ran, on what, and how it ended; None where the command does not state it. Times: s since the epoch."""
+    """The workload, its environment, its result; None if the command does not state it. Times: s since the epoch."""
 
     document: Document
     workload: str
@@ -43,11 +43,11 @@ class Job:
 
     @property
     def gpus(self) -> int | None:
-        """GPUs of all pods."""
+        """Return the GPUs of all pods."""
         return None if self.pods is None or self.gpus_per_pod is None else self.pods * self.gpus_per_pod
 
     def parameter(self, name: str) -> object:
-        """A hyper-parameter: as the trainer got it, else as it was given."""
+        """Return a hyper-parameter: as the trainer received it, else as the user set it."""
         for part in ("configuration", "hyper_parameters"):
             found = dict(leaves(mapping(self.document.get(part))))
             match = [value for key, value in found.items() if key.rsplit(".", 1)[-1] == name and value is not None]
@@ -56,43 +56,43 @@ class Job:
         return None
 
     def number(self, name: str) -> float | None:
-        """A hyper-parameter that is a number, or a text of one."""
+        """Return a hyper-parameter that is a number, or a text of one."""
         return finite(self.parameter(name))
 
     @property
     def batch(self) -> tuple[str, float] | None:
-        """The setting that decides how much a GPU holds at once, and its value."""
+        """Return the setting that determines how much data a GPU processes at a time, and its value."""
         found = ((name, self.number(name)) for name in BATCHES)
         return next(((name, value) for name, value in found if value is not None), None)
 
     @property
     def hyper_parameters(self) -> dict[str, object]:
-        """Those that were given, flat."""
+        """Return those that the user set, flat."""
         return dict(leaves(mapping(self.document.get("hyper_parameters"))))
 
     @property
     def setup(self) -> dict[str, object]:
-        """What must be equal for two jobs to differ in their GPUs only, flat."""
+        """Return what must be equal for two jobs to differ only in their GPUs, flat."""
         named = {name: self.document.get(name) for name in EQUAL}
         return {**named, PHASE: self.phase, **self.hyper_parameters}
 
     @property
     def period(self) -> tuple[float, float] | None:
-        """When its main pod's container began and ended; None unless both are known."""
+        """Return when its main pod's container began and ended; None unless both are known."""
         if self.started_s is None or self.ended_s is None or self.ended_s < self.started_s:
             return None
         return self.started_s, self.ended_s
 
     @property
     def why_not_whole(self) -> str | None:
-        """Why the log may lack its end; None for a job that completed."""
+        """Return why the end of the log may be missing; None for a completed job."""
         if self.outcome in (None, "completed"):
             return None
         return f"the job {self.outcome}" + (f": {self.reason}" if self.reason else "")
 
 
 def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """The leaves of nested mappings by dotted name; lists as JSON."""
+    """Return the leaves of nested mappings by dotted name; lists as JSON."""
     for key, value in values.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict):
@@ -102,7 +102,7 @@ def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, o
 
 
 def job_of(document: Document) -> Job:
-    """The typed view of fine_tuning.json; what is missing or of another type is None."""
+    """Return the typed view of fine_tuning.json; missing values and those of another type are None."""
     return Job(
         document=document,
         workload=str(document.get("workload") or "unknown"),
@@ -121,21 +121,21 @@ def job_of(document: Document) -> Job:
 
 
 def logs_of(document: Document) -> tuple[str, ...]:
-    """The logs of the job, the main pod's first."""
+    """Return the logs of the job, the main pod's first."""
     return tuple(log for log in listing(document.get("logs")) if isinstance(log, str))
 
 
 def logs_to_read(source: RecordingFiles, document: Document) -> tuple[str, ...]:
-    """The logs that the document names, without those that stand elsewhere; each of these is a finding."""
+    """Return the logs that the document names, except those outside of the artifacts, which become findings."""
     names = logs_of(document)
     for name in names:
         if not source.declares(name):
-            source.find("warning", MARKER, f"it names the log {name}, which is none of logs/*.log; it was not read")
+            source.find("warning", MARKER, f"it names the log {name}, which is not one of logs/*.log; it was not read")
     return tuple(name for name in names if source.declares(name))
 
 
 def logging_steps_of(job: Job) -> float:
-    """Steps between two records, 1 where the configuration does not say it."""
+    """Return the steps between two records, 1 if the configuration does not state it."""
     return max(number_or(job.number("logging_steps"), 1.0), 1.0)
 
 

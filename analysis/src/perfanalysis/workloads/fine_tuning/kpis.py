@@ -16,7 +16,7 @@ HF_MEMORY = (
     "train_mem_gpu_alloc_delta",
     "train_mem_gpu_peaked_delta",
 )
-"""What the Trainer's memory tracker reports of one GPU, in bytes; the peak is their sum."""
+"""The Trainer's memory metrics of one GPU, in bytes; the peak is their sum."""
 BENCHMARKS = ("network_bitrate", "network_overhead_time")
 
 
@@ -32,12 +32,12 @@ def _start_time(measures: Measures) -> Value:
 
 def _between(first: float | None, second: float | None, begin: str, end: str) -> Value:
     if first is None or second is None:
-        return Value(None, f"fine_tuning.json does not tell {begin if first is None else end}")
+        return Value(None, f"fine_tuning.json does not state {begin if first is None else end}")
     return Value(second - first) if second >= first else Value(None, f"{end} lies before {begin}")
 
 
 def _dataset_tokens(measures: Measures) -> Value:
-    """Tokens of the dataset as prepared, times the epochs trained, per second of training."""
+    """Return tokens of the prepared dataset, times the epochs trained, per second of training."""
     tokens = measures.facts.get("total_tokens")
     if tokens is None:
         return Value(None, measures.lacks("no count of the dataset's tokens"))
@@ -82,7 +82,7 @@ def _last(column: str, words: str) -> rates.Rate:
 
 
 def _gpu_memory(measures: Measures) -> Value:
-    """The most that a GPU held: as monitored, else as the trainer reports it of rank 0."""
+    """Return the peak memory of a GPU: as monitored, else as the trainer reports it for rank 0."""
     sampled = measures.gpu_samples["memory_bytes"].max()
     if np.isfinite(sampled):
         return Value(float(sampled) / BYTES_PER_GIB)
@@ -91,11 +91,11 @@ def _gpu_memory(measures: Measures) -> Value:
     values = measures.column("gpu_memory_gib")
     if np.isfinite(values).any():
         return Value(float(np.nanmax(values)))
-    return Value(None, measures.lacks("no memory of a GPU, and nothing monitored the GPUs"))
+    return Value(None, measures.lacks("no GPU memory in the log, and no process monitored the GPUs"))
 
 
 def _gpu_usage(measures: Measures) -> Value:
-    """The mean over the GPUs of their means over time."""
+    """Return the mean over the GPUs of their means over time."""
     samples = measures.gpu_samples[measures.gpu_samples["usage"].notna()]
     usage = samples.groupby("gpu", observed=True)["usage"].mean()
     if not len(usage):
@@ -104,13 +104,13 @@ def _gpu_usage(measures: Measures) -> Value:
 
 
 def _gpu_usage_max(measures: Measures) -> Value:
-    """The most of any GPU at any moment."""
+    """Return the maximum of any GPU at any time."""
     usage = measures.gpu_samples["usage"].max()
     return Value(float(usage)) if np.isfinite(usage) else Value(None, measures.why_not_monitored)
 
 
 def _gpu_memory_mean(measures: Measures) -> Value:
-    """The mean over the GPUs of their means over time."""
+    """Return the mean over the GPUs of their means over time."""
     samples = measures.gpu_samples[measures.gpu_samples["memory_bytes"].notna()]
     memory = samples.groupby("gpu", observed=True)["memory_bytes"].mean()
     if not len(memory):
@@ -123,7 +123,7 @@ def _gpus(measures: Measures) -> Value:
 
 
 def _bitrate(measures: Measures) -> Value:
-    """What arrived; else what was sent. The median of several measurements."""
+    """Return the received bitrate, else the sent one. The median of several measurements."""
     for role in ("receiver", "sender"):
         values = measures.every_fact.get(f"iperf_{role}_bits_per_second")
         if values:
@@ -134,7 +134,7 @@ def _bitrate(measures: Measures) -> Value:
 def _overhead(measures: Measures) -> Value:
     values = measures.every_fact.get("benchmark_time_s")
     if not values:
-        return Value(None, measures.lacks("no time of a benchmark"))
+        return Value(None, measures.lacks("no benchmark time"))
     return Value(float(np.median(values)), count=len(values))
 
 
@@ -177,9 +177,9 @@ KPIS: tuple[Kpi[Measures], ...] = (
         rates.per_gpu(rates.samples_per_second),
     ),
     Kpi("train_runtime", "Time of the training by the trainer", "seconds", "lower", rates.train_runtime, "Training"),
-    Kpi("gpu_memory_max", "Most memory of one GPU in use", "GiB", "lower", _gpu_memory, "GPU memory"),
+    Kpi("gpu_memory_max", "Most GPU memory of one GPU in use", "GiB", "lower", _gpu_memory, "GPU memory"),
     Kpi("gpu_usage_mean", "Share of the time the GPUs were busy", "ratio", "higher", _gpu_usage, "GPU usage"),
-    Kpi("gpu_usage_max", "Most that any GPU was busy at a moment", "ratio", "higher", _gpu_usage_max),
+    Kpi("gpu_usage_max", "Highest share of the time that any GPU was busy", "ratio", "higher", _gpu_usage_max),
     Kpi("gpu_memory_mean", "Memory of a GPU in use, over time", "GiB", "lower", _gpu_memory_mean),
     Kpi("final_loss", "Training loss of the last record", "nats", "lower", _last("loss", "loss"), "Final loss"),
     Kpi("eval_loss", "Loss of the last evaluation", "nats", "lower", _last("eval_loss", "evaluation")),
@@ -201,7 +201,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("network_bitrate", "Bitrate between two pods, received, by iperf", "Gbit/s", "higher", _bitrate, "Bitrate"),
     Kpi(
         "network_overhead_time",
-        "Time of Ray's benchmark of the overhead of the network",
+        "Time of Ray's benchmark of network overhead",
         "seconds",
         "lower",
         _overhead,
@@ -211,7 +211,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
 
 
 def on_top(values: tuple[KpiValue, ...], *, benchmark: bool) -> tuple[KpiValue, ...]:
-    """The KPIs with headlines only for those that the kind of job can have."""
+    """Return the KPIs, with headlines only for those that this kind of job can have."""
     kept = []
     for value in values:
         shown = (value.name in BENCHMARKS) == benchmark

@@ -1,9 +1,8 @@
-"""All measures of one fine-tuning job, from its tables to what KPIs, plots and report need.
+"""All measures of one fine-tuning job, from its tables to the input of KPIs, plots and report.
 
-Throughput over the steps of a training, from whatever clock its log carries.
-
-A progress bar counts whole seconds; records are joined until they span ten of them, so that a tenth is the largest
-error. Stamps and stated times are taken as they are.
+Throughput over the steps of a training uses the clock of its log. A progress bar counts whole seconds; records are
+joined until they span ten of them, so that the error is at most a tenth. Timestamps and stated times are used
+unchanged.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BYTES_PER_GIB = 2.0**30
-NO_LOG = "no log of the job holds anything a trainer printed"
+NO_LOG = "no log of the job has output of a trainer"
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Tables and facts of a job. `format` is the log's format, None when no log could be read.
+    """Tables and facts of a job. `format` is the log's format, None if no log could be read.
 
     `facts` has each fact once, the last one stated; `every_fact` has all values.
     """
@@ -42,27 +41,27 @@ class Measures:
     problems: pd.DataFrame
     gpu_samples: pd.DataFrame
     method: Method
-    """By which percentiles are taken."""
+    """The method of percentiles."""
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """A column of the training steps, as it stands."""
+        """Return a column of the training steps, unchanged."""
         values: NDArray[np.float64] = self.steps[name].to_numpy(dtype=float)
         return values
 
     @property
     def why_no_summary(self) -> str:
-        """Why the trainer's summary is missing."""
+        """Return why the trainer's summary is missing."""
         if self.format is None:
             return self.job.why_not_whole or NO_LOG
         return "the log ends before the trainer's summary" + _because(self.job)
 
     @property
     def why_not_monitored(self) -> str:
-        """Why there is no sample of the job's GPUs."""
-        return "nothing monitored the GPUs of the job while it ran"
+        """Return why there is no sample of the job's GPUs."""
+        return "no process monitored the GPUs of the job"
 
     def lacks(self, what: str) -> str:
-        """Why a number that the log should hold is missing."""
+        """Return why a number is missing in the log."""
         if self.format is None:
             return self.job.why_not_whole or NO_LOG
         return f"the log has {what}" + _because(self.job)
@@ -108,14 +107,14 @@ BAR_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Clock:
-    """Times of the records, in seconds, NaN where there is none; an interval is at least `shortest` long."""
+    """Return times of the records, in seconds, NaN if missing; an interval is at least `shortest` long."""
 
     times: NDArray[np.float64]
     shortest: float
 
 
 def batch_of_all(job: Job, facts: dict[str, float]) -> float | None:
-    """Samples of one step on all GPUs: as the trainer states it, else device batch times accumulation times GPUs."""
+    """Return samples of one step on all GPUs: as the trainer states it, else device batch * accumulation * GPUs."""
     stated = facts.get("total_train_batch_size")
     if stated:
         return stated
@@ -126,7 +125,7 @@ def batch_of_all(job: Job, facts: dict[str, float]) -> float | None:
 
 
 def clock_of(steps: pd.DataFrame) -> Clock | None:
-    """The log's stamps, else the trainer's own clock; None when there is neither."""
+    """Return the log's timestamps, else the trainer's own clock; None if there is neither."""
     for column, shortest in (("at_s", 0.0), ("elapsed_s", BAR_SECONDS)):
         times = steps[column].to_numpy(dtype=float)
         if np.isfinite(times).sum() > 1:
@@ -136,7 +135,7 @@ def clock_of(steps: pd.DataFrame) -> Clock | None:
 
 
 def throughput_table(steps: pd.DataFrame, job: Job, facts: dict[str, float]) -> pd.DataFrame:
-    """The table; empty when the log tells of no time."""
+    """Return the table; empty if the log has no times."""
 
     trained = steps[steps["loss"].notna() | steps["eval_loss"].isna()]
     batch = batch_of_all(job, facts)
@@ -149,7 +148,7 @@ def throughput_table(steps: pd.DataFrame, job: Job, facts: dict[str, float]) -> 
 
 
 def _stated(steps: pd.DataFrame, batch: float | None) -> list[dict[str, float | None]]:
-    """Every step by the time that the trainer says it took."""
+    """Return every step with the duration that the trainer states."""
     times = steps["step_time_s"].to_numpy(dtype=float)
     elapsed = np.cumsum(times)
     return [
@@ -165,7 +164,7 @@ def _stated(steps: pd.DataFrame, batch: float | None) -> list[dict[str, float | 
 
 
 def _between(steps: pd.DataFrame, clock: Clock, batch: float | None, job: Job) -> list[dict[str, float | None]]:
-    """Intervals between records that have a time."""
+    """Return intervals between records that have a time."""
     numbers = steps["step"].to_numpy(dtype=float)
     usable = np.isfinite(clock.times) & np.isfinite(numbers)
     places = np.flatnonzero(usable)

@@ -1,4 +1,4 @@
-"""A job's GPUs as Prometheus saw them: series of NVIDIA's DCGM exporter that name a pod of the job, while it ran."""
+"""A job's GPUs in Prometheus: series of NVIDIA's DCGM exporter for a pod of the job, while it ran."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ if TYPE_CHECKING:
 
 MEBIBYTE = 2.0**20
 RESOLUTION_S = 1.0
-"""Of the cluster's stamps, which are cut off: a job ends up to so much later than they say."""
+"""Accuracy of the cluster's timestamps, which are cut off: a job ends up to so much later than stated."""
 USAGE: Mapping[str, float] = {"DCGM_FI_DEV_GPU_UTIL": 0.01, "DCGM_FI_PROF_GR_ENGINE_ACTIVE": 1.0}
-"""Metrics of how busy a GPU was, the better first, with what makes a ratio of them."""
+"""Metrics of GPU utilisation, the better first, with the factor to a ratio."""
 MEMORY: Mapping[str, float] = {"DCGM_FI_DEV_FB_USED": MEBIBYTE}
 
 
 @dataclass(frozen=True)
 class Pods:
-    """The pods of a job: by their names where its logs tell them, else by the job's, which their names begin with."""
+    """The pods of a job: by their names if its logs contain them, else by the job's name as their prefix."""
 
     namespace: str | None
     job: str
     names: frozenset[str]
 
     def own(self, labels: Mapping[str, str]) -> bool:
-        """Whether a series is about one of them. Where Prometheus has labels `pod` of its own, theirs is renamed."""
+        """Return whether a series is about one of them. If Prometheus has its own label `pod`, the exporter's is
+        renamed.
+        """
         pod = labels.get("exported_pod") or labels.get("pod")
         namespace = labels.get("exported_namespace") or labels.get("namespace")
         if not pod or (namespace and self.namespace and namespace != self.namespace):
@@ -44,7 +46,7 @@ class Pods:
 
 
 def monitored(tables: FineTuningTables, place: Place, ranges: tuple[Ranges, ...]) -> FineTuningTables:
-    """The tables with the samples of the job's GPUs, unless something beside the job took them already."""
+    """Return the tables with the samples of the job's GPUs, unless the recording already has samples."""
     if len(tables.gpu_samples) or not ranges:
         return tables
     document = RecordingFiles(place).document(MARKER, KIND)
@@ -54,12 +56,12 @@ def monitored(tables: FineTuningTables, place: Place, ranges: tuple[Ranges, ...]
 
 
 def _pod(log: str) -> str:
-    """`logs/<pod>.log`, or with `_<container>` before the ending, which no pod's name has."""
+    """`logs/<pod>.log`, or with `_<container>` before the suffix, which no pod's name contains."""
     return PurePosixPath(log).name.removesuffix(".log").split("_", 1)[0]
 
 
 def gpu_samples(ranges: tuple[Ranges, ...], pods: Pods, job: Job) -> pd.DataFrame:
-    """One row for each GPU of the pods and moment of the job's time; none where that time is not known."""
+    """Return one row for each GPU of the pods and sample during the job; none if its time is unknown."""
     import pandas as pd
 
     if job.started_s is None:
@@ -86,7 +88,7 @@ def _of_window(samples: pd.DataFrame, pods: Pods, within: tuple[float, float]) -
 def _measured(
     samples: pd.DataFrame, pods: Pods, within: tuple[float, float], metrics: Mapping[str, float]
 ) -> pd.DataFrame:
-    """GPU, moment and value of the first of `metrics` that the pods' GPUs have."""
+    """Yield GPU, time and value of the first of `metrics` that the pods' GPUs have."""
     every = {str(text): labels_of(str(text)) for text in samples["labels"].cat.categories}
     gpus = {text: _gpu(labels) for text, labels in every.items() if pods.own(labels)}
     rows = samples[samples["labels"].isin(gpus) & samples["at_s"].between(*within) & samples["value"].notna()]
@@ -99,7 +101,7 @@ def _measured(
 
 
 def _gpu(labels: Mapping[str, str]) -> str:
-    """What tells a GPU from others, and readers where it is; its UUID where the exporter does not say that."""
+    """Return a distinguishing and readable name of a GPU; its UUID if the exporter does not state its place."""
     node, number = labels.get("Hostname"), labels.get("gpu")
     if node and number is not None:
         return f"{node} GPU {number}"

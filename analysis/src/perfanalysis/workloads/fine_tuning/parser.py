@@ -12,7 +12,7 @@ FILES = (MARKER, SAMPLES, "logs/*.log")
 
 
 def parse(source: RecordingFiles) -> FineTuningTables:
-    """The steps and facts of the trainer's log, and the problems of all logs, as typed tables."""
+    """Return the steps and facts of the trainer's log, and the problems of all logs, as typed tables."""
     document = source.document(MARKER, KIND)
     job = job_of(document)
     names = logs_to_read(source, document) or source.names("logs/*.log")

@@ -19,13 +19,13 @@ def step_axis() -> Axis:
 
 
 def line(x: NDArray[np.float64], y: NDArray[np.float64], label: str, colour: int) -> Layer:
-    """A line over the places that have both; few of them are marked."""
+    """Return a line over the points that have both values; few points are marked."""
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     return Layer("line", label, x[known], y[known], colour, dots=len(known) <= FEW_POINTS)
 
 
 def loss_figure(measures: Measures) -> Figure:
-    """Loss, learning rate and norm of the gradient over the steps, what of them the log has."""
+    """Return loss, learning rate and norm of the gradient over the steps, as far as the log has them."""
     steps = measures.column("step")
     losses = tuple(
         line(steps, measures.column(name), label, colour)
@@ -39,12 +39,12 @@ def loss_figure(measures: Measures) -> Figure:
             values, unit = in_powers_of_ten(values)
             axis = Axis(title.lower(), unit, low=0.0)
             charts.append(Chart(title, step_axis(), axis, (line(steps, values, title, colour),)))
-    caption = "As the trainer printed them; where a value is not finite, the line goes on at the next one that is."
+    caption = "As printed by the trainer; values that are not finite are skipped."
     return Figure("loss", "Loss and learning rate", caption, (tuple(charts),) if charts else ())
 
 
 def in_powers_of_ten(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:
-    """Small numbers as multiples of a power of a thousandth, which is their unit."""
+    """Return small numbers as multiples of a power of a thousandth, which is their unit."""
     largest = float(np.nanmax(np.abs(values)))
     if largest == 0 or largest >= 0.01:
         return values, ""
@@ -53,7 +53,7 @@ def in_powers_of_ten(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
 
 
 def throughput_figure(measures: Measures) -> Figure:
-    """Samples and tokens per second, and the time of a step, over the steps."""
+    """Return samples and tokens per second, and the time of a step, over the steps."""
     table = measures.throughput
     steps = table["step"].to_numpy(dtype=float)
     charts = []
@@ -67,12 +67,15 @@ def throughput_figure(measures: Measures) -> Figure:
             charts.append(
                 Chart(title, step_axis(), Axis(title.lower(), unit, low=0.0), (line(steps, values, title, colour),))
             )
-    caption = "Of all GPUs, between two records of the log; whole seconds of a progress bar are joined to ten or more."
+    caption = (
+        "Of all GPUs, between two records of the log; records of a progress bar with a resolution of one second "
+        "are merged into intervals of ten seconds or more."
+    )
     return Figure("throughput", "Throughput over the steps", caption, (tuple(charts),) if charts else ())
 
 
 def gpu_figure(measures: Measures) -> Figure:
-    """Memory and usage of the GPUs: as monitored, over time; else as the trainer prints it, over the steps."""
+    """Return memory and usage of the GPUs: monitored, over time; else as the trainer prints it, over the steps."""
     charts = []
     samples = measures.gpu_samples
     if len(samples):

@@ -1,4 +1,4 @@
-"""The figures of several jobs beside each other: scaling, models, hyper-parameters, memory, losses."""
+"""The figures of several jobs: scaling, models, hyper-parameters, memory, losses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNITS = {
 
 
 def matrix_figures(jobs: tuple[JobInMatrix, ...]) -> tuple[Figure, ...]:
-    """Every figure that several jobs give."""
+    """Return every figure of several jobs."""
     if len(jobs) < 2:
         return ()
     made = (
@@ -41,14 +41,14 @@ def matrix_figures(jobs: tuple[JobInMatrix, ...]) -> tuple[Figure, ...]:
 
 
 def common_rate(jobs: Iterable[JobInMatrix]) -> str | None:
-    """The rate that most jobs have, tokens before samples when equal; None when none has one."""
+    """Return the rate that most jobs have, tokens before samples if equal; None if no job has one."""
     counts = {name: sum(job.number(name) is not None for job in jobs) for name in reversed(RATES)}
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else None
 
 
 def series_labels(jobs: Iterable[JobInMatrix]) -> dict[str, str]:
-    """A short name for each group of jobs: the values that tell it from other groups."""
+    """Return a short name for each group of jobs: the values that distinguish it."""
     given = tuple(jobs)
     different = varying(given)
     labels = {}
@@ -73,7 +73,7 @@ def _gpus(count: int | None) -> str:
 
 
 def scaling_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """Throughput, speed-up and efficiency against GPUs, a line for each setup; None unless some setup has several."""
+    """Return throughput, speed-up and efficiency against GPUs, one line per setup; None unless a setup has several."""
     groups = {name: members for name, members in groups_of(jobs).items() if len({job.gpus for job in members}) > 1}
     rate = common_rate(jobs)
     if not groups or rate is None:
@@ -101,14 +101,14 @@ def scaling_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
         rows.append((times, Chart("Efficiency", gpus, share, (*layers("efficiency", 100.0), full), height=300)))
         caption += " Speed-up and efficiency against the same job on one GPU."
     else:
-        caption += " Speed-up needs a job with the same settings on one GPU; the run has none."
+        caption += " Speed-up needs a job with the same settings on one GPU, which is missing."
     if len(groups) > MOST_LINES:
-        caption += f" Only the first {MOST_LINES} of {len(groups)} setups are drawn; the table has all."
+        caption += f" Only the first {MOST_LINES} of {len(groups)} setups are drawn; the table lists all."
     return Figure("scaling", "Throughput and speed-up against GPUs", caption, tuple(rows))
 
 
 def over_gpus(members: Iterable[JobInMatrix], kpi: str, label: str, colour: int, factor: float = 1.0) -> Layer:
-    """A KPI over the GPUs of the jobs of one setup; the median where several have equally many."""
+    """Return a KPI over the GPUs of the jobs of one setup; the median of jobs with equally many."""
     by_gpus: dict[int, list[float]] = {}
     for job in members:
         number = job.number(kpi)
@@ -120,7 +120,7 @@ def over_gpus(members: Iterable[JobInMatrix], kpi: str, label: str, colour: int,
 
 
 def models_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """Throughput per GPU of each model, a colour for each number of GPUs, all else equal; None for a single model."""
+    """Return throughput per GPU of each model, a colour per GPU count, all else equal; None for a single model."""
     rate = common_rate(jobs)
     if rate is None or len({job.setup.get("model") for job in jobs}) < 2:
         return None
@@ -147,21 +147,21 @@ def models_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
     height = 100 + max(34, 14 * len(counts)) * len(models)
     chart = Chart("Throughput per GPU", axis, Axis("", categories=models), tuple(layers), height=height)
     given = ", ".join(_setting_texts(members[0].setup, [name for name in varying(jobs) if name != "model"]))
-    caption = f"Jobs that differ in model and GPUs only{f': {given}' if given else ''}."
+    caption = f"Jobs that differ only in model and GPUs{f': {given}' if given else ''}."
     return Figure("models", "Models", caption, ((chart,),))
 
 
 def parameters_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """Throughput against every hyper-parameter that varies; None when none does."""
+    """Return throughput against every hyper-parameter that varies; None if none does."""
     rate = common_rate(jobs)
     different = {name: values for name, values in varying(jobs).items() if name not in NAMED_ELSEWHERE}
     if rate is None or not different:
         return None
     charts = [_parameter_chart(jobs, name, values, rate) for name, values in list(different.items())[:MOST_PARAMETERS]]
     known = [chart for chart in charts if chart.layers]
-    caption = "Jobs that are equal but for that one setting share a line."
+    caption = "Jobs that differ only in this setting share a line."
     if len(different) > MOST_PARAMETERS:
-        caption += f" The first {MOST_PARAMETERS} of {len(different)} that vary."
+        caption += f" The first {MOST_PARAMETERS} of {len(different)} settings that vary."
     return Figure("hyper_parameters", "Hyper-parameters and settings", caption, in_rows(known)) if known else None
 
 
@@ -170,7 +170,7 @@ def _parameter_chart(jobs: tuple[JobInMatrix, ...], name: str, values: list[Any]
     set_ones = [value for value in values if value is not None]
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in set_ones)
     if numbers and len(set_ones) > 1:
-        # a job that leaves the setting out has no place on an axis of numbers
+        # a job without the setting has no place on an axis of numbers
         jobs, values = tuple(job for job in jobs if name in job.setup), set_ones
     else:
         numbers = False
@@ -217,7 +217,7 @@ def _labels_of_series(series: list[list[JobInMatrix]]) -> list[str]:
 
 
 def memory_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """Most memory of a GPU against the batch, a line for each model; None unless batches differ."""
+    """Return peak memory of a GPU against the batch, one line per model; None unless batches differ."""
     charts = []
     for setting in dict.fromkeys(_batch(job)[0] for job in jobs):
         found: dict[str, list[tuple[float, float]]] = {}
@@ -230,7 +230,7 @@ def memory_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
             layers = tuple(_batch_line(pairs, label, place) for place, (label, pairs) in enumerate(found.items()))
             axis = Axis("most memory of a GPU", "GiB", low=0.0)
             charts.append(Chart("Memory", Axis(str(setting), low=0.0), axis, layers[:MOST_LINES], height=280))
-    caption = "The largest number of the jobs with equal batch."
+    caption = "The largest value of the jobs with the same batch size."
     return Figure("memory", "Memory against batch", caption, (tuple(charts),)) if charts else None
 
 
@@ -255,7 +255,7 @@ def _batch_line(pairs: list[tuple[float, float]], label: str, colour: int) -> La
 
 
 def losses_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """The loss curves of all jobs over each other."""
+    """Return the loss curves of all jobs."""
     layers = []
     for place, job in enumerate(jobs[:MOST_LINES]):
         steps = job.analysis.frames["training_steps"]
@@ -282,7 +282,7 @@ MOST_ROWS = 24
 
 
 def phases_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
-    """Throughput of every setup in each phase; None unless some setup was trained in several."""
+    """Return throughput of every setup in each phase; None unless a setup was trained in several."""
     of_phases = tuple(job for job in jobs if job.phase is not None)
     setups: dict[tuple[str, int | None], list[JobInMatrix]] = {}
     for job in of_phases:
@@ -298,8 +298,8 @@ def phases_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
     throughput = Axis("throughput", UNITS[rate][1], low=0.0)
     height = 100 + max(34, 16 * len(phases)) * len(names)
     chart = Chart("Throughput of a job", throughput, Axis("", categories=names), layers, height=height)
-    caption = "Jobs equal but for their phase; the median where a phase has several of them."
-    return Figure("phases", "Beside other jobs and alone", caption, ((chart,),))
+    caption = "Jobs that differ only in their phase; the median if a phase has several of them."
+    return Figure("phases", "Concurrent and alone", caption, ((chart,),))
 
 
 def _bars(setups: list[list[JobInMatrix]], phase: str, place: int, phases: int, rate: str) -> Layer:

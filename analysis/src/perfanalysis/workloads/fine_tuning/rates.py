@@ -1,6 +1,6 @@
-"""Rates and times of a whole training: what each trainer states, or what its steps add up to.
+"""Rates and times of a whole training: stated by the trainer, or computed from its steps.
 
-One function for each rate and format; docs/fine-tuning.md has the formulas.
+There is one function for each rate and format; docs/fine-tuning.md has the formulas.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from perfanalysis.workloads.fine_tuning.measures import Measures, batch_of_all
 from perfanalysis.workloads.percentiles import Value
 
 Rate = Callable[[Measures], Value]
-NO_GPUS = Value(None, "fine_tuning.json does not tell how many GPUs the job had")
+NO_GPUS = Value(None, "fine_tuning.json does not state how many GPUs the job had")
 TOKENS_SEEN = ("num_tokens", "num_input_tokens_seen")
 
 
 def of_format(functions: Mapping[str, Rate]) -> Rate:
-    """The function of the log's format; without a log the reason."""
+    """Call the function of the log's format; without a log, return the reason."""
 
     def rate(measures: Measures) -> Value:
         function = functions.get(measures.format or "")
@@ -29,7 +29,7 @@ def of_format(functions: Mapping[str, Rate]) -> Rate:
 
 
 def stated(name: str) -> Rate:
-    """What the trainer's summary says."""
+    """Return the values of the trainer's summary."""
 
     def rate(measures: Measures) -> Value:
         number = measures.facts.get(name)
@@ -39,19 +39,19 @@ def stated(name: str) -> Rate:
 
 
 def _span(measures: Measures) -> tuple[int, int, float] | Value:
-    """The first and the last step with a stamp, and the seconds between them; or why there are none."""
+    """Return the first and the last step with a timestamp, and the seconds between them; or why they are missing."""
     times = measures.column("at_s")
     places = np.flatnonzero(np.isfinite(times))
     if len(places) < 2:
-        return Value(None, measures.lacks(f"{len(places)} steps with a stamp, two are needed"))
+        return Value(None, measures.lacks(f"{len(places)} steps have a timestamp; two are needed"))
     length = float(times[places[-1]] - times[places[0]])
     if length <= 0:
-        return Value(None, "the stamps of the first and the last step are equal, or out of order")
+        return Value(None, "the timestamps of the first and the last step are equal or out of order")
     return int(places[0]), int(places[-1]), length
 
 
 def _difference(column: str) -> Rate:
-    """A growing number at the last step minus at the first, per second."""
+    """Return the increase of a growing number from the first step to the last, per second."""
 
     def rate(measures: Measures) -> Value:
         span = _span(measures)
@@ -60,7 +60,7 @@ def _difference(column: str) -> Rate:
         first, last, length = span
         grown = float(measures.column(column)[last] - measures.column(column)[first])
         if not np.isfinite(grown) or grown < 0:
-            return Value(None, f"the steps do not tell {column} at both ends")
+            return Value(None, f"the steps do not state {column} at both ends")
         return Value(grown / length, count=last - first)
 
     return rate
@@ -72,7 +72,7 @@ def _instructlab_runtime(measures: Measures) -> Value:
 
 
 def _instructlab_tokens(measures: Measures) -> Value:
-    """Tokens of rank 0 after the first step, times the ranks, per second."""
+    """Return tokens of rank 0 after the first step, times the ranks, per second."""
     span = _span(measures)
     if isinstance(span, Value):
         return span
@@ -81,12 +81,12 @@ def _instructlab_tokens(measures: Measures) -> Value:
     first, last, length = span
     tokens = measures.column("tokens")[first + 1 : last + 1]
     if not len(tokens) or not np.isfinite(tokens).all():
-        return Value(None, measures.lacks("steps that do not tell their tokens"))
+        return Value(None, measures.lacks("steps without a token count"))
     return Value(float(tokens.sum()) * measures.job.gpus / length, count=len(tokens))
 
 
 def _hf_tokens(measures: Measures) -> Value:
-    """Tokens per second of all GPUs: the Trainer counts them for one device."""
+    """Return tokens per second of all GPUs: the Trainer counts them for one device."""
     per_device = measures.facts.get("train_tokens_per_second")
     if per_device is not None:
         return Value(per_device * measures.job.gpus) if measures.job.gpus else NO_GPUS
@@ -96,7 +96,7 @@ def _hf_tokens(measures: Measures) -> Value:
     if runtime is None:
         return Value(None, measures.why_no_summary)
     if not found:
-        return Value(None, measures.lacks("no count of tokens: the trainer was not told to count them"))
+        return Value(None, measures.lacks("no token count: it is not enabled in the trainer"))
     return Value(max(found) / runtime) if runtime > 0 else Value(None, "the training took no time")
 
 
@@ -119,7 +119,7 @@ def _ray_samples(measures: Measures) -> Value:
         return rate
     batch = batch_of_all(measures.job, measures.facts)
     if batch is None:
-        return Value(None, "the configuration does not tell the batch of a step")
+        return Value(None, "the configuration does not state the batch of a step")
     return Value(rate.number * batch, count=rate.count)
 
 
@@ -149,7 +149,7 @@ train_runtime = of_format({HF_TRAINER: stated("train_runtime"), INSTRUCTLAB: _in
 
 
 def per_gpu(rate: Rate) -> Rate:
-    """A rate divided by the GPUs of the job."""
+    """Return a rate divided by the GPUs of the job."""
 
     def divided(measures: Measures) -> Value:
         whole = rate(measures)
@@ -158,7 +158,7 @@ def per_gpu(rate: Rate) -> Rate:
         if measures.job.gpus is None:
             return NO_GPUS
         if measures.job.gpus == 0:
-            return Value(None, "the job asked for no GPU")
+            return Value(None, "the job requested no GPU")
         return Value(whole.number / measures.job.gpus, count=whole.count)
 
     return divided

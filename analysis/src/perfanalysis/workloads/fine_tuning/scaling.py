@@ -1,7 +1,7 @@
-"""Jobs that differ only in their GPUs, beside each other: speed-up and efficiency against one GPU.
+"""Comparison of jobs that differ only in their GPUs: speed-up and efficiency against one GPU.
 
-Two jobs belong together when model, dataset, image, hyper-parameters and all settings of their cells are equal, those
-that count GPUs, pods and nodes excepted. The one with a single GPU is what the others are measured by.
+Two jobs form a pair if model, dataset, image, hyper-parameters and all settings of their cells are equal, except those
+that count GPUs, pods and nodes. The one with a single GPU is the reference.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.workload_type import Analysis
 
 COUNTS = ("gpu", "gpus", "pod", "pods", "pod_count", "node_count", "gpu_count", "gpus_per_pod")
-"""Settings of a cell that say how much runs, by the end of their names."""
+"""Suffixes of settings of a cell that determine the size of a job."""
 FLOW = "fine_tuning_"
 RATES = ("samples_per_second", "tokens_per_second")
-"""What jobs are compared by: the first that both have."""
+"""The rates by which jobs are compared: the first that both have."""
 
 
 @dataclass(frozen=True)
 class JobInMatrix:
-    """A job with what it is compared by. `setup` is flat; `group` a text that equal setups share."""
+    """A job with its setup. `setup` is flat; `group` is a text that equal setups share."""
 
     analysis: Analysis
     setup: Mapping[str, Any]
@@ -35,26 +35,26 @@ class JobInMatrix:
 
     @property
     def group(self) -> str:
-        """Equal for jobs that differ in their GPUs only."""
+        """Equal for jobs that differ only in their GPUs."""
         return json.dumps(dict(self.setup), sort_keys=True, default=str)
 
     def number(self, name: str) -> float | None:
-        """A KPI's number."""
+        """Return a KPI's number."""
         return self.kpis[name].number if name in self.kpis else None
 
     @property
     def phase(self) -> str | None:
-        """The pass of the test it belongs to."""
+        """Return the phase of the test it belongs to."""
         return self.setup.get(PHASE)
 
     def without(self, name: str) -> JobInMatrix:
-        """The job as if one part of its setup were not there."""
+        """Return the job as if one part of its setup were missing."""
         return replace(self, setup={key: value for key, value in self.setup.items() if key != name})
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """A job and those that it is measured by: of the same setup on one GPU, and the same ones trained alone."""
+    """A job and its references: the same setup on one GPU, and the same jobs trained alone."""
 
     job: JobInMatrix
     singles: tuple[JobInMatrix, ...]
@@ -62,7 +62,7 @@ class Scaled:
 
 
 def jobs_of(analyses: Iterable[Analysis]) -> tuple[JobInMatrix, ...]:
-    """Every recording as a job of a matrix."""
+    """Return every recording as a job of a matrix."""
     return tuple(_job(analysis) for analysis in analyses)
 
 
@@ -79,7 +79,7 @@ def _job(analysis: Analysis) -> JobInMatrix:
 
 
 def leaf(setting: str) -> str:
-    """A setting's name without its flow and what it lies in, which is a hyper-parameter's own name."""
+    """Return a setting's name without its flow and group, which is the hyper-parameter's own name."""
     return setting.rsplit(".", 1)[-1].removeprefix(FLOW)
 
 
@@ -88,12 +88,12 @@ def _counts(setting: str) -> bool:
 
 
 def _stated(setting: str) -> bool:
-    """Whether the job's document says the same in words of its own: model for fine_tuning_model_name."""
+    """Return whether the job's document states the same under another name: model for fine_tuning_model_name."""
     return leaf(setting).removesuffix("_name") in EQUAL
 
 
 def groups_of(jobs: Iterable[JobInMatrix]) -> dict[str, list[JobInMatrix]]:
-    """The jobs that differ in their GPUs only, by their group."""
+    """Return the jobs that differ only in their GPUs, by their group."""
     found: dict[str, list[JobInMatrix]] = {}
     for job in jobs:
         found.setdefault(job.group, []).append(job)
@@ -101,7 +101,7 @@ def groups_of(jobs: Iterable[JobInMatrix]) -> dict[str, list[JobInMatrix]]:
 
 
 def scaled(jobs: Iterable[JobInMatrix]) -> tuple[Scaled, ...]:
-    """Every job with those of its group that ran on one GPU."""
+    """Return every job with those of its group that ran on one GPU."""
     given = tuple(jobs)
     groups = groups_of(given)
     singles = {name: tuple(job for job in members if job.gpus == 1) for name, members in groups.items()}
@@ -117,16 +117,16 @@ def _but_for_phase(job: JobInMatrix) -> tuple[str, int | None]:
 
 
 def speed_up(one: Scaled) -> Value:
-    """The rate of a job, divided by that on one GPU; the median of several of these."""
+    """Return the rate of a job, divided by that on one GPU; the median of several of these."""
     if not one.job.gpus:
-        return Value(None, "the job asked for no GPU" if one.job.gpus == 0 else "the job's GPUs are not known")
+        return Value(None, "the job requested no GPU" if one.job.gpus == 0 else "the job's GPUs are unknown")
     if not one.singles:
         return Value(None, "the run has no job with the same settings on one GPU")
     return _of(one.job, one.singles, "the job on one GPU")
 
 
 def _of(job: JobInMatrix, others: tuple[JobInMatrix, ...], words: str) -> Value:
-    """The rate of a job, divided by the median of that of others."""
+    """Return the rate of a job, divided by the median of other jobs' rates."""
     for name in RATES:
         own = job.number(name)
         numbers = [number for other in others if (number := other.number(name))]
@@ -138,16 +138,16 @@ def _of(job: JobInMatrix, others: tuple[JobInMatrix, ...], words: str) -> Value:
 
 
 def against_reference(one: Scaled) -> Value:
-    """The rate of a job that trained beside others, divided by that of the same job trained alone."""
+    """Return the rate of a job that trained concurrently with others, divided by that of the same job alone."""
     if one.job.phase is None:
-        return Value(None, "the run trains in one pass")
+        return Value(None, "the run trains in a single phase")
     if not one.references:
         return Value(None, f"the run has no job with the same settings in the phase {REFERENCE}")
     return _of(one.job, one.references, "the job trained alone")
 
 
 def efficiency(one: Scaled) -> Value:
-    """The speed-up for each GPU."""
+    """Return the speed-up per GPU."""
     whole = speed_up(one)
     return whole if whole.number is None or not one.job.gpus else Value(whole.number / one.job.gpus, count=whole.count)
 
@@ -157,7 +157,7 @@ SCALING_KPIS: tuple[Kpi[Scaled], ...] = (
     Kpi("efficiency", "Speed-up divided by the GPUs", "ratio", "higher", efficiency, "Efficiency"),
     Kpi(
         "throughput_of_reference",
-        "Throughput beside other jobs, of that of the same job alone",
+        "Throughput while other jobs ran, relative to the same job alone",
         "ratio",
         "higher",
         against_reference,
@@ -167,12 +167,12 @@ SCALING_KPIS: tuple[Kpi[Scaled], ...] = (
 
 
 def scaling_kpis(jobs: Iterable[JobInMatrix]) -> dict[str, tuple[KpiValue, ...]]:
-    """The KPIs of every job that other jobs are needed for, by the name of its recording."""
+    """Return the KPIs of every job that require other jobs, by the name of its recording."""
     return {one.job.analysis.place.name: evaluate(SCALING_KPIS, one) for one in scaled(jobs)}
 
 
 def varying(jobs: Iterable[JobInMatrix]) -> dict[str, list[Any]]:
-    """The parts of the setups that differ between jobs, with their values in the order they appear."""
+    """Return the parts of the setups that differ between jobs, with their values in the order of appearance."""
     found: dict[str, list[Any]] = {}
     given = tuple(jobs)
     for name in dict.fromkeys(name for job in given for name in job.setup):

@@ -1,6 +1,6 @@
 """A fine-tuning job's part of the report: its sections, tables and words.
 
-One row of a job: what ran, on what, how it ended; the facts that tell it from other jobs of a run.
+Also the row of a job: its environment, its result, and the facts that distinguish it from other jobs of a run.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SUMMARY = TableSpec(
     (
         Column("job", "text", "name of the job"),
         Column("workload", "text", "fms, ilab or ray"),
-        Column("mode", "text", "what the workload does"),
-        Column("phase", "text", "pass of the test it belongs to, such as reference; null where there is one only"),
-        Column("format", "text", "format of the trainer's log; null when none could be read"),
+        Column("mode", "text", "workload of the job"),
+        Column("phase", "text", "phase of the test, such as reference; null if there is only one"),
+        Column("format", "text", "format of the trainer's log; null if no log could be read"),
         Column("model", "text", "model"),
         Column("dataset", "text", "dataset"),
         Column("pods", "integer", "pods of the job"),
         Column("gpus", "integer", "GPUs of all pods", "GPUs"),
         Column("gpu_product", "text", "product of the GPUs"),
-        Column("batch_setting", "text", "the setting that decides how much a GPU holds at once"),
+        Column("batch_setting", "text", "setting that determines how much data a GPU processes at a time"),
         Column("batch_size", "number", "its value"),
         Column("outcome", "text", "completed, failed or interrupted"),
         Column("exit_code", "integer", "exit code of the main pod's container"),
@@ -45,13 +45,13 @@ SUMMARY = TableSpec(
         Column("created_s", "time", "when the job was created", "s since the epoch, UTC"),
         Column("started_s", "time", "when the main pod started", "s since the epoch, UTC"),
         Column("ended_s", "time", "when the job ended", "s since the epoch, UTC"),
-        Column("setup", "text", "all that must be equal for two jobs to differ in their GPUs only, as JSON"),
+        Column("setup", "text", "everything that must be equal for two jobs to differ only in their GPUs, as JSON"),
     ),
 )
 
 
 def summary_table(measures: Measures) -> pd.DataFrame:
-    """The row: what the job is by its attributes, and the rest."""
+    """Return the row: the attributes of the job, and the rest."""
     job = measures.job
     name, size = job.batch or (None, None)
     stated = {part: job.document.get(part) for part in ("job", "mode", "gpu_product")}
@@ -62,7 +62,7 @@ def summary_table(measures: Measures) -> pd.DataFrame:
 
 
 def distinguishing_facts(measures: Measures) -> dict[str, str]:
-    """What tells a job from others beside the values of its cell."""
+    """Return what distinguishes a job in addition to the values of its cell."""
     job = measures.job
     gpus = None if job.gpus is None else str(job.gpus)
     found = {"phase": job.phase, "model": job.model, "dataset": job.dataset, "GPUs": gpus}
@@ -71,12 +71,12 @@ def distinguishing_facts(measures: Measures) -> dict[str, str]:
 
 FORMATS = {"hf_trainer": "Hugging Face's Trainer", "instructlab": "InstructLab's training", "ray": "Ray"}
 NO_STEPS = "No training step: "
-NO_TIME = "No throughput over the steps: the log does not tell when its steps were, or has fewer than two."
-NO_GPUS = "Nothing of the GPUs: the trainer does not print their memory, and nothing monitored them."
+NO_TIME = "No throughput over the steps: the log has fewer than two steps with a time."
+NO_GPUS = "No data of the GPUs: the trainer does not print their memory, and no process monitored them."
 
 
 def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
-    """All sections of one job, in reading order."""
+    """Return all sections of one job, in reading order."""
     lacking = NO_STEPS + measures.lacks("none") + "."
     return (
         Section("loss", "Loss", "", (_figure_or_note(plots.loss_figure(measures), marks, lacking),)),
@@ -92,9 +92,9 @@ def _figure_or_note(figure: Figure, marks: tuple[str, ...], otherwise: str) -> F
 
 
 def job_table(measures: Measures) -> Table:
-    """What ran, on what, and how it ended."""
+    """Return the table of the job, its environment and its result."""
     job, document = measures.job, measures.job.document
-    log = FORMATS.get(measures.format or "", "none that could be read")
+    log = FORMATS.get(measures.format or "", "none could be read")
     lines: tuple[tuple[str, object], ...] = (
         ("Job", document.get("job")),
         ("Outcome", job.outcome),
@@ -122,7 +122,7 @@ def _cell(value: object) -> Cell:
 
 
 def configuration_block(measures: Measures) -> Table | Note:
-    """The configuration that the trainer got, and which of it was given as a hyper-parameter."""
+    """Return the trainer's configuration, with the hyper-parameters that the user set."""
     document = measures.job.document
     given = measures.job.hyper_parameters
     got = dict(leaves(mapping(document.get("configuration"))))
@@ -137,16 +137,16 @@ def configuration_block(measures: Measures) -> Table | Note:
 
 
 def facts_block(measures: Measures) -> Table | Note:
-    """Numbers that the trainer states of the whole training."""
+    """Return numbers that the trainer states for the whole training."""
     if not measures.facts:
-        return Note("The log states no number of the whole training: " + measures.why_no_summary + ".")
+        return Note("The log has no value of the whole training: " + measures.why_no_summary + ".")
     rows = tuple((Cell(name), Cell(number(value, 5))) for name, value in sorted(measures.facts.items()))
-    note = "In the trainer's names and units. Formulas are in docs/fine-tuning.md."
-    return Table("What the trainer states", (Field("Name", "code"), Field("Value", "number")), rows, note)
+    note = "With the trainer's names and units. The formulas are in docs/fine-tuning.md."
+    return Table("Values stated by the trainer", (Field("Name", "code"), Field("Value", "number")), rows, note)
 
 
 def problems_block(measures: Measures) -> Table | Note:
-    """Problems found in the logs, each kind once."""
+    """Return problems in the logs, each kind once."""
     if not len(measures.problems):
-        return Note("No record is torn, every number is finite, and no log tells of an error.")
+        return Note("No record is truncated, every number is finite, and no log contains an error.")
     return data_table("Problems in the logs", measures.problems, PROBLEMS.columns)

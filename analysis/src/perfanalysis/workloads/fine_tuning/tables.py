@@ -1,4 +1,4 @@
-"""The tables made of a fine-tuning job's logs, and the summary derived from them."""
+"""The tables of a fine-tuning job's logs, and the summary derived from them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ STEPS = TableSpec(
     "training_steps",
     "One row per record of a training step in the trainer's log",
     (
-        Column("log", "text", "log it stands in"),
+        Column("log", "text", "log that contains it"),
         Column("format", "text", "format of the log: hf_trainer, instructlab or ray"),
         Column("line", "integer", "line of the log"),
         Column("step", "number", "training step, over all epochs", "steps"),
         Column("epoch", "number", "epoch, as the trainer counts them"),
-        Column("at_s", "time", "when it was printed, by the log's own stamp"),
+        Column("at_s", "time", "when it was printed, by the log's own timestamp"),
         Column("elapsed_s", "number", "since the training began, by the trainer's own clock", "s"),
-        Column("step_time_s", "number", "what the step took, where the trainer says it", "s"),
-        Column("loss", "number", "training loss; null too where it is not finite", "nats"),
+        Column("step_time_s", "number", "time of the step, if the trainer states it", "s"),
+        Column("loss", "number", "training loss; null if it is not finite", "nats"),
         Column("eval_loss", "number", "loss on the evaluation data", "nats"),
         Column("grad_norm", "number", "norm of the gradient"),
         Column("learning_rate", "number", "learning rate"),
         Column("samples", "number", "samples of the step, of all GPUs", "samples"),
         Column("samples_seen", "number", "samples since the training began", "samples"),
-        Column("samples_per_second", "number", "throughput, where the trainer says it", "samples/s"),
+        Column("samples_per_second", "number", "throughput, if the trainer states it", "samples/s"),
         Column("tokens", "number", "tokens of the step on rank 0", "tokens"),
         Column("tokens_seen", "number", "tokens since the training began, of all GPUs", "tokens"),
         Column("gpu_memory_gib", "number", "memory allocated on the GPU of rank 0", "GiB"),
@@ -38,7 +38,7 @@ FACTS = TableSpec(
     "training_facts",
     "One row per number that the trainer's log states of the whole training",
     (
-        Column("log", "text", "log it stands in"),
+        Column("log", "text", "log that contains it"),
         Column("format", "text", "format of the log"),
         Column("line", "integer", "line of the log"),
         Column("name", "text", "name, as the trainer calls it"),
@@ -53,7 +53,7 @@ PROBLEMS = TableSpec(
         Column("line", "integer", "line of the first"),
         Column("kind", "text", "name of the problem"),
         Column("count", "integer", "how often"),
-        Column("text", "text", "the first of them, in the log's words or ours"),
+        Column("text", "text", "the first of them, as in the log or described"),
     ),
 )
 GPU_SAMPLES = TableSpec(
@@ -61,7 +61,7 @@ GPU_SAMPLES = TableSpec(
     "One row per GPU and moment, as a monitoring of the job's GPUs saw it",
     (
         Column("at_s", "time", "moment", "s since the epoch, UTC"),
-        Column("gpu", "text", "the GPU: its UUID, or a name that tells it from others"),
+        Column("gpu", "text", "the GPU: its UUID, or another name that distinguishes it"),
         Column("usage", "number", "share of the time it was busy, 0 to 1", "ratio", required=False),
         Column("memory_bytes", "number", "memory in use", "bytes", required=False),
     ),
@@ -70,7 +70,7 @@ GPU_SAMPLES = TableSpec(
 
 @dataclass(frozen=True)
 class FineTuningTables:
-    """What the logs of a job hold."""
+    """The contents of the logs of a job."""
 
     steps: pd.DataFrame = field(metadata={"table": STEPS})
     facts: pd.DataFrame = field(metadata={"table": FACTS})

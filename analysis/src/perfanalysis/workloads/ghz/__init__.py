@@ -1,1 +1,1 @@
-"""The kind of recordings of the program ghz, which loads a server by gRPC."""
+"""The kind of recordings of the program ghz, which generates gRPC load."""

@@ -1,4 +1,4 @@
-"""Read what ghz measured."""
+"""Read the results of ghz."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FUNCTIONS = (requests_per_second, requests_failed_ratio)
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each call of ghz.json, for each reason of failures, and one for the load."""
+    """Return a row for each call of ghz.json, for each reason of failures, and one for the load."""
     (document,) = source.records("ghz.json")
     calls = [call_row(detail) for detail in document.get("details") or ()]
     load = load_row(document)
     if len(calls) != load["calls"]:
-        text = f"{len(calls)} of {load['calls']} calls are recorded; ghz keeps the first million of them"
+        text = f"ghz recorded only {len(calls)} of {load['calls']} calls; it keeps the first million"
         source.find("error" if not calls else "warning", "ghz.json", text)
     return {"calls": calls, "loads": [load], "failures": failure_rows(calls)}

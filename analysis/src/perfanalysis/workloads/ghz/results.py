@@ -1,4 +1,4 @@
-"""Results of ghz, its JSON, as rows of tables. Its times are nanoseconds; a call is stamped at its end."""
+"""Results of ghz, its JSON, as rows of tables. Its times are nanoseconds; a call has the timestamp of its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def call_row(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_row(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What the load was, as ghz states it, and by the tags that our commands give it."""
+    """Return the load, as ghz states it, and by the tags that our commands set."""
     options, tags = document.get("options") or {}, document.get("tags") or {}
     return {
         "model": tags.get("model"),
@@ -44,7 +44,7 @@ def load_row(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def failure_rows(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Failed calls by their status and error, the most frequent first."""
+    """Return failed calls by their status and error, the most frequent first."""
     found: dict[tuple[str, str | None], dict[str, Any]] = {}
     for call in calls:
         if call["outcome"] == "failed":
@@ -57,17 +57,17 @@ def failure_rows(calls: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def requests_per_second(tables: Any) -> float | Value:
-    """Answered calls, by the length of the load."""
+    """Return answered calls, divided by the length of the load."""
     (length_s,) = tables.loads["length_s"]
     if not len(tables.calls):
         return Value(None, "ghz recorded no call", count=0)
     if not length_s > 0:
-        return Value(None, "the load has no length")
+        return Value(None, "the load has no duration")
     return float((tables.calls["outcome"] == "completed").sum() / length_s)
 
 
 def requests_failed_ratio(tables: Any) -> float | Value:
-    """Failed calls, as a share of all."""
+    """Return failed calls, as a share of all."""
     if not len(tables.calls):
         return Value(None, "ghz recorded no call", count=0)
     return float((tables.calls["outcome"] == "failed").mean())

@@ -1,1 +1,1 @@
-"""The kind of samples of a host's power, and the energy of what was measured meanwhile."""
+"""The kind of samples of a host's power, and the energy of concurrent tests."""

@@ -1,4 +1,4 @@
-"""Read samples of a host's power, and which tests were run meanwhile."""
+"""Read samples of a host's power, and the tests that ran meanwhile."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from perfanalysis.workloads.llama_bench.results import test_row
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each sample, whoever took it, and for each test."""
+    """Return a row for each sample, whatever took it, and for each test."""
     (document,) = source.records("power_usage.yml")
     samples = [
         *source.records("power_usage.jsonl", optional=True),
         *samples_of(source.lines("power_usage.txt", optional=True)),
     ]
-    # both are told by the host's clock
+    # both are times of the host's clock
     tests = [(result, test_row(result, 0.0)) for result in document["tests"]]
     return {
         "samples": samples,

@@ -1,4 +1,4 @@
-"""The text that powermetrics of macOS writes."""
+"""The text format of powermetrics of macOS."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 _HEADER = re.compile(r"\*\*\* Sampled system activity \((.+)\) \(([0-9.]+)ms elapsed\) \*\*\*")
-# more is a pause, as of a host that slept
+# a longer gap is a pause, such as sleep of the host
 _PAUSE_S = 2.0
 _POWER = re.compile(r"(CPU|GPU|ANE|Combined) Power(?: \([^)]*\))?: ([0-9.]+) mW")
 
 
 def samples_of(lines: Iterable[str]) -> Iterator[dict[str, float]]:
-    """Each sample with its power: what is told of all parts, else the sum of the parts that are told.
+    """Yield each sample with its power: the combined value, else the sum of the stated parts.
 
-    Times are written in whole seconds: those after the first one are told by how long each sample took.
+    Times have whole seconds: those after the first one are computed from the durations of the samples.
     """
     at_s = elapsed_s = None
     parts: dict[str, float] = {}
@@ -37,5 +37,5 @@ def _next(before_s: float | None, told_s: float, elapsed_s: float) -> float:
 
 
 def _seconds(written: str) -> float:
-    """As in ``Thu Nov 26 11:40:29 2026 +0000``: whole seconds."""
+    """Parse times such as ``Thu Nov 26 11:40:29 2026 +0000``: whole seconds."""
     return datetime.strptime(written, "%a %b %d %H:%M:%S %Y %z").timestamp()

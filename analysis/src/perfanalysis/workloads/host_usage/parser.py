@@ -8,5 +8,5 @@ from perfanalysis.files.recording_files import RecordingFiles
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each sample of cpu_ram_usage.jsonl."""
+    """Return a row for each sample of cpu_ram_usage.jsonl."""
     return {"samples": list(source.records("cpu_ram_usage.jsonl"))}

@@ -1,4 +1,4 @@
-"""Read how an inference server was started."""
+"""Read the start of an inference server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perfanalysis.files.recording_files import RecordingFiles
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """The only server of inference_server.yml, and a row for each request to it."""
+    """Return the only server of inference_server.yml, and a row for each request to it."""
     (document,) = source.records("inference_server.yml")
     row = {"server": document["server"], "model": PurePosixPath(document["model"]).name}
     return {
@@ -23,6 +23,6 @@ def parse(source: RecordingFiles) -> dict[str, Any]:
 
 
 def _rate(asked: Mapping[str, Any], what: str) -> float | None:
-    """Tokens per second, by the server itself; None where it does not tell."""
+    """Return tokens per second, as the server states; None if it does not."""
     tokens, took_s = asked.get(f"{what}_tokens"), asked.get(f"{what}_s")
     return tokens / took_s if tokens and took_s else None

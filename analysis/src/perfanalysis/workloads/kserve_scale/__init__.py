@@ -1,1 +1,1 @@
-"""Users that deploy models with KServe at the same time."""
+"""Users that deploy models with KServe concurrently."""

@@ -1,4 +1,4 @@
-"""The commands of a scale test's users: what each was asked for, when, and how it went."""
+"""The commands of a scale test's users: arguments, times and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEPLOY, VALIDATE = "kserve_deploy_model", "kserve_validate_model"
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a user; `services` are the InferenceServices that it deploys or asks."""
+    """A command of a user; `services` are the InferenceServices that it deploys or queries."""
 
     directory: str
     user: str
@@ -26,7 +26,7 @@ class Command:
 
 
 def commands(source: RecordingFiles, role: str) -> Iterator[Command]:
-    """All commands of a role, by their documents; one without them is no command."""
+    """Yield all commands of a role that have their documents."""
     for name in source.names(f"**/*__{role.replace('_', '__', 1)}/status.json"):
         directory = name.rpartition("/")[0]
         status = mapping(source.json(name))
@@ -34,14 +34,14 @@ def commands(source: RecordingFiles, role: str) -> Iterator[Command]:
         args = mapping(document.get("args"))
         started_s = parse_time(status.get("started"))
         if started_s is None or not args:
-            source.find("error", name, "it says neither when it began nor what was asked, and is left out")
+            source.find("error", name, "left out: it states neither its start nor its arguments")
             continue
         yield Command(
             directory=directory,
-            # its namespace ends with it
+            # the user's name is the suffix of the namespace
             user=str(args[f"{role}_namespace"]).rpartition("-")[2],
             services=_services(args, role),
-            # one that is neither was killed
+            # any other status means that it was killed
             status=status["status"] if status["status"] in ("ok", "failed") else "interrupted",
             started_s=started_s,
             ended_s=parse_time(status.get("ended")),

@@ -10,7 +10,7 @@ from perfanalysis.workloads.kserve_scale.rows import answers_of, model_row, star
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each user, model, step of a start and answer, and one for the test."""
+    """Return a row for each user, model, step of a start and answer, and one for the test."""
     (test,) = source.records("kserve_scale.json")
     deployed, asked = list(commands(source, DEPLOY)), list(commands(source, VALIDATE))
     models, steps = [], []

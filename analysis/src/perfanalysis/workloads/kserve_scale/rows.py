@@ -15,14 +15,14 @@ Row = dict[str, Any]
 
 
 def start_of(source: RecordingFiles, deployed: Command) -> tuple[list[Row], Row]:
-    """The steps of a model's start, and the start; nothing where it did not come so far."""
+    """Return the steps of a model's start, and the start; empty if it did not get so far."""
     (document, *_) = [*source.records(f"{deployed.directory}/artifacts/model_start.json", optional=True), {}]
     steps, start = rows_of(document) if document else ([], {})
     return [{**step, "user": deployed.user, "service": deployed.services[0]} for step in steps], start
 
 
 def answers_of(source: RecordingFiles, asked: Command) -> Iterator[Row]:
-    """The answers that one command was given."""
+    """Return the answers in one command."""
     for name in asked.services:
         for told in source.records(f"{asked.directory}/artifacts/{name}/answers.json", optional=True):
             for answer in told["answers"]:
@@ -30,7 +30,7 @@ def answers_of(source: RecordingFiles, asked: Command) -> Iterator[Row]:
 
 
 def model_row(done: Sequence[Command], *, checked: bool) -> dict[str, Any]:
-    """A model, from its deployment and the check of its answers; a joint check is none of one model."""
+    """Return a model, from its deployment and the check of its answers; joint checks of several models are excluded."""
     first, last = done[0], done[-1]
     outcome = next((one.status for one in done if one.status != "ok"), "answered" if len(done) > 1 else "loaded")
     if checked and outcome == "loaded":
@@ -41,7 +41,7 @@ def model_row(done: Sequence[Command], *, checked: bool) -> dict[str, Any]:
 
 
 def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[Command], user: str) -> dict[str, Any]:
-    """A user, from all its commands."""
+    """Return a user, from all its commands."""
     own = [one for one in done if one.user == user]
     served = sum(model["user"] == user and model["outcome"] in SERVED for model in models)
     failed = next((one.status for one in own if one.status != "ok"), None)
@@ -61,7 +61,7 @@ def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[
 
 
 def test_row(test: dict[str, Any], models: list[dict[str, Any]], users: list[dict[str, Any]]) -> dict[str, Any]:
-    """The test as a whole; what was asked for and never began counts as not served."""
+    """Return the test as a whole; requested models that never began count as not served."""
     started_s, ended_s = parse_time(test["started"]), _last(user["ended_s"] for user in users)
     served = sum(model["outcome"] in SERVED for model in models)
     named = {name: test[name] for name in ("model", "runtime", "image", "users", "models_per_user", "start_interval_s")}

@@ -1,12 +1,12 @@
 """Documents of kube-burner: their kinds, and figures of a job as a whole.
 
-kube-burner's quantile documents, each number beside the one that follows from the samples.
+Each number of kube-burner's quantile documents is compared with the one computed from the samples.
 
-kube-burner gives its samples, whole milliseconds, to Percentile of montanaflynn/stats and cuts the result to whole
-milliseconds. Up to its version 0.7.1 that takes the mean of two neighbours (the percentile method `kube-burner`),
-later ones interpolate (`linear`); both are tried. A difference of up to 1 ms is the cut.
+kube-burner passes its samples, whole milliseconds, to Percentile of montanaflynn/stats and truncates the result to
+whole milliseconds. Up to its version 0.7.1, that is the mean of two neighbours (the percentile method `kube-burner`);
+later versions interpolate (`linear`); both are tried. Truncation explains a difference of up to 1 ms.
 
-The tables of one or several jobs of kube-burner, from its documents.
+Also the tables of one or several jobs of kube-burner.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NANOSECONDS = ("svcLatency", "serviceLatency")
 
 
 def milliseconds(measurement: str, value: object) -> float | None:
-    """A value of a measurement in milliseconds; None for what is no number."""
+    """Return a value of a measurement in milliseconds; None if it is not a number."""
     number = number_or(value, math.nan)
     if not math.isfinite(number):
         return None
@@ -50,35 +50,35 @@ def milliseconds(measurement: str, value: object) -> float | None:
 
 
 def job_of(record: Mapping[str, Any]) -> str | None:
-    """The job that a document is of."""
+    """Return the job that a document belongs to."""
     return text_or_none(record.get("jobName")) or text_or_none(mapping(record.get("jobConfig")).get("name"))
 
 
 def moment(record: Mapping[str, Any], key: str = "timestamp") -> float | None:
-    """A time of a document in seconds since the epoch; None where there is none, or Go's zero time."""
+    """Return a time of a document in seconds since the epoch; None if it is missing, or Go's zero time."""
     at_s = parse_time(record.get(key))
     return at_s if at_s is not None and at_s > 0 else None
 
 
 def creation_rate(tables: Any) -> Value:
-    """Pods created a second: those after the first, over the time from the first creation to the last.
+    """Return pods created per second: those after the first, over the time from the first creation to the last.
 
     kube-burner's times of creation are whole seconds.
     """
     created = tables.pods["created_s"].dropna()
     took = float(created.max() - created.min()) if len(created) else 0.0
     if took <= 0:
-        return Value(None, "it needs pods of two moments")
+        return Value(None, "it needs pods at two different times")
     return Value((len(created) - 1) / took, count=len(created))
 
 
 def iteration_rate(tables: Any) -> Value:
-    """Iterations a second, over the whole length of the jobs."""
+    """Return iterations per second, over the whole length of the jobs."""
     jobs = tables.jobs
     known = jobs["iterations"].notna() & jobs["elapsed_s"].notna()
     took = float(jobs.loc[known, "elapsed_s"].sum())
     if took <= 0:
-        return Value(None, "the summary does not tell iterations and elapsed time")
+        return Value(None, "the summary does not state iterations and elapsed time")
     return Value(float(jobs.loc[known, "iterations"].sum()) / took)
 
 
@@ -89,7 +89,7 @@ POD_MEASUREMENT = PODS.removesuffix("Measurement")
 
 @dataclass(frozen=True)
 class Quantiles:
-    """One document: its numbers in milliseconds, the samples it is of, and the method that comes nearest to it."""
+    """One document: its numbers in milliseconds, its samples, and the percentile method that fits best."""
 
     measurement: str
     job: str | None
@@ -99,23 +99,23 @@ class Quantiles:
     method: Method
 
     def computed(self, statistic: str) -> float | None:
-        """What the samples give for a statistic; None without samples."""
+        """Return a statistic of the samples; None without samples."""
         return None if self.samples is None else computed(self.samples, statistic, self.method)
 
     def difference(self, statistic: str) -> float | None:
-        """How far the document is from its samples."""
+        """Return how far the document is from its samples."""
         value = self.computed(statistic)
         return None if value is None else abs(self.reported[statistic] - value)
 
     @property
     def farthest(self) -> float | None:
-        """The largest of its differences."""
+        """Return the largest of its differences."""
         differences = [self.difference(statistic) for statistic in self.reported]
         return max((value for value in differences if value is not None), default=None)
 
 
 def read_quantiles(records: Iterable[Mapping[str, Any]], pods: Sequence[Row]) -> Iterator[Quantiles]:
-    """The documents, each with the pods of the same job as its samples."""
+    """Return the documents, each with the pods of the same job as its samples."""
     samples = _samples(pods)
     for record in records:
         measurement = (text_or_none(record.get("metricName")) or f"{POD_MEASUREMENT}{QUANTILES}").removesuffix(
@@ -126,7 +126,7 @@ def read_quantiles(records: Iterable[Mapping[str, Any]], pods: Sequence[Row]) ->
         reported = {statistic: value for statistic, value in given if value is not None}
         own = samples.get((job, condition)) if measurement == POD_MEASUREMENT else None
         candidates = [Quantiles(measurement, job, condition, reported, own, method) for method in METHODS]
-        # of methods that explain it equally well that of the tool itself
+        # of methods that fit equally well, the tool's own
         yield min(candidates, key=lambda one: (_beyond(one.farthest), one.method != "kube-burner"))
 
 
@@ -135,7 +135,7 @@ def _beyond(difference: float | None) -> float:
 
 
 def document_row(found: Quantiles) -> Row:
-    """A document in one row."""
+    """Return a document in one row."""
     percentiles = found.samples is not None and bool(found.reported.keys() & SHARES.keys())
     return {
         "measurement": found.measurement,
@@ -149,7 +149,7 @@ def document_row(found: Quantiles) -> Row:
 
 
 def quantile_rows(found: Quantiles) -> Iterator[Row]:
-    """A row for each number of a document, with what the samples give for it."""
+    """Return a row for each number of a document, with the value computed from the samples."""
     for statistic, reported in found.reported.items():
         difference = found.difference(statistic)
         yield {
@@ -168,7 +168,7 @@ def _seconds(value: float | None) -> float | None:
 
 
 def _samples(pods: Sequence[Row]) -> dict[tuple[str | None, str | None], NDArray[np.float64]]:
-    """The latencies in milliseconds of each job and condition, in order."""
+    """Return the latencies in milliseconds of each job and condition, in order."""
     import numpy as np
 
     found: dict[tuple[str | None, str | None], list[float]] = {}
@@ -180,7 +180,7 @@ def _samples(pods: Sequence[Row]) -> dict[tuple[str | None, str | None], NDArray
 
 
 def computed(samples: NDArray[np.float64], statistic: str, method: Method) -> float | None:
-    """A statistic of samples in order; None where a method has no answer for so few."""
+    """Return a statistic of sorted samples; None if a method has no result for so few."""
     if statistic in SHARES:
         try:
             return percentile(samples, SHARES[statistic], method)
@@ -191,7 +191,7 @@ def computed(samples: NDArray[np.float64], statistic: str, method: Method) -> fl
 
 
 def disagreements(found: Quantiles) -> Iterator[str]:
-    """A sentence for each number that differs from the samples by more than the cut, with both numbers."""
+    """Yield a sentence for each number that differs from the samples beyond truncation, with both numbers."""
     for statistic, reported in found.reported.items():
         value = found.computed(statistic)
         if value is not None and found.samples is not None and abs(reported - value) > TOLERANCE_MS:
@@ -205,7 +205,7 @@ Row = dict[str, Any]
 
 
 def tables_of(source: RecordingFiles) -> dict[str, list[Row]]:
-    """Every table of the kind; what the documents contradict or lack is found."""
+    """Return every table of the kind; contradictions and gaps in the documents become findings."""
     jobs = [_job(record) for record in source.records(SUMMARY)]
     pods = [_pod(record) for record in source.records(f"{PODS}*.json")]
     found = list(read_quantiles(source.records(f"*{QUANTILES}*.json"), pods))
@@ -284,7 +284,7 @@ def _alerts(source: RecordingFiles) -> Iterable[Row]:
 
 
 def _find_zeros(source: RecordingFiles, pods: list[Row]) -> None:
-    """kube-burner writes 0 for what would be negative, so that a 0 is no measurement of an interval."""
+    """kube-burner writes 0 instead of negative values, so a 0 is not a measured interval."""
     for name, (_, column) in CONDITIONS.items():
         zeros = sum(pod[column] == 0 for pod in pods)
         if zeros and name in ("Ready", "ContainersReady"):

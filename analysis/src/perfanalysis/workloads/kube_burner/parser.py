@@ -1,4 +1,4 @@
-"""Tables of kube-burner's documents; what they mean is in `documents` and `tables`."""
+"""Tables of kube-burner's documents; see `documents` and `tables` for their meaning."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ FUNCTIONS = (creation_rate, iteration_rate)
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """Every table of the kind."""
+    """Return every table of the kind."""
     return dict(tables_of(source))

@@ -1,4 +1,4 @@
-"""What is computed of pods and jobs as a whole, for the KPIs of declared kinds."""
+"""Figures of pods and jobs as a whole, for the KPIs of declared kinds."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 
 class Tables(Protocol):
-    """Tables as `frames.tables_of` makes them."""
+    """Tables of `frames.tables_of`."""
 
     @property
     def pods(self) -> pd.DataFrame:
-        """One row a pod."""
+        """One row per pod."""
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """One row a job."""
+        """One row per job."""
 
     @property
     def tests(self) -> pd.DataFrame:
-        """The one test."""
+        """The only test."""
 
 
 def most_pods(tables: Tables) -> Value:
-    """Most pods that were bound to nodes at once."""
-    return _most(tables.pods, "scheduled_s", "no pod says when it was bound to a node")
+    """Return the largest number of pods that were bound to nodes concurrently."""
+    return _most(tables.pods, "scheduled_s", "no pod states when it was bound to a node")
 
 
 def most_jobs(tables: Tables) -> Value:
-    """Most jobs that ran at once, of those that are no part of another."""
-    return _most(whole_jobs(tables), "started_s", "no job says when it started")
+    """Return the largest number of jobs that ran concurrently, without parts of other jobs."""
+    return _most(whole_jobs(tables), "started_s", "no job states when it started")
 
 
 def _most(frame: pd.DataFrame, begin: str, missing: str) -> Value:
@@ -46,29 +46,29 @@ def _most(frame: pd.DataFrame, begin: str, missing: str) -> Value:
 
 
 def jobs_finished_per_s(tables: Tables) -> Value:
-    """Finished jobs, over the time from the first creation to the last end."""
+    """Return finished jobs, divided by the time from the first creation to the last end."""
     jobs = whole_jobs(tables)
     done = jobs["finished_s"].dropna()
     if not len(done) or jobs["created_s"].isna().all():
         return Value(None, "no job finished")
     lasted = float(done.max() - jobs["created_s"].min())
     if lasted <= 0:
-        return Value(None, "all jobs were created and finished within one second, the resolution of the stamps")
+        return Value(None, "all jobs were created and finished within one second, the resolution of the timestamps")
     return Value(len(done) / lasted, count=len(done))
 
 
 def creation_span(tables: Tables) -> Value:
-    """From the first job's creation to the last one's."""
-    return _span(whole_jobs(tables), "created_s", "created_s", "no job says when it was created")
+    """Return the time from the first job's creation to the last one's."""
+    return _span(whole_jobs(tables), "created_s", "created_s", "no job states when it was created")
 
 
 def scheduling_span(tables: Tables) -> Value:
-    """From the first pod's creation to the last binding to a node."""
-    return _span(tables.pods, "created_s", "scheduled_s", "no pod says when it was bound to a node")
+    """Return the time from the first pod's creation to the last binding to a node."""
+    return _span(tables.pods, "created_s", "scheduled_s", "no pod states when it was bound to a node")
 
 
 def makespan(tables: Tables) -> Value:
-    """From the first job's creation to the last job's end; None while any has not ended."""
+    """Return the time from the first job's creation to the last job's end; None while any has not ended."""
     jobs = whole_jobs(tables)
     left = int(jobs["finished_s"].isna().sum())
     if left:
@@ -84,12 +84,12 @@ def _span(frame: pd.DataFrame, begin: str, end: str, missing: str) -> Value:
 
 
 def whole_jobs(tables: Tables) -> pd.DataFrame:
-    """The jobs that are no part of another one in the table."""
+    """Return the jobs that are not part of another one in the table."""
     jobs: Any = tables.jobs
     whole: pd.DataFrame = jobs[jobs["whole"]]
     return whole
 
 
 def test_length(tables: Tables) -> Value:
-    """From the begin of the test to its end, as the test itself marked them."""
-    return _span(tables.tests, "started_s", "ended_s", "nothing marks the begin and the end of the test")
+    """Return the time from the start of the test to its end, as the test itself marked them."""
+    return _span(tables.tests, "started_s", "ended_s", "start and end of the test are not marked")

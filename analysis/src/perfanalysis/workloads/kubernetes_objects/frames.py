@@ -1,4 +1,4 @@
-"""The lists of a recording as tables, with the durations that its KPIs and plots are of."""
+"""The lists of a recording as tables, with the durations for its KPIs and plots."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Rows = list[dict[str, Any]]
 
 
 def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
-    """The tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever they are called.
+    """Return the tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever their names
+    are.
 
-    The one row of `tests` is the document of the recording and what the nodes offer.
-
-    Damaged lists, entries that are no objects and stamps that make no sense become findings of the source.
+    The one row of `tests` is the document of the recording and the nodes' capacity. Damaged lists, entries that are not
+    objects, and contradicting timestamps become findings of the source.
     """
     stamps = Stamps()
     pod_rows: Rows = []
@@ -44,9 +44,11 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
                 other[kind] += 1
     if other:
         told = ", ".join(f"{count} {kind}" for kind, count in sorted(other.items()))
-        source.find("note", pattern, f"objects of kinds that are not looked at: {told}")
+        source.find("note", pattern, f"objects of kinds that are not analysed: {told}")
     if stamps.unreadable:
-        source.find("error", pattern, f"{stamps.unreadable} stamps are no times with a zone; they count as missing")
+        source.find(
+            "error", pattern, f"{stamps.unreadable} timestamps are not times with a zone; they count as missing"
+        )
     return {
         "pods": _with_durations(source, pattern, pod_rows, pods.DURATIONS),
         "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.DURATIONS),
@@ -55,7 +57,7 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
 
 
 def _test(source: RecordingFiles) -> dict[str, Any]:
-    """What the recording's document says of the test."""
+    """Return what the recording's document states about the test."""
     document = source.document(MARKER, KIND)
     return {
         "test": text_or_none(document.get("test")),
@@ -71,14 +73,14 @@ def _items(source: RecordingFiles, name: str) -> Iterable[Item]:
         source.find("error", name, f"the file cannot be read: {error}")
         return ()
     if read.left_out:
-        source.find("error", name, f"{read.left_out} entries are no Kubernetes objects and were left out")
+        source.find("error", name, f"{read.left_out} entries are not Kubernetes objects and were left out")
     if read.problem is not None:
         source.find("error", name, read.problem)
     return read.items
 
 
 def _kind(item: Item) -> str:
-    """What an object is; old dumps of pods and nodes do not say it."""
+    """Return the kind of an object; old dumps of pods and nodes do not state it."""
     if item.kind is None and item.spec is not None and item.spec.node_name is not None:
         return "Pod"
     if item.kind is None and item.status is not None and item.status.allocatable is not None:
@@ -89,7 +91,7 @@ def _kind(item: Item) -> str:
 def _with_durations(
     source: RecordingFiles, pattern: str, rows: Rows, durations: tuple[tuple[str, str, str], ...]
 ) -> TypedRows:
-    """The rows with the seconds between two of their stamps; what is negative is no duration, and counted."""
+    """Return the rows with the seconds between two of their timestamps; negative ones are counted as missing."""
     negative: Counter[str] = Counter()
     for row in rows:
         for name, begin, end in durations:
@@ -100,5 +102,5 @@ def _with_durations(
             row[name] = lasted
     if negative:
         told = ", ".join(f"{count} with {what}" for what, count in negative.items())
-        source.find("warning", pattern, f"stamps that contradict each other: {told}; these durations are missing")
+        source.find("warning", pattern, f"contradicting timestamps: {told}; these durations are missing")
     return TypedRows(rows)

@@ -1,4 +1,4 @@
-"""Jobs of every kind as rows: when each was created, admitted, started and finished, and how."""
+"""Jobs of every kind as rows: when each was created, admitted, started and finished, and its result."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ DURATIONS = (
 """Name, begin and end of each."""
 CREATED_BY_USERS = ("Job", "JobSet", "PyTorchJob", "MPIJob", "TFJob", "JAXJob", "TrainJob", "RayJob", "AppWrapper")
 KINDS = frozenset((*CREATED_BY_USERS, "TrainingWorkload", "InteractiveWorkload", "DistributedWorkload", "Workload"))
-"""Kinds that are work to be done; a Kueue Workload stands for another job."""
+"""Kinds that are work; a Kueue Workload represents another job."""
 QUEUED = "Workload"
 ADMITTED, STARTED = ("Admitted", "QuotaReserved"), ("Running",)
 FAILED = ("Failed", "PodsFailed")
 ENDED = ("Succeeded", "Complete", "Completed", "Finished", *FAILED)
-"""Conditions by what they say, the most telling first."""
+"""Conditions by meaning, the most specific first."""
 
 
 def job_row(job: Item, stamps: Stamps) -> dict[str, Any]:
-    """A row of the table of jobs. `part_of` is its owner, until `joined` finds out whether that is in the table."""
+    """Return a row of the table of jobs. `part_of` is its owner, until `joined` checks whether that is in the table."""
     status = job.status or Status()
     held = [each for each in status.conditions or () if each.status in ("True", None)]
-    # the first training operators put the kind before the word: PyTorchJobSucceeded
+    # the first training operators put the kind first: PyTorchJobSucceeded
     met = {each.type.removeprefix(job.kind or ""): stamps(each.moment) for each in held}
     reasons = {each.reason for each in held}
     started, finished = stamps(status.start_time), stamps(status.completion_time)
@@ -58,9 +58,9 @@ def _outcome(status: Status, met: dict[str, float | None], reasons: set[str | No
 
 
 def joined(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows without Kueue's Workloads of jobs that are there: each gives its time of admission to its job.
+    """Return the rows without Kueue's Workloads of listed jobs, whose times of admission move to the jobs.
 
-    `part_of` stays only where the owner is in the table too; the others are `whole`.
+    `part_of` remains only if the owner is in the table too; the others are `whole`.
     """
     jobs = {(row["namespace"], row["name"]): row for row in rows if row["kind"] != QUEUED}
     kept = []

@@ -1,9 +1,9 @@
-"""The parts of Kubernetes objects that are looked at; all else is skipped while reading, and never becomes Python.
+"""The parts of Kubernetes objects that are read; everything else is skipped while decoding.
 
-Read a list of objects, item by item, and times as the cluster stamps them.
+A list of objects is read item by item, and times with the cluster's timestamps.
 
-msgspec reads only what `model` declares: 10,000 pods of 12 kB, as clusters have them, need 21 MB beside the file's
-bytes, where `json` needs 333 MB and ten times as long.
+msgspec reads only what `model` declares: 10,000 pods of 12 kB, as clusters have them, need 21 MB in addition to the
+file's bytes; `json` needs 333 MB and ten times as long.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from msgspec import Struct, field
 from perfanalysis.files.documents import parse_time
 
 Quantity = str | int | float
-"""As resources have it: 8, "500m", "16Gi"."""
+"""As in resources: 8, "500m", "16Gi"."""
 
 
 class Labels(Struct, gc=False):
-    """The labels that name the job of a pod, or say what a node is."""
+    """The labels that name the job of a pod, or describe a node."""
 
     kubeflow_job: str | None = field(default=None, name="training.kubeflow.org/job-name")
     batch_job: str | None = field(default=None, name="batch.kubernetes.io/job-name")
@@ -32,19 +32,19 @@ class Labels(Struct, gc=False):
 
     @property
     def job(self) -> str | None:
-        """The job that a pod is of."""
+        """Return the job of a pod."""
         return self.kubeflow_job or self.batch_job or self.old_batch_job
 
 
 class Owner(Struct, gc=False):
-    """What an object was made by."""
+    """The owner of an object."""
 
     name: str
     kind: str | None = None
 
 
 class Metadata(Struct, gc=False, rename="camel"):
-    """Names of an object, its owner, and when it was created."""
+    """Names of an object, its owner, and its time of creation."""
 
     name: str
     namespace: str | None = None
@@ -54,12 +54,12 @@ class Metadata(Struct, gc=False, rename="camel"):
 
     @property
     def owner(self) -> str | None:
-        """The name of the first owner."""
+        """Return the name of the first owner."""
         return self.owner_references[0].name if self.owner_references else None
 
 
 class Condition(Struct, gc=False, rename="camel"):
-    """A condition of a status. AppWrappers stamp theirs to the microsecond, under another name."""
+    """A condition of a status. AppWrappers have timestamps with microseconds, under another name."""
 
     type: str
     status: str | None = None
@@ -69,18 +69,18 @@ class Condition(Struct, gc=False, rename="camel"):
 
     @property
     def moment(self) -> str | None:
-        """When it became so."""
+        """Return the time of its last transition."""
         return self.last_transition_micro_time or self.last_transition_time
 
 
 class Running(Struct, gc=False, rename="camel"):
-    """The state of a container that runs."""
+    """The state of a running container."""
 
     started_at: str | None = None
 
 
 class Terminated(Struct, gc=False, rename="camel"):
-    """The state of a container that ended."""
+    """The state of a terminated container."""
 
     started_at: str | None = None
     finished_at: str | None = None
@@ -95,14 +95,14 @@ class State(Struct, gc=False):
 
 
 class ContainerStatus(Struct, gc=False, rename="camel"):
-    """What became of a container."""
+    """The status of a container."""
 
     state: State | None = None
     restart_count: int | None = None
 
 
 class Resources(Struct, gc=False):
-    """What a container may use."""
+    """The resources of a container."""
 
     limits: dict[str, Quantity] | None = None
 
@@ -114,14 +114,14 @@ class Container(Struct, gc=False):
 
 
 class Spec(Struct, gc=False, rename="camel"):
-    """What an object is to be."""
+    """The specification of an object."""
 
     node_name: str | None = None
     containers: list[Container] | None = None
 
 
 class Status(Struct, gc=False, rename="camel"):
-    """What became of an object."""
+    """The status of an object."""
 
     phase: str | None = None
     start_time: str | None = None
@@ -141,7 +141,7 @@ class Item(Struct, gc=False):
 
 
 class ObjectList(Struct, gc=False):
-    """A list, whose items may be left to be read one by one; without `items` it is an object itself."""
+    """A list whose items may be read one by one; without `items`, it is an object itself."""
 
     items: list[Item] | None = None
 
@@ -151,7 +151,7 @@ SCHEMA = "psap.perf/kubernetes-objects/1"
 
 
 WRONG = (ValueError, RecursionError)
-"""What reading raises: msgspec's errors are ValueErrors, but for documents that are nested too deeply."""
+"""Errors of reading: msgspec's errors are ValueErrors, except for documents that are nested too deeply."""
 
 
 class _Items(msgspec.Struct):
@@ -160,7 +160,7 @@ class _Items(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ReadList:
-    """The objects of a file, how many were left out since they are no objects, and why the file is not whole."""
+    """The objects of a file, how many entries are not objects and were left out, and why the file is incomplete."""
 
     items: tuple[Item, ...]
     left_out: int = 0
@@ -173,7 +173,7 @@ _DECODE_ITEM = msgspec.json.Decoder(Item).decode
 
 
 def read_list(content: bytes) -> ReadList:
-    """The objects of a `List`, of a JSON list, or the one object that the document is. Never raises."""
+    """Return the objects of a `List`, of a JSON list, or the one object that the document is. Never raises."""
     try:
         return ReadList(tuple(_at_once(content)))
     except msgspec.ValidationError:
@@ -194,14 +194,14 @@ def _is_bare(content: bytes) -> bool:
 
 
 def _one_by_one(content: bytes) -> ReadList:
-    """Those that are of the declared types, of a document that is JSON but holds others too."""
+    """Return those of the declared types, of valid JSON that also contains others."""
     try:
         if _is_bare(content):
             parts = msgspec.json.decode(content, type=list[msgspec.Raw])
         else:
             parts = msgspec.json.decode(content, type=_Items).items or [msgspec.Raw(content)]
     except WRONG as error:
-        return ReadList((), problem=f"it is no list of Kubernetes objects: {error}")
+        return ReadList((), problem=f"it is not a list of Kubernetes objects: {error}")
     items = []
     for part in parts:
         try:
@@ -212,7 +212,7 @@ def _one_by_one(content: bytes) -> ReadList:
 
 
 def _whole_ones(content: bytes, problem: str) -> ReadList:
-    """Those before the place where a document is cut off or damaged."""
+    """Return those before the place where a document is truncated or damaged."""
     items = []
     left_out = 0
     for record in _records(content.decode("utf-8", errors="replace")):
@@ -221,11 +221,11 @@ def _whole_ones(content: bytes, problem: str) -> ReadList:
         except WRONG:
             left_out += 1
     kept = f"; the {len(items)} objects before the damage are used" if items else ""
-    return ReadList(tuple(items), left_out, f"it is not whole: {problem}{kept}")
+    return ReadList(tuple(items), left_out, f"it is incomplete: {problem}{kept}")
 
 
 def _records(text: str) -> Iterator[object]:
-    """The values of the list `items`, or of the list that the text is, as far as they are whole."""
+    """Yield the complete values of the list `items`, or of the list that the text is."""
     named = text.find('"items"')
     place = text.find("[", max(named, 0)) + 1
     decode = json.JSONDecoder().raw_decode
@@ -240,16 +240,16 @@ def _records(text: str) -> Iterator[object]:
 
 
 class Stamps:
-    """Stamps as seconds since the epoch. Thousands of objects share a few, so each is read once.
+    """Timestamps as seconds since the epoch. Thousands of objects share a few, so each is parsed once.
 
-    `unreadable` counts the different texts that are no time with a zone.
+    `unreadable` counts the distinct texts that are not times with a zone.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, float | None] = {}
 
     def __call__(self, text: str | None) -> float | None:
-        """Seconds since the epoch; None for no stamp, or one that cannot be read."""
+        """Return seconds since the epoch; None for a missing or invalid timestamp."""
         if text is None:
             return None
         if text not in self._known:
@@ -258,11 +258,11 @@ class Stamps:
 
     @property
     def unreadable(self) -> int:
-        """How many texts are no times."""
+        """Return how many texts are not times."""
         return sum(moment is None for moment in self._known.values())
 
 
 def latest(moments: list[float | None]) -> float | None:
-    """The last of them; None unless all are known, and there is one."""
+    """Return the last of them; None unless all are known, and there is one."""
     known = [moment for moment in moments if moment is not None]
     return max(known) if known and len(known) == len(moments) else None

@@ -1,4 +1,4 @@
-"""Tables of lists of Kubernetes objects; what is computed of them as a whole is in `figures`."""
+"""Tables of lists of Kubernetes objects; `figures` has the computations over them."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ FUNCTIONS = (creation_span, jobs_finished_per_s, makespan, most_jobs, most_pods,
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """The tables `pods`, `jobs` and `tests`."""
+    """Return the tables `pods`, `jobs` and `tests`."""
     return tables_of(source, "*.json")

@@ -1,4 +1,4 @@
-"""Pods as rows, and what the nodes offer."""
+"""Pods as rows, and the capacity of nodes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ OUTCOMES = {"Succeeded": "succeeded", "Failed": "failed", "Running": "running", 
 
 
 def pod_row(pod: Item, stamps: Stamps) -> dict[str, Any]:
-    """A row of the table of pods.
+    """Return a row of the table of pods.
 
-    A pod that is done is not ready any more: its condition Ready then says when it ended, so `ready_s` is of pods whose
-    condition holds. `running_s` is when the last of its containers began, `finished_s` when the last one ended, of
-    pods of which all did.
+    A finished pod is not ready any more: its condition Ready then has the time of its end, so `ready_s` is only set if
+    the condition is true. `running_s` is when the last of its containers began, `finished_s` when the last one ended,
+    if all did.
     """
     metadata, spec, status = pod.metadata, pod.spec or Spec(), pod.status or Status()
     met = {each.type: stamps(each.moment) for each in status.conditions or () if each.status == "True"}
@@ -57,7 +57,7 @@ def pod_row(pod: Item, stamps: Stamps) -> dict[str, Any]:
 
 
 def _outcome(status: Status, ended: list[Terminated], finished: float | None) -> str | None:
-    """By the phase; where a dump lacks it, by the containers."""
+    """Return the status by the phase or, in a dump without it, by the containers."""
     if status.phase is not None:
         return OUTCOMES.get(status.phase, status.phase.lower())
     if any(each.exit_code for each in ended):
@@ -66,14 +66,14 @@ def _outcome(status: Status, ended: list[Terminated], finished: float | None) ->
 
 
 def gpus_of(spec: Spec) -> int | None:
-    """GPUs that the containers of a pod may use; None where no container says what it may use."""
+    """Return the GPUs of the containers of a pod; None if no container states its resources."""
     limits = [container.resources.limits for container in spec.containers or () if container.resources is not None]
     known = [each for each in limits if each is not None]
     return sum(_whole(each.get(name)) for each in known for name in GPU_RESOURCES) if known else None
 
 
 def _whole(quantity: object) -> int:
-    """A count of devices, which is always whole."""
+    """Return a count of devices, which is always whole."""
     text = str(quantity)
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
@@ -86,7 +86,7 @@ FACTORS = {
 
 
 def offered_by(nodes: Iterable[Item]) -> dict[str, Any]:
-    """How many nodes there are, of which instance types and GPU products, and what they offer; None where not told."""
+    """Return how many nodes there are, their instance types, GPU products and capacity; None if not stated."""
     given = list(nodes)
     labels = [node.metadata.labels or Labels() for node in given]
     offers = [(node.status or Status()).allocatable or {} for node in given]
@@ -110,7 +110,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def quantity(given: object) -> float | None:
-    """A Kubernetes quantity as a number in its base unit; None when it is none."""
+    """Return a Kubernetes quantity as a number in its base unit; None if it is invalid."""
     text = str(given)
     suffix = text.lstrip("0123456789.")
     number = text[: len(text) - len(suffix)]

@@ -1,1 +1,1 @@
-"""The kind of recordings of llama-bench, by itself or by ramalama bench."""
+"""The kind of recordings of llama-bench, run directly or by ramalama bench."""

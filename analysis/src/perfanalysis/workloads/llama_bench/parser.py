@@ -1,4 +1,4 @@
-"""Read what llama-bench measured."""
+"""Read the results of llama-bench."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perfanalysis.workloads.llama_bench.results import repetition_rows, test_row
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each test of llama_bench.yml, and one for each of its repetitions."""
+    """Return a row for each test of llama_bench.yml, and one for each of its repetitions."""
     (document,) = source.records("llama_bench.yml")
     offset = document["clock"]["offset_s"]
     tests = [(result, test_row(result, offset)) for result in document["results"]]

@@ -1,4 +1,4 @@
-"""Results of llama-bench, as it writes them in JSON, as rows of tables."""
+"""Results of llama-bench, its JSON, as rows of tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any
 
 _NS = 1e9
-# what is worked on, by whether a test has a prompt and whether it generates
+# the phase, by whether a test has a prompt and whether it generates
 _PHASES = {(True, False): "prompt", (False, True): "generation", (True, True): "both"}
 
 
 def test_row(result: Mapping[str, Any], offset_s: float) -> dict[str, Any]:
-    """A test; *offset_s* is how many seconds the host's clock was ahead."""
+    """Return a test; *offset_s* is how many seconds the host's clock was ahead."""
     prompt, generated, depth = (result.get(name, 0) for name in ("n_prompt", "n_gen", "n_depth"))
     started = datetime.fromisoformat(result["test_time"]).timestamp() - offset_s
-    # as llama-bench itself names its tests
+    # llama-bench's own names of its tests
     names = [*([f"pp{prompt}"] if prompt else []), *([f"tg{generated}"] if generated else [])]
     return {
         "test": "+".join(names) + (f" @ d{depth}" if depth else ""),
@@ -35,7 +35,7 @@ def test_row(result: Mapping[str, Any], offset_s: float) -> dict[str, Any]:
 
 
 def repetition_rows(result: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The repetitions of a test, of which *test* is the row."""
+    """Yield the repetitions of a test; *test* is its row."""
     for number, took_ns in enumerate(result["samples_ns"], start=1):
         named = {name: test[name] for name in ("test", "phase", "tokens")}
         yield {**named, "number": number, "took_s": took_ns / _NS, "tokens_per_s": test["tokens"] * _NS / took_ns}

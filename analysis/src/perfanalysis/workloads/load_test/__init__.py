@@ -1,1 +1,1 @@
-"""Load tests of served models: what guidellm and llm-load-test recorded."""
+"""Load tests of served models: recordings of guidellm and llm-load-test."""

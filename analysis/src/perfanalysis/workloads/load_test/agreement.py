@@ -1,7 +1,7 @@
-"""A generator's own summary held against its records.
+"""Comparison of a generator's own summary with its records.
 
-A mean must be that of the records. A percentile must lie between the records beside its place: which of them, or what
-between them, differs with the method.
+A mean must be that of the records. A percentile must be between the neighbouring records: which of them, or which value
+between them, depends on the method.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from perfanalysis.files.recording_files import RecordingFiles
 
 NEAR = 1e-3
-"""Of a value: what sums of millions of numbers, and times rounded to microseconds, may differ by."""
+"""Relative tolerance: sums of millions of numbers, and times rounded to microseconds, may differ by this."""
 SHARES = {"median": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True)
 class Stated:
-    """Statistics of a measure by their names (mean, min, max, median, p90 …), and the values that they are of."""
+    """Statistics of a measure by their names (mean, min, max, median, p90 …), and the values they describe."""
 
     stage: int
     measure: str
     statistics: Mapping[str, float]
     values: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
-    """Of the mean; with weights nothing but the mean is compared."""
+    """Weights of the mean; with weights, only the mean is compared."""
 
 
 def rows(stated: Iterable[Stated]) -> Iterator[dict[str, Any]]:
-    """A row for each number that the values allow to compute."""
+    """Yield a row for each number that the values determine."""
     for one in stated:
         ordered = np.sort(one.values[np.isfinite(one.values)])
         for statistic, number in one.statistics.items():
@@ -68,7 +68,7 @@ def _bounds(one: Stated, ordered: NDArray[np.float64], statistic: str) -> tuple[
 
 
 def find_disagreements(source: RecordingFiles, name: str, stated: pd.DataFrame) -> None:
-    """A finding for each stage whose summary is not that of its records, with the first number that differs."""
+    """Yield a finding for each stage whose summary contradicts the records, with the first number that differs."""
     wrong: dict[int, list[Mapping[str, Any]]] = {}
     for row in stated.astype("object").to_dict("records"):
         if not row["agrees"]:

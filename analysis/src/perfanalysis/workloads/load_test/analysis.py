@@ -1,4 +1,4 @@
-"""From the requests of a load test to what a report shows; the kind of any load generator, by its parser."""
+"""From the requests of a load test to the contents of a report; the kind of any load generator, by its parser."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, REQUESTS, STAGES, STATED)}
 TELLING = ("flavor", "phase", "version", "runtime_image", "model")
-"""Columns whose values tell lines of a comparison apart."""
+"""Columns whose values distinguish lines of a comparison."""
 
 
 def load_test_kind(
     name: str, marker: str, results: tuple[str, ...], parse: Callable[[RecordingFiles], LoadTables]
 ) -> WorkloadType[LoadTables]:
-    """The kind of a load generator, whose document `marker` stands beside its `results`."""
+    """Return the kind of a load generator, whose document `marker` is in the same folder as its `results`."""
     return WorkloadType(
         name=name,
         version=1,
@@ -85,7 +85,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
 
 
 def _kpis(stages: tuple[Stage, ...]) -> tuple[KpiValue, ...]:
-    """Those of every stage, told apart by the load where there are several; the last one's on top of the report."""
+    """Return those of every stage, labelled by the load if there are several; the last one's are headlines."""
     found = [evaluate(KPIS, stage) for stage in stages]
     if len(stages) < 2:
         return tuple(value for values in found for value in values)
@@ -97,7 +97,7 @@ def _kpis(stages: tuple[Stage, ...]) -> tuple[KpiValue, ...]:
 
 
 def _samples(stages: tuple[Stage, ...]) -> tuple[Sample, ...]:
-    """Of the last stage: latencies under different loads are no one sample."""
+    """Return those of the last stage: latencies under different loads are not one sample."""
     if not stages:
         return ()
     return tuple(
@@ -119,14 +119,14 @@ def _sections(
         plots.outcomes_figure(stages),
     )
     limits = stages[0].test.limit_words if stages else ""
-    goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated: there is no goodput."
+    goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated, so there is no goodput."
     loads_table = data_table("Loads", summary, SUMMARY.columns, goodput)
     wrong = tables.stated[~tables.stated["agrees"].fillna(value=True).astype(bool)]
-    agreement: Block = Note(f"All {len(tables.stated)} numbers of the generator's summary are those of its records.")
+    agreement: Block = Note(f"All {len(tables.stated)} values of the generator's summary agree with its records.")
     if len(wrong):
-        agreement = data_table("Numbers of the summary that its records do not give", wrong, STATED.columns)
+        agreement = data_table("Values of the summary that contradict its records", wrong, STATED.columns)
     elif not len(tables.stated):
-        agreement = Note("The generator's summary has no number that its records allow to compute.")
+        agreement = Note("The generator's summary has no value that its records can confirm.")
     return (
         Section("loads", "Loads", "", (*loads, loads_table)),
         Section("requests", "Requests", "", (*reasons, *requests) or (Note("No request was recorded."),)),
@@ -139,7 +139,7 @@ def _known(*figures: Figure | None) -> tuple[Figure, ...]:
 
 
 def _across(analyses: tuple[Analysis, ...]) -> Across:
-    """Lines for each flavor, version, image and model over the loads of all recordings."""
+    """Return lines for each flavor, version, image and model over the loads of all recordings."""
     return Across(analyses, lambda: _compared(analyses))
 
 

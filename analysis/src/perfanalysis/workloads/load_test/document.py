@@ -1,4 +1,4 @@
-"""What was tested, as the document beside a generator's results states it: guidellm.json or llm_load_test.json."""
+"""The tested system, as guidellm.json or llm_load_test.json states it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perfanalysis.files.documents import Document, finite_number, mapping, text_
 SCHEMA = "psap.perf/load-test/1"
 KIND = SCHEMA.split("/")[1]
 LIMITED = {"ttft_s": "TTFT", "itl_s": "ITL", "tpot_s": "TPOT", "latency_s": "request latency"}
-"""What a limit may be of: a column of the requests, and its name for readers."""
+"""What a limit may apply to: a column of the requests, and its name for readers."""
 FACTS = ("model", "flavor", "phase", "version", "runtime_image")
 
 
@@ -25,12 +25,12 @@ class LoadTest:
 
     @property
     def limit_words(self) -> str:
-        """Such as "TTFT ≤ 0.5 s, TPOT ≤ 0.05 s"."""
+        """Return a text such as "TTFT ≤ 0.5 s, TPOT ≤ 0.05 s"."""
         return ", ".join(f"{LIMITED[name]} \u2264 {limit:g} s" for name, limit in self.limits.items())
 
 
 def load_test_of(document: Document) -> LoadTest:
-    """The typed view; what is missing or of another type is left out."""
+    """Return the typed view; missing values and those of another type are left out."""
     facts = {name: text for name in FACTS if (text := text_or_none(document.get(name)))}
     if (number := finite_number(document.get("round"))) is not None:
         facts["round"] = f"{number:g}"
@@ -49,5 +49,5 @@ def _price(document: Document) -> tuple[float | None, str]:
         return None, "the document does not state gpus and gpu_product"
     price = finite_number(prices.get(product))
     if price is None or price < 0:
-        return None, f"the price table has no {product}; it has {', '.join(map(str, prices))}"
+        return None, f"the price table has no {product}; known: {', '.join(map(str, prices))}"
     return gpus * price, ""

@@ -1,4 +1,4 @@
-"""Why requests of a load test failed, and when in the load they did."""
+"""Why requests of a load test failed, and when."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from perfanalysis.workloads.load_test.tables import FAILED
 if TYPE_CHECKING:
     import pandas as pd
 
-UNKNOWN = "the generator does not say why"
+UNKNOWN = "the generator states no reason"
 FAILURES = TableSpec(
     "failed_requests",
-    "One row per reason for which requests of a load failed, the most frequent first",
+    "One row per reason of failed requests of a load, the most frequent first",
     (
-        Column("load", "text", "what the load was"),
-        Column("error", "text", "why, as the generator states it", label="reason"),
-        Column("requests", "integer", "requests that failed for it", "requests"),
+        Column("load", "text", "the load"),
+        Column("error", "text", "reason, as the generator states it", label="reason"),
+        Column("requests", "integer", "requests that failed for this reason", "requests"),
         Column("first_s", "number", "when the first of them was sent, since the first request of the load", "s"),
-        Column("last_s", "number", "when the last of them was sent, likewise", "s"),
+        Column("last_s", "number", "when the last of them was sent, since the first request of the load", "s"),
     ),
 )
 
 
 def failures_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
-    """The rows of all stages, in their order."""
+    """Return the rows of all stages, in order."""
     return FAILURES.of_rows([row for stage in stages for row in _rows(stage)])
 
 

@@ -1,8 +1,8 @@
 """Results of guidellm: `{benchmarks: [...]}`, a stage for each benchmark, with records of its requests.
 
-Versions 0.2 and 0.3 give the times of a request in the record itself, 0.4 in `scheduler_info.request_timings` or
+Versions 0.2 and 0.3 have the times of a request in the record itself, 0.4 in `scheduler_info.request_timings` or
 `info.timings`, later ones in `info.timings` under other names. A report that was written with a sample of its requests
-holds those only.
+contains only those.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED, STAGES, S
 MARKER = "guidellm.json"
 RESULTS = ("results/benchmarks.json", "benchmarks.json")
 LISTS = {"successful": 0, "errored": 1, "incomplete": 2}
-"""What guidellm calls the lists of its requests, and the place of their outcome."""
+"""guidellm's names for the lists of its requests, and their outcomes."""
 MEASURES = {
     "time_to_first_token_ms": ("ttft_s", 1000.0, ""),
     "request_latency": ("latency_s", 1.0, ""),
     "inter_token_latency_ms": ("itl_s", 1000.0, "tokens - 1"),
     "time_per_output_token_ms": ("tpot_s", 1000.0, "tokens"),
 }
-"""A measure of its summary: our column, the factor, and what each request counts by."""
+"""A measure of its summary: our column, the factor, and the weight of each request."""
 PERCENTILES = {"p90": "p90", "p95": "p95", "p99": "p99"}
 
 
@@ -47,7 +47,7 @@ class Timings(msgspec.Struct):
 
 
 class Info(msgspec.Struct):
-    """What its scheduler knows of a request."""
+    """The scheduler's data about a request."""
 
     timings: Timings | None = None
     request_timings: Timings | None = None
@@ -55,7 +55,7 @@ class Info(msgspec.Struct):
 
 
 class Request(msgspec.Struct):
-    """A record of any version, as far as it is read."""
+    """A record of any version: the parts that are read."""
 
     info: Info | None = None
     scheduler_info: Info | None = None
@@ -72,7 +72,7 @@ REQUESTS = msgspec.json.Decoder(list[Request])
 
 
 def parse(source: RecordingFiles) -> LoadTables:
-    """The requests of every stage, and each summary held against them."""
+    """Return the requests of every stage, and the comparison of each summary with them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
     columns = RequestColumns()
     lists = LongLists(source.path(name), frozenset(LISTS), 5)
@@ -92,13 +92,11 @@ def parse(source: RecordingFiles) -> LoadTables:
         return _tables(RequestColumns(), [])
     benchmarks = [one for one in listing(document.get("benchmarks")) if isinstance(one, dict)]
     if not benchmarks:
-        source.find("error", name, "it is no result of guidellm: it has no list benchmarks, or an empty one")
+        source.find("error", name, "it is not a result of guidellm: its list benchmarks is missing or empty")
     elif not len(columns.lists):
-        source.find(
-            "error", name, "it has no records of requests; guidellm writes them to JSON with --output kind=json"
-        )
+        source.find("error", name, "it has no records of requests; run guidellm with --output kind=json")
     if bad:
-        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are none of requests, and left out")
+        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out")
     tables = _tables(columns, benchmarks)
     find_disagreements(source, name, tables.stated)
     return tables
@@ -114,7 +112,7 @@ def _add(columns: RequestColumns, number: int, one: Request) -> None:
     else:
         given = (one.start_time, one.first_token_time, one.last_token_time, one.end_time)
     started, first_s, last_s, ended = (moment or 0.0 for moment in given)
-    # 0.4 gave the same moment for both where an answer came at once
+    # 0.4 wrote the same time for both if an answer was immediate
     times = Times(started, 0.0 if first_s == last_s and (one.output_tokens or 0) > 1 else first_s, last_s, ended)
     tokens = tuple(np.nan if count is None else count for count in (one.prompt_tokens, one.output_tokens))
     columns.add(number, -1, times, (tokens[0], tokens[1]), one.error or (info.error if info else None))
@@ -163,7 +161,7 @@ def _stated(benchmarks: list[Document], requests: Any) -> Iterator[Stated]:
         completed = requests[own & (outcome == "completed")]
         metrics = mapping(benchmark.get("metrics"))
         totals = mapping(metrics.get("request_totals")) or mapping(benchmark.get("request_totals"))
-        # of those that were cancelled it counts others than it records
+        # it counts other cancelled requests than it records
         for key, ended in (("successful", COMPLETED), ("errored", FAILED)):
             number = finite_number(totals.get(key))
             if number is not None:

@@ -9,7 +9,7 @@ from perfanalysis.workloads.load_test.stages import LATENCIES, Stage
 from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED
 from perfanalysis.workloads.percentiles import SHARES, Value
 
-NO_LIMITS = "no limit of a latency was stated (limits)"
+NO_LIMITS = "no latency limit was stated (limits)"
 
 
 def _latency(measure: str, statistic: str) -> Callable[[Stage], Value]:
@@ -55,7 +55,7 @@ def _cost(stage: Stage) -> Value:
         return Value(None, stage.test.no_price)
     rate = _output_rate(stage)
     if not rate.number:
-        return Value(None, rate.reason or "no token came out")
+        return Value(None, rate.reason or "no token was generated")
     return Value(stage.test.hourly_price / 3600 / rate.number * 1e6)
 
 

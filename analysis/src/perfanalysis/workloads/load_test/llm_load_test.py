@@ -23,7 +23,7 @@ NAMES = {"mean": "mean", "median": "median", "percentile_90": "p90", "percentile
 
 
 class Request(msgspec.Struct):
-    """A record, as far as it is read. Times are s since the epoch; other durations follow from them."""
+    """A record: the parts that are read. Times are s since the epoch; other durations are computed from them."""
 
     start_time: float | None = None
     first_token_time: float | None = None
@@ -35,7 +35,7 @@ class Request(msgspec.Struct):
     output_tokens_before_timeout: float | None = None
     stop_reason: str | None = None
     error_code: str | int | None = None
-    # what the server said, which is an object where it sent one
+    # the server's error, which is an object if it sent one
     error_text: str | dict[str, Any] | None = None
 
 
@@ -43,7 +43,7 @@ REQUESTS = msgspec.json.Decoder(list[Request])
 
 
 def parse(source: RecordingFiles) -> LoadTables:
-    """The requests of the only stage, and the summary held against them."""
+    """Return the requests of the only stage, and the comparison of the summary with them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
     columns, counted_late = RequestColumns(), []
     lists = LongLists(source.path(name), frozenset({"results"}), 2)
@@ -63,9 +63,9 @@ def parse(source: RecordingFiles) -> LoadTables:
         source.find("error", name, f"the file cannot be read: {error}")
         return _tables(RequestColumns(), {}, [])
     if "config" not in document or not isinstance(document.get("results"), list):
-        source.find("error", name, "it is no result of llm-load-test: it lacks results or config")
+        source.find("error", name, "it is not a result of llm-load-test: results or config is missing")
     if bad:
-        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are none of requests, and left out")
+        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out")
     tables = _tables(columns, document, counted_late)
     find_disagreements(source, name, tables.stated)
     return tables
@@ -82,10 +82,10 @@ def _add(columns: RequestColumns, number: int, one: Request) -> None:
 
 
 def _reason(one: Request) -> str:
-    """It states the code alone where a stream ended without a token."""
+    """Only the code is stated if a stream ended without a token."""
     if isinstance(one.error_text, dict):
         return str(one.error_text.get("message") or one.error_text)
-    return one.error_text or f"status {one.error_code}, without an answer"
+    return one.error_text or f"status {one.error_code} without a message"
 
 
 def _number(value: float | None) -> float:
@@ -103,7 +103,7 @@ def _tables(columns: RequestColumns, document: Document, late: list[bool]) -> Lo
         "model": text_or_none(mapping(config.get("plugin_options")).get("model_name")),
         "stated_duration_s": finite_number(summary.get("full_duration")) or finite_number(options.get("duration")),
     }
-    # whatever number a list has, there is one stage; a document with several of them is none of this program
+    # whatever the length of the list, there is one stage; this program writes no document with several
     most = max(columns.lists, default=0) + 1
     requests = columns.frame([0] * most, [0] * most)
     return LoadTables(
@@ -114,7 +114,7 @@ def _tables(columns: RequestColumns, document: Document, late: list[bool]) -> Lo
 
 
 def _stated(summary: Document, requests: Any, late: Any) -> list[Stated]:
-    """Its statistics are of the requests that did not fail, and were answered before the time was up."""
+    """Its statistics cover requests that did not fail and were answered before the end of the load."""
     outcome = requests["outcome"].to_numpy()
     counted = requests[(outcome == "completed") & ~late]
     found = [

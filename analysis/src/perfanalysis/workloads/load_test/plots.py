@@ -1,4 +1,4 @@
-"""The figures of load tests: of one stage or several, and of several recordings beside each other."""
+"""The figures of load tests: of one stage or several, and of several recordings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 MOST_SERIES = 12
 OF_FAILED = 5
-"""The colour of requests that failed, which is no load's."""
+"""The colour of failed requests, which no load has."""
 FEWEST_FOR_KNEE = 4
 FEWEST_FOR_COURSE = 3
 LEAST_BEND = 0.1
-"""How far above the straight line a knee must lie, of the whole range."""
+"""How far above the straight line a knee must be, relative to the whole range."""
 TITLES = {"ttft": "Time to first token", "itl": "Inter-token latency", "tpot": "Time per output token",
           "request_latency": "Request latency"}  # fmt: skip
 COURSES = (
@@ -30,13 +30,13 @@ COURSES = (
     ("ttft_p50_s", "TTFT, median", ""),
     ("ttft_p95_s", "TTFT, P95", ""),
 )
-"""What is shown of repeated loads over time: column, title and unit, which is empty for seconds."""
+"""Values of repeated loads over time: column, title and unit, which is empty for seconds."""
 Series = Mapping[str, "pd.DataFrame"]
-"""Rows of the table of stages for each line of a chart."""
+"""Return rows of the table of stages for each line of a chart."""
 
 
 def throughput_figure(series: Series) -> Figure | None:
-    """Tokens and requests a second against concurrency; None unless a line has two loads."""
+    """Return tokens and requests per second against concurrency; None unless a line has two loads."""
     charts = []
     for column, title, unit in (
         ("output_tokens_per_second", "Tokens out", "tokens/s"),
@@ -49,12 +49,12 @@ def throughput_figure(series: Series) -> Figure | None:
         charts.append(
             Chart(title, Axis("requests at a time", low=0.0), Axis(title.lower(), unit, low=0.0), tuple(layers))
         )
-    caption = "A point for each load: requests at a time as set, else as measured." + _omitted(series)
+    caption = "One point per load; concurrency as set, else as measured." + _omitted(series)
     return Figure("throughput", "Throughput against concurrency", caption, (tuple(charts),)) if _drawn(series) else None
 
 
 def latency_figure(series: Series) -> Figure | None:
-    """TTFT and request latency against throughput with the knee marked; None unless a line has two loads."""
+    """Return TTFT and request latency against throughput with the knee marked; None unless a line has two loads."""
     charts, knees = [], []
     for measure in ("ttft", "request_latency"):
         column = f"{measure}_p95_s"
@@ -71,14 +71,14 @@ def latency_figure(series: Series) -> Figure | None:
                 knees.append(found)
         x, y = Axis("tokens out", "tokens/s", low=0.0), Axis(f"{TITLES[measure]}, P95", unit, low=0.0)
         charts.append(Chart(TITLES[measure], x, y, tuple(layers)))
-    bend = "the knee is the load farthest from the straight line between first and last"
-    caption = f"A point for each load, in the order of concurrency; {bend}{'' if knees else '; there is none here'}."
+    bend = "the knee is the load farthest from the straight line between the first and the last"
+    caption = f"One point per load, in the order of concurrency; {bend}{'' if knees else '; there is none here'}."
     known = Figure("latency", "Latency against throughput", caption + _omitted(series), (tuple(charts),))
     return known if _drawn(series) else None
 
 
 def repeated_figure(series: Series) -> Figure | None:
-    """Throughput and TTFT of loads that were repeated, by when they began; None unless one was three times."""
+    """Return throughput and TTFT of repeated loads, by their start; None unless one was repeated three times."""
     repeated = {
         f"{label}, {load}": own.sort_values("began_s")
         for label, rows in series.items()
@@ -97,16 +97,16 @@ def repeated_figure(series: Series) -> Figure | None:
         factor, unit = (1.0, rate) if rate else seconds_scale(*values)
         layers = tuple(_line(rows, "minutes", column, label, place, factor) for place, (label, rows) in _shown(courses))
         if any(len(layer.x) for layer in layers):
-            x, y = Axis("begun, since the first load", "min", low=0.0), Axis(title, unit, low=0.0)
+            x, y = Axis("start, since the first load", "min", low=0.0), Axis(title, unit, low=0.0)
             charts.append(Chart(title, x, y, layers))
-    caption = "A point for each load; the same load, again and again." + _omitted(courses)
+    caption = "One point per load; the same load, repeated." + _omitted(courses)
     return Figure("repeated", "Repeated loads over time", caption, (tuple(charts),))
 
 
 def knee(throughput: NDArray[np.float64], latency: NDArray[np.float64]) -> int | None:
-    """The place where more load begins to cost latency rather than to bring throughput; None where nothing bends.
+    """Return the index where more load increases latency rather than throughput; None if there is no bend.
 
-    Both as parts of their ranges: the place where throughput is farthest ahead of latency.
+    Both as parts of their ranges: the point where throughput is farthest ahead of latency.
     """
     known = np.flatnonzero(np.isfinite(throughput) & np.isfinite(latency))
     if len(known) < FEWEST_FOR_KNEE:
@@ -120,7 +120,7 @@ def knee(throughput: NDArray[np.float64], latency: NDArray[np.float64]) -> int |
 
 
 def distributions_figure(stages: Sequence[Stage]) -> Figure | None:
-    """The share of requests up to each latency, a curve for each stage."""
+    """Return the share of requests up to each latency, one curve per stage."""
     charts = []
     for measure, (column, _) in LATENCIES.items():
         values = [(stage.load, stage.values(column)) for stage in stages[:MOST_SERIES]]
@@ -131,12 +131,12 @@ def distributions_figure(stages: Sequence[Stage]) -> Figure | None:
             share = Axis("requests", "%", low=0.0, high=100.0)
             charts.append(Chart(TITLES[measure], Axis(TITLES[measure].lower(), unit, low=0.0), share, layers))
     rows = tuple(tuple(charts[place : place + 2]) for place in range(0, len(charts), 2))
-    caption = "Completed requests: the share that took no longer." + _more(len(stages))
+    caption = "Completed requests: the share that took at most this long." + _more(len(stages))
     return Figure("distributions", "Distributions of latencies", caption, rows) if rows else None
 
 
 def timeline_figure(stages: Sequence[Stage]) -> Figure | None:
-    """Every request by when it was sent and how long it took, those that failed in a colour of their own."""
+    """Return every request by its start and duration, failed ones in a separate colour."""
     import pandas as pd
 
     shown = stages[:MOST_SERIES]
@@ -153,7 +153,7 @@ def timeline_figure(stages: Sequence[Stage]) -> Figure | None:
         layers.append(_points(pd.concat(failed), "failed", OF_FAILED, begin, factor))
     axis = Axis("sent, since the first request", "s", low=0.0)
     chart = Chart("Requests", axis, Axis("request latency", unit, low=0.0), tuple(layers), height=320)
-    caption = f"A point for each request that completed or failed; {sum(map(len, failed))} failed."
+    caption = f"One point per request that completed or failed; {sum(map(len, failed))} failed."
     return Figure("timeline", "Requests over time", caption + _more(len(stages)), ((chart,),))
 
 
@@ -164,7 +164,7 @@ def _points(rows: pd.DataFrame, label: str, colour: int, begin: float, factor: f
 
 
 def tokens_figure(stages: Sequence[Stage]) -> Figure | None:
-    """Tokens in and out of the completed requests."""
+    """Return tokens in and out of the completed requests."""
     charts = []
     for column, title in (("input_tokens", "Tokens in"), ("output_tokens", "Tokens out")):
         values = [(stage.load, stage.values(column)) for stage in stages[:MOST_SERIES]]
@@ -172,12 +172,12 @@ def tokens_figure(stages: Sequence[Stage]) -> Figure | None:
         if layers:
             share = Axis("requests", "%", low=0.0, high=100.0)
             charts.append(Chart(title, Axis(title.lower(), "tokens", low=0.0), share, layers))
-    caption = "Completed requests: the share that had no more." + _more(len(stages))
+    caption = "Completed requests: the share that had at most this many." + _more(len(stages))
     return Figure("tokens", "Tokens in and out", caption, (tuple(charts),)) if charts else None
 
 
 def outcomes_figure(stages: Sequence[Stage]) -> Figure | None:
-    """How the requests of each stage ended; None where all completed."""
+    """Return how the requests of each stage ended; None if all completed."""
     if all(stage.count(outcome) == 0 for stage in stages for outcome in OUTCOMES[1:]):
         return None
     shown = stages[:MOST_SERIES]
@@ -191,7 +191,7 @@ def outcomes_figure(stages: Sequence[Stage]) -> Figure | None:
     )  # fmt: skip
     names = Axis("", categories=tuple(stage.load for stage in shown))
     chart = Chart("Requests", Axis("requests", low=0.0), names, layers, height=100 + 50 * len(shown))
-    caption = "Cancelled: not ended when the time was up." + _more(len(stages))
+    caption = "Cancelled: not ended at the end of the load." + _more(len(stages))
     return Figure("outcomes", "How requests ended", caption, ((chart,),))
 
 

@@ -1,4 +1,4 @@
-"""A stage of the load with what its requests tell: what KPIs, tables and figures are made of."""
+"""A stage of the load with the data of its requests: the input of KPIs, tables and figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LATENCIES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage. `concurrency` is what was set; None where a rate was."""
+    """One stage. `concurrency` is the setting; None if a rate was set."""
 
     load: str
     concurrency: float | None
@@ -40,16 +40,16 @@ class Stage:
     method: Method
 
     def count(self, outcome: str) -> int:
-        """How many requests ended so."""
+        """Return how many requests have that outcome."""
         return int((self.requests["outcome"] == outcome).sum())
 
     @cached_property
     def completed(self) -> pd.DataFrame:
-        """The requests that were answered."""
+        """Return the requests that were answered."""
         return self.requests[self.requests["outcome"] == COMPLETED]
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """The finite values of a column of completed requests."""
+        """Return the finite values of a column of completed requests."""
         found: NDArray[np.float64] = self.completed[column].to_numpy(dtype=float)
         known: NDArray[np.float64] = found[np.isfinite(found)]
         return known
@@ -59,7 +59,7 @@ class Stage:
         return {name: estimates(self.values(column), self.method) for name, (column, _) in LATENCIES.items()}
 
     def statistic(self, measure: str, statistic: str) -> Value:
-        """A percentile of a latency."""
+        """Return a percentile of a latency."""
         found = self._estimates[measure][statistic]
         if found.number is None and not found.count:
             return Value(None, "no completed request states it" if len(self.completed) else "no request completed")
@@ -67,24 +67,24 @@ class Stage:
 
     @cached_property
     def length_s(self) -> float | None:
-        """From the first request's start to the end of the last one that completed or failed."""
+        """Return the time from the first request's start to the end of the last one that completed or failed."""
         ended = self.requests[self.requests["outcome"] != CANCELLED]
         begin, end = ended["started_s"].min(), ended["ended_s"].max()
         return float(end - begin) if np.isfinite(begin) and np.isfinite(end) and end > begin else None
 
     def per_second(self, amount: float) -> Value:
-        """An amount of the whole stage, by its length."""
+        """Return an amount of the whole stage, divided by its length."""
         return Value(amount / self.length_s) if self.length_s else Value(None, "the times of its requests are missing")
 
     @cached_property
     def mean_concurrency(self) -> float | None:
-        """Requests at a time on average, by Little's law."""
+        """Return the average number of concurrent requests, by Little's law."""
         ended = self.requests[self.requests["outcome"] != CANCELLED]
         return float(ended["latency_s"].sum() / self.length_s) if self.length_s else None
 
     @cached_property
     def good(self) -> int:
-        """Completed requests within every limit; one that lacks a limited value is not."""
+        """Return completed requests within every limit; requests without a limited value are not."""
         kept = np.ones(len(self.completed), dtype=bool)
         for column, limit in self.test.limits.items():
             kept &= self.completed[column].to_numpy(dtype=float) <= limit
@@ -92,7 +92,7 @@ class Stage:
 
 
 def stages_of(tables: LoadTables, test: LoadTest, method: Method) -> tuple[Stage, ...]:
-    """The stages in their order; those of one load are numbered."""
+    """Return the stages in order; stages with the same load are numbered."""
     return tuple(_stages(tables, test, method))
 
 
@@ -120,17 +120,17 @@ SUMMARY = TableSpec(
     "load_test",
     "One row per stage of the load, computed from the records of its requests",
     (
-        Column("load", "text", "what the load was"),
-        Column("concurrency", "number", "requests at a time, as set; else as measured", "requests"),
+        Column("load", "text", "the load"),
+        Column("concurrency", "number", "concurrent requests, as set; else as measured", "requests"),
         Column("model", "text", "model"),
-        Column("flavor", "text", "how it is served, as the document states it"),
+        Column("flavor", "text", "how the model is served, as the document states it"),
         Column("phase", "text", "part of a longer test, as the document states it"),
         Column("began_s", "time", "when its first request was sent"),
         Column("version", "text", "version of what serves it, as the document states it"),
         Column("runtime_image", "text", "image of what serves it, as the document states it"),
         Column("completed", "integer", "requests that were answered", "requests"),
         Column("failed", "integer", "requests that failed", "requests"),
-        Column("cancelled", "integer", "requests not ended when the time was up", "requests"),
+        Column("cancelled", "integer", "requests not ended at the end of the load", "requests"),
         Column("length_s", "number", "from the first request to the end of the last one", "s"),
         Column("requests_per_second", "number", "completed requests", "requests/s", label="requests"),
         Column("output_tokens_per_second", "number", "tokens of answers", "tokens/s", label="tokens out"),
@@ -144,7 +144,7 @@ SUMMARY = TableSpec(
 
 
 def summary_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
-    """The row of each stage."""
+    """Return the row of each stage."""
     return SUMMARY.of_rows([_row(stage) for stage in stages])
 
 

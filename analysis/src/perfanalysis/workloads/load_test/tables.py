@@ -1,6 +1,6 @@
-"""The tables of a load test, whichever program generated the load.
+"""The tables of a load test, for any load generator.
 
-A stage is a time in which the load was the same: guidellm has one for each rate, llm-load-test has one only.
+A stage is a time of constant load: guidellm has one for each rate, llm-load-test has only one.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 COMPLETED, FAILED, CANCELLED = OUTCOMES = ("completed", "failed", "cancelled")
 LONGEST_ERROR = 400
-"""Texts of exceptions have their cause at their end."""
+"""Texts of exceptions have their cause at the end."""
 _ADDRESS = re.compile("0x[0-9a-fA-F]{6,}")
 REQUESTS = TableSpec(
     "requests",
     "One row per request that the load generator recorded",
     (
         Column("stage", "integer", "stage of the load, from 0"),
-        Column("outcome", "text", "completed, failed, or cancelled when the time was up"),
+        Column("outcome", "text", "completed, failed, or cancelled at the end of the load"),
         Column("started_s", "time", "when it was sent"),
-        Column("ended_s", "time", "when its answer was whole, or failed"),
-        Column("latency_s", "number", "from when it was sent to its end", "s"),
-        Column("ttft_s", "number", "to its first token; null where the answer was not streamed", "s"),
+        Column("ended_s", "time", "when its answer was complete, or failed"),
+        Column("latency_s", "number", "from sending to its end", "s"),
+        Column("ttft_s", "number", "to its first token; null if the answer was not streamed", "s"),
         Column("itl_s", "number", "mean time between its tokens, without the first", "s"),
         Column("tpot_s", "number", "time for each of its tokens, with the first", "s"),
         Column("input_tokens", "number", "tokens of the prompt", "tokens"),
@@ -45,10 +45,10 @@ STAGES = TableSpec(
     "One row per stage of the load, as the generator states it",
     (
         Column("stage", "integer", "number, from 0"),
-        Column("load", "text", "what the load was, such as 8 streams"),
-        Column("concurrency", "number", "requests at a time; null where a rate was set instead", "requests"),
-        Column("rate", "number", "requests a second that were sent; null where a concurrency was set", "requests/s"),
-        Column("model", "text", "model that was asked"),
+        Column("load", "text", "the load, such as 8 streams"),
+        Column("concurrency", "number", "concurrent requests; null if a rate was set instead", "requests"),
+        Column("rate", "number", "requests sent per second; null if a concurrency was set", "requests/s"),
+        Column("model", "text", "requested model"),
         Column("stated_duration_s", "number", "how long it was", "s"),
     ),
 )
@@ -57,12 +57,12 @@ STATED = TableSpec(
     "One row per number of the generator's own summary that its records allow to compute",
     (
         Column("stage", "integer", "stage"),
-        Column("measure", "text", "what it is of"),
+        Column("measure", "text", "what it describes"),
         Column("statistic", "text", "which statistic"),
         Column("stated", "number", "as the generator states it; times in seconds"),
-        Column("low", "number", "least that its records allow"),
-        Column("high", "number", "most that its records allow"),
-        Column("agrees", "flag", "whether it lies between"),
+        Column("low", "number", "lowest value that its records allow"),
+        Column("high", "number", "highest value that its records allow"),
+        Column("agrees", "flag", "whether it lies between them"),
     ),
 )
 NUMBERS = tuple(column.name for column in REQUESTS.columns if column.kind in ("number", "time"))
@@ -70,7 +70,7 @@ NUMBERS = tuple(column.name for column in REQUESTS.columns if column.kind in ("n
 
 @dataclass(frozen=True)
 class LoadTables:
-    """What a load generator recorded."""
+    """The recording of a load generator."""
 
     requests: pd.DataFrame = field(metadata={"table": REQUESTS})
     stages: pd.DataFrame = field(metadata={"table": STAGES})
@@ -79,7 +79,7 @@ class LoadTables:
 
 @dataclass(frozen=True)
 class Times:
-    """When a request was sent, got its first and last token, and ended: s since the epoch, 0 for what is not known."""
+    """When a request was sent, got its first and last token, and ended: s since the epoch, 0 if unknown."""
 
     started: float
     first: float
@@ -88,7 +88,7 @@ class Times:
 
 
 class RequestColumns:
-    """Requests as they are read, a column of numbers each: a million of them are some 100 MB."""
+    """Requests as they are read, one column of numbers each: a million of them are some 100 MB."""
 
     def __init__(self) -> None:
         self.lists = array("q")
@@ -97,7 +97,7 @@ class RequestColumns:
         self._numbers = array("d")
 
     def add(self, of_list: int, outcome: int, times: Times, tokens: tuple[float, float], error: str | None) -> None:
-        """One request; `tokens` of its prompt and of its answer, NaN for what is not known."""
+        """Add one request; `tokens` of its prompt and of its answer, NaN if unknown."""
         started, first, last, ended = times.started, times.first, times.last, times.ended
         output = tokens[1]
         latency = ended - started if started > 0 and ended > 0 else np.nan
@@ -105,14 +105,14 @@ class RequestColumns:
         itl = (last - first) / (output - 1) if first > 0 and last > 0 and output > 1 else np.nan
         tpot = (last - started) / output if last > 0 and started > 0 and output > 0 else np.nan
         if error:
-            # where an object lay in memory tells nothing, and tells equal errors apart
+            # addresses of objects are meaningless, and would distinguish equal errors
             self.errors[len(self.lists)] = _ADDRESS.sub("0x…", error)[:LONGEST_ERROR]
         self.lists.append(of_list)
         self.outcomes.append(outcome)
         self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens))
 
     def frame(self, stages: Sequence[int], outcomes: Sequence[int]) -> pd.DataFrame:
-        """The table; of each list its stage, and its outcome where -1 stands for that of the list."""
+        """Return the table; for each list its stage, and its outcome, where -1 means that of the list."""
         import pandas as pd
 
         lists = np.frombuffer(self.lists, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""How a model that KServe or llm-d serves starts."""
+"""The start of a model that KServe or llm-d serves."""

@@ -1,4 +1,4 @@
-"""Read how a served model started."""
+"""Read the start of a served model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from perfanalysis.workloads.model_start.steps import rows_of
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each step of model_start.json, and one for the start."""
+    """Return a row for each step of model_start.json, and one for the start."""
     (document,) = source.records("model_start.json")
     steps, start = rows_of(document)
     return {"steps": steps, "starts": [start]}

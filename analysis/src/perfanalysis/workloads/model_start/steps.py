@@ -8,9 +8,9 @@ _BEGUN = ("service created", "applied")
 
 
 def rows_of(document: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The steps of a start, and the start as a whole."""
+    """Return the steps of a start, and the start as a whole."""
     stamped, seen = document["steps"], document["seen"]
-    # what was seen is finer; yet a step that begins with another moment is another one
+    # observed times are finer; but a step with another begin is another step
     begins = {step["step"]: _begin(step) for step in stamped}
     finer = {step["step"] for step in seen if begins.get(step["step"], _begin(step)) == _begin(step)}
     rows = [{**step, "seen_by": "cluster", "finest": step["step"] not in finer} for step in stamped]

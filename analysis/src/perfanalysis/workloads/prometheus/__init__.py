@@ -1,1 +1,1 @@
-"""What Prometheus knew of the window of a test: ranges as tables, and figures of them."""
+"""Prometheus' data of the window of a test: ranges as tables, and figures of them."""

@@ -1,6 +1,6 @@
-"""Figures of what Prometheus knows of a window: a chart for each query, over time.
+"""Figures of Prometheus' data of a window: a chart for each query, over time.
 
-Where what Prometheus knows is shown: with the recording that ran in the window, or with the run.
+They are shown with the recording that ran in the window, or with the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_POINTS = 600
 FEW_POINTS = 20
 TEST_COLOUR = 8
 GAP = 2.5
-"""A line is broken where this many times the usual distance of its samples lies between two of them."""
+"""A line has a gap if this many times the usual distance is between two of its samples."""
 _GROUPS = (
     ("gpus", "GPUs of the cluster", ("gpu_", "dcgm_")),
     ("nodes", "Nodes", ("node_", "container_", "pod_", "kube_")),
@@ -45,26 +45,26 @@ TITLE = "Metrics"
 
 
 def metrics_section(ranges: Sequence[Ranges], within: tuple[float, float] | None, marks: tuple[str, ...]) -> Section:
-    """All that was asked over these windows; `within`, the time of a workload, is shaded."""
+    """Return the figures of all queries over these windows; `within`, the time of a workload, is shaded."""
     figures = tuple(figure for window in ranges for figure in range_figures(window, within, marks))
     lengths = (window.end_s - window.start_s for window in ranges if not len(window.samples))
-    empty = (Note(f"Prometheus was asked for {length:.0f} s, but had no sample of any query.") for length in lengths)
+    empty = (Note(f"Prometheus was queried for {length:.0f} s but had no sample of any query.") for length in lengths)
     return Section("metrics", TITLE, "As Prometheus scraped them.", (*figures, *empty))
 
 
 def range_figures(
     ranges: Ranges, within: tuple[float, float] | None = None, marks: tuple[str, ...] = ()
 ) -> tuple[Figure, ...]:
-    """A figure for GPUs, nodes, control plane and all else, with a chart for each query that has samples."""
+    """Return a figure each for GPUs, nodes, control plane and others, with a chart for each query that has samples."""
     names = [str(name) for name in ranges.samples["query"].cat.categories]
     present = set(ranges.samples["query"].astype("str").unique())
     found: dict[tuple[str, str], list[Chart]] = {}
     for name in sorted(names, key=_order):
         if name in present:
             found.setdefault(_group(name), []).append(_chart(ranges, name, within))
-    caption = f"Beyond {MOST_LINES} series the largest are drawn; lines are broken where nothing was scraped."
+    caption = f"Of more than {MOST_LINES} series, the largest are drawn; lines have gaps where nothing was scraped."
     if within is not None:
-        caption += " Shaded: from the workload's start to its end."
+        caption += " Shaded: from the start to the end of the workload."
     return tuple(
         Figure(f"metrics_{group}", title, caption, in_rows(charts), marks) for (group, title), charts in found.items()
     )
@@ -94,7 +94,7 @@ def _chart(ranges: Ranges, name: str, within: tuple[float, float] | None) -> Cha
         for place, (label, times, values) in enumerate(series[:MOST_LINES])
     ]
     shaded = [] if within is None else [_shaded(ranges, within)]
-    time = Axis("time since the window's begin", "s", low=0.0, high=max(ranges.end_s - ranges.start_s, 1e-3))
+    time = Axis("time since the start of the window", "s", low=0.0, high=max(ranges.end_s - ranges.start_s, 1e-3))
     return Chart(_title(name, quantity, len(series)), time, _axis(quantity, unit), (*shaded, *layers), height=240)
 
 
@@ -113,7 +113,7 @@ def _shaded(ranges: Ranges, within: tuple[float, float]) -> Layer:
 
 
 def _series(samples: pd.DataFrame) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-    """Label, times and values of each series, the largest first."""
+    """Return label, times and values of each series, the largest first."""
     groups = [(str(text), own) for text, own in samples.groupby("labels", observed=True, sort=True)]
     names = _names([text for text, _ in groups])
     found = [
@@ -123,7 +123,7 @@ def _series(samples: pd.DataFrame) -> list[tuple[str, NDArray[np.float64], NDArr
 
 
 def _names(series: Iterable[str]) -> dict[str, str]:
-    """What tells each series from the others of its query: the values of labels that differ, each of them once."""
+    """Return what distinguishes each series of a query: the values of labels that differ, each of them once."""
     parsed = {text: labels_of(text) for text in series}
     columns: dict[tuple[str, ...], str] = {}
     for label in sorted({label for labels in parsed.values() for label in labels}, key=_preference):
@@ -138,12 +138,12 @@ def _names(series: Iterable[str]) -> dict[str, str]:
 
 
 def _value(label: str, value: str) -> str:
-    """A number alone tells nothing."""
+    """A number without its label is meaningless."""
     return f"{label} {value}" if value.isdigit() and label != "code" else value
 
 
 def _enough(labels: list[str], series: list[dict[str, str]]) -> list[str]:
-    """The first so many labels that tell all series apart."""
+    """Return the first so many labels that distinguish all series."""
     for count in range(len(labels) + 1):
         if len({tuple(one.get(label) for label in labels[:count]) for one in series}) == len(series):
             return labels[:count]
@@ -156,7 +156,7 @@ def _preference(label: str) -> tuple[int, str]:
 
 
 def _line(label: str, times: NDArray[np.float64], values: NDArray[np.float64], colour: int) -> Layer:
-    """A line with NaN in its gaps, thinned to MOST_POINTS real values."""
+    """Return a line with NaN in its gaps, reduced to MOST_POINTS actual values."""
     if len(times) > MOST_POINTS:
         kept = np.unique(np.linspace(0, len(times) - 1, MOST_POINTS).astype(int))
         times, values = times[kept], values[kept]
@@ -170,7 +170,7 @@ def _line(label: str, times: NDArray[np.float64], values: NDArray[np.float64], c
 
 
 def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Finding, ...]]:
-    """Every window of a run that Prometheus was asked about; the samples are kept below `output`/tables."""
+    """Return every window of a run with queries of Prometheus; the samples are stored below `output`/tables."""
     found: list[Ranges] = []
     findings: tuple[Finding, ...] = ()
     for place in run.monitoring:
@@ -183,9 +183,9 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
 def place_metrics(
     analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], lab: Lab
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Section, ...]]]:
-    """The recordings, with a section more for those that had a window of their own, and what gives the run's sections.
+    """Return the recordings, with a section more for those with their own window, and the run's sections.
 
-    A window in which several recordings ran, or none, is the run's.
+    A window in which several recordings ran, or none, belongs to the run.
     """
     own: dict[int, list[Ranges]] = {}
     rest: list[Ranges] = []
@@ -200,7 +200,7 @@ def place_metrics(
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:
-    """By its time; one that tells none ran in the windows of its own cell."""
+    """Return by its time whether a recording ran in a window; one without a time ran in the windows of its own cell."""
     if analysis.period is not None:
         return window.overlaps(*analysis.period)
     return analysis.place.cell is not None and analysis.place.cell == window.place.cell

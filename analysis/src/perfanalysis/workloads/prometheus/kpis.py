@@ -1,6 +1,6 @@
-"""KPIs of an imported answer of a Prometheus: of each series mean, P50, P95 and maximum over the window.
+"""KPIs of imported responses of a Prometheus: of each series mean, P50, P95 and maximum over the window.
 
-They have no interval: samples of one series follow each other, so that resampling them would promise too much.
+They have no interval: the samples of a series are not independent, so that resampling would understate it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SERIES = 50
-"""Of a query with more, single series are no KPIs: nobody would read them."""
+"""Single series of a query with more are not KPIs: there would be too many."""
 COUNTER = re.compile(r"_(total|bucket|count|sum)$")
 STATISTICS = {"mean": "mean", "p50": "P50", "p95": "P95", "max": "maximum"}
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query: its KPIs' names without their statistic, their unit, and what its samples are multiplied by."""
+    """A query: its KPIs' names without their statistic, their unit, and the factor of its samples."""
 
     query: str
     stem: str
@@ -45,7 +45,7 @@ class Query:
 
 
 def metric_analyses(windows: tuple[Ranges, ...], method: Method) -> tuple[Analysis, ...]:
-    """An analysis of nothing but KPIs for each window; its findings name every query that has none, and why."""
+    """Return an analysis of KPIs alone for each window; findings name every query without KPIs, and why."""
     return tuple(_analysis(window, method) for window in windows)
 
 
@@ -80,7 +80,7 @@ def _analysis(window: Ranges, method: Method) -> Analysis:
 
 
 def _query(name: str, stem: str, declared: Mapping[str, Any]) -> Query | None:
-    """The unit by what the import was told, else by the name; None where neither says it."""
+    """Return the unit: as declared in the import, else by the name; None if neither states it."""
     _, unit, factor = base_of(name)
     unit, factor = text_or_none(declared.get("unit")) or unit, number_or(declared.get("factor"), factor)
     try:
@@ -93,7 +93,7 @@ def _query(name: str, stem: str, declared: Mapping[str, Any]) -> Query | None:
 
 
 def _identifier(name: str) -> str:
-    """A name as KPIs have it."""
+    """Return a name in the form of KPIs' names."""
     found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     return found if found[:1].isalpha() else f"query_{found}"
 
@@ -102,17 +102,17 @@ def _problem(name: str, query: Query | None, samples: pd.DataFrame) -> str:
     metrics = {name, *(str(metric) for metric in samples["metric"].dropna().unique())}
     counters = sorted(metric for metric in metrics if COUNTER.search(metric))
     if counters:
-        return f"{counters[0]} only grows, or is a part of a histogram; ask Prometheus for its rate"
+        return f"{counters[0]} only grows, or is part of a histogram; query its rate"
     if query is None:
-        return f"its unit is not known; name the file by it, or import it with --unit '{name}=UNIT'"
+        return f"its unit is unknown; name the file after its unit, or import it with --unit '{name}=UNIT'"
     series = len(samples.groupby(["metric", "labels"], observed=True, dropna=False))
-    return f"it has {counted(series, 'series', 'series')}; ask for a sum or an average" if series > MOST_SERIES else ""
+    return f"it has {counted(series, 'series', 'series')}; query a sum or an average" if series > MOST_SERIES else ""
 
 
 def _kpis(query: Query, samples: pd.DataFrame, method: Method) -> Iterator[KpiValue]:
     groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
     labels = [_labels(*key) for key, _ in groups]
-    # what all series share tells them neither apart nor from those of another run
+    # labels that all series share distinguish nothing
     varying = sorted({name for one in labels for name in one if len({other.get(name) for other in labels}) > 1})
     for one, (_, group) in zip(labels, groups, strict=True):
         values = query.factor * group["value"].to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""What went on over time: throughput, states, GPUs occupied against capacity; ramp, steady part and drain."""
+"""Activity over time: throughput, states, GPUs occupied against capacity; ramp, steady part and drain."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CONCURRENCY = TableSpec(
 
 @dataclass(frozen=True)
 class Window:
-    """From the first submission (or creation) to the last thing seen, in seconds since the epoch."""
+    """From the first submission (or creation) to the last observation, in seconds since the epoch."""
 
     start: float
     end: float
@@ -56,7 +56,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Activity:
-    """Step functions of one recording, exact; the tables are made of them at a coarser grain."""
+    """Exact step functions of one recording; the tables have a coarser grain."""
 
     in_system: StepSeries
     pending: StepSeries
@@ -67,7 +67,9 @@ class Activity:
     gpu_capacity: float | None
 
     def gpus_idle_while_waiting(self) -> StepSeries | None:
-        """GPUs that were free at a time when pods waited for at least as many; None without a known capacity."""
+        """Return the time of GPUs that were free while waiting pods needed at least as many; None without a known
+        capacity.
+        """
         capacity = self.gpu_capacity
         if capacity is None:
             return None
@@ -75,7 +77,7 @@ class Activity:
 
 
 def window_of(workloads: pd.DataFrame, last_seen: float) -> Window | None:
-    """The time the test took: to the end of the last workload, or to `last_seen` while one has not ended."""
+    """Return the duration of the test: to the end of the last workload, or to `last_seen` while one has not ended."""
     starts = first_times(workloads)
     if not np.isfinite(starts).any():
         return None
@@ -86,12 +88,14 @@ def window_of(workloads: pd.DataFrame, last_seen: float) -> Window | None:
 
 
 def first_times(workloads: pd.DataFrame) -> NDArray[np.float64]:
-    """When each workload was sent, or seen created when nobody recorded its submission."""
+    """Return when each workload was sent, or first seen if its submission was not recorded."""
     return workloads["sent_s"].fillna(workloads["created_s"]).to_numpy(dtype=float)
 
 
 def ended(workloads: pd.DataFrame) -> NDArray[np.float64]:
-    """When each workload was first seen completed, failed or deleted; when the refusal came for one never created."""
+    """Return when each workload was first seen completed, failed or deleted; for one never created, when it was
+    refused.
+    """
     refused = workloads["answered_s"].where(workloads["outcome"] == "failed")
     columns = [workloads["completed_s"], workloads["failed_s"], workloads["deleted_s"], refused]
     stacked = np.stack([column.to_numpy(dtype=float) for column in columns])
@@ -99,7 +103,7 @@ def ended(workloads: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def activity_of(workloads: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> Activity:
-    """Step functions over absolute time."""
+    """Return step functions over absolute time."""
     ends = ended(workloads)
     column = {
         name: workloads[f"{name}_s"].to_numpy(dtype=float) for name in ("first_pod_created", "scheduled", "running")
@@ -123,7 +127,7 @@ def _waiting(
     gpus: NDArray[np.float64],
     ends: NDArray[np.float64],
 ) -> StepSeries:
-    """GPUs of pods not bound yet, and of workloads that a queue holds back before they have pods."""
+    """Return GPUs of pods not bound yet, and of workloads that a queue holds back before they have pods."""
     created = workloads["created_s"].where(held(workloads)).to_numpy(dtype=float)
     first_pod = np.fmin(workloads["first_pod_created_s"].to_numpy(dtype=float), ends)
     starts = np.concatenate((pod["created"], created))
@@ -133,9 +137,9 @@ def _waiting(
 
 
 def throughput_table(workloads: pd.DataFrame, window: Window) -> pd.DataFrame:
-    """The table THROUGHPUT, in about THROUGHPUT_BINS intervals of a round length."""
+    """Return the table THROUGHPUT, in about THROUGHPUT_BINS intervals of a round length."""
     width = nice_width(window.length, THROUGHPUT_BINS)
-    # a window of no length, when only one moment was seen, still has one interval
+    # a window without a length, with a single observation, still has one interval
     edges = np.arange(max(1, int(np.ceil(window.length / width))) + 1) * width
     columns: dict[str, Any] = {"time_s": edges[:-1], "width_s": np.full(len(edges) - 1, width)}
     for name in COUNTED:
@@ -145,7 +149,7 @@ def throughput_table(workloads: pd.DataFrame, window: Window) -> pd.DataFrame:
 
 
 def concurrency_table(activity: Activity, window: Window) -> pd.DataFrame:
-    """The table CONCURRENCY: the peak within each of CONCURRENCY_BINS intervals, so that no peak is lost."""
+    """Return the table CONCURRENCY: the peak within each of CONCURRENCY_BINS intervals, so that no peak is lost."""
     edges = np.linspace(window.start, window.end, CONCURRENCY_BINS + 1)
     columns: dict[str, Any] = {"time_s": edges[:-1] - window.start}
     for name in (*STATES, "gpus_allocated", "gpus_running", "gpus_waiting"):
@@ -155,18 +159,18 @@ def concurrency_table(activity: Activity, window: Window) -> pd.DataFrame:
 
 
 def sustained_rate(times: NDArray[np.float64]) -> tuple[float | None, str | None]:
-    """Events per second between the 10th and the 90th percent of them, so without ramp and tail; or why not."""
+    """Return events per second between the 10th and the 90th percent of them, without ramp and tail; or why not."""
     ordered = np.sort(times[np.isfinite(times)])
     count = len(ordered)
     if count < 10:
-        return None, f"needs 10 events, has {count}"
+        return None, f"needs 10 events, found {count}"
     first, last = int(np.ceil(0.1 * count)) - 1, int(np.ceil(0.9 * count)) - 1
     elapsed = float(ordered[last] - ordered[first])
-    return (None, "all events at one time") if elapsed <= 0 else ((last - first) / elapsed, None)
+    return (None, "all events at the same time") if elapsed <= 0 else ((last - first) / elapsed, None)
 
 
 PLATEAU_SHARE = 0.9
-"""The plateau is the number running that this share of the busy time does not exceed."""
+"""The plateau is the number of running workloads that this share of the busy time does not exceed."""
 REACHED = 0.9
 """The ramp ends when this part of the plateau is first reached, the drain begins when it is last left."""
 IN_PHASES = ("sent", "scheduled", "running", "completed")
@@ -187,7 +191,7 @@ PHASES = TableSpec(
 
 @dataclass(frozen=True)
 class Ramp:
-    """Where the steady part of a test begins and ends, in seconds since the epoch, and how many ran in it."""
+    """Start and end of the steady part of a test, in seconds since the epoch, and how many ran in it."""
 
     plateau: float
     steady_from: float
@@ -195,7 +199,7 @@ class Ramp:
 
 
 def ramp_of(running: StepSeries, window: Window) -> Ramp | None:
-    """The ramp of a step function of workloads running; None when none ran."""
+    """Return the phases of a step function of running workloads; None if none ran."""
     edges = np.append(running.times, max(window.end, running.times[-1])) if len(running.times) else np.empty(0)
     lengths = np.diff(edges)
     busy = (running.values > 0) & (lengths > 0) if len(edges) else np.empty(0, dtype=bool)
@@ -204,14 +208,14 @@ def ramp_of(running: StepSeries, window: Window) -> Ramp | None:
     values, weights = running.values[busy], lengths[busy]
     order = np.argsort(values, kind="stable")
     shares = np.cumsum(weights[order]) / weights.sum()
-    # a rounding error of the sum must not take the next value
+    # a rounding error of the sum must not select the next value
     plateau = float(values[order][np.searchsorted(shares, PLATEAU_SHARE - 1e-9)])
     high = np.flatnonzero((running.values >= REACHED * plateau) & (lengths > 0))
     return Ramp(plateau, float(edges[high[0]]), float(edges[high[-1] + 1]))
 
 
 def phases_table(workloads: pd.DataFrame, running: StepSeries, ramp: Ramp | None, window: Window) -> pd.DataFrame:
-    """The table PHASES; empty when nothing ran."""
+    """Return the table PHASES; empty if nothing ran."""
     if ramp is None:
         return PHASES.empty()
     steady_to = min(ramp.steady_to, window.end)
@@ -230,7 +234,7 @@ def _row(
     row: dict[str, Any] = {"phase": phase, "time_s": start - window.start, "length_s": length}
     for name in IN_PHASES:
         times = workloads[f"{name}_s"].to_numpy(dtype=float)
-        # the last phase holds the last moment too
+        # the last phase includes the last moment
         row[name] = int(np.sum((times >= start) & ((times <= end) if phase == "drain" else (times < end))))
     rates = {"scheduling_rate": row["scheduled"], "completion_rate": row["completed"]}
     row |= {name: count / length if length > 0 else None for name, count in rates.items()}

@@ -1,6 +1,6 @@
-"""From a scale test's tables to what a report shows.
+"""From a scale test's tables to the contents of a report.
 
-The declaration of scale tests in the registry of workload kinds.
+Also the declaration of scale tests in the registry of workload kinds.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ COMPARED = ("time_to_scheduled", "time_to_running")
 
 
 def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
-    """Measure a recording and lay out its part of the report."""
+    """Measure a recording and lay out its section of the report."""
     source = RecordingFiles(place)
     recording = source.document("recording.json", "recording")
     stated = _accounting(source, recording)
@@ -104,13 +104,13 @@ def _period(recording: Document) -> tuple[float, float] | None:
 
 
 def _absent(place: Place, stated: Document) -> tuple[str, ...]:
-    """The files that a recording should have and has not; that of churn only where the accounts tell of churn."""
+    """Return expected files that are missing; that of churn only if the accounting has churn."""
     needed = (*ALWAYS, "churn.jsonl") if stated.get("churned") else ALWAYS
     return tuple(name for name in needed if not (place.directory / name).is_file())
 
 
 def _accounting(source: RecordingFiles, recording: Document) -> Document:
-    """What the recorder stated of all workloads: nothing that a part of them could be compared with."""
+    """Return an empty accounting: the recorder's covers all workloads, so a selection cannot be compared with it."""
     place = source.place
     stated = recording.get("ended_s") is not None or (place.directory / "accounting.json").is_file()
     return source.document("accounting.json", "accounting") if stated and not place.part else {}
@@ -118,7 +118,7 @@ def _accounting(source: RecordingFiles, recording: Document) -> Document:
 
 def _of_accounting(measures: Measures, place: Place) -> tuple[Finding, ...]:
     if place.part:
-        return (Finding("note", place.relative, f"{place.part}; the accounting of all is in the whole report"),)
+        return (Finding("note", place.relative, f"{place.part}; the full report has the accounting of all workloads"),)
     return accounting_findings(measures.accounting, f"{place.relative}/accounting.json")
 
 
@@ -126,7 +126,7 @@ def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tupl
     found: list[Finding] = []
     recording = measures.recording
     if recording and recording.get("ended_s") is None:
-        text = "the recorder has not ended: the report shows what was written so far"
+        text = "the recorder has not ended: the report shows the data so far"
         found.append(Finding("warning", f"{place.relative}/recording.json", text))
     if recording.get("error"):
         found.append(Finding("warning", f"{place.relative}/recording.json", f"the recorder: {recording['error']}"))
@@ -138,8 +138,8 @@ def _findings(tables: ScaleTestTables, measures: Measures, place: Place) -> tupl
         found.append(Finding("warning", place.relative, nodes.lost_text(measures.node_changes)))
     negative = (measures.anomalies["problem"] == "negative") & (measures.anomalies["clock"] == "seen")
     if negative.any():
-        # the same words in every recording: a report says them once
-        text = f"some latencies are negative, and kept as they are; the table {steps.ANOMALIES_TITLE} has their causes"
+        # equal texts in every recording, so that a report shows them once
+        text = f"some latencies are negative and kept unchanged; the table {steps.ANOMALIES_TITLE} has their causes"
         found.append(Finding("note", place.relative, text))
     for name in ("reconnects", "relists"):
         if recording.get(name):

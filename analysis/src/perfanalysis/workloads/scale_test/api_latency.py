@@ -1,4 +1,4 @@
-"""The API server as the submitter saw it: answers with their latency, retries, and each submitting process."""
+"""The API server as the submitter saw it: responses with their latency, retries, and each submitting process."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LATENCIES = tuple(
 )
 ANSWERS = TableSpec(
     "answers",
-    "Final answers of the API server to the submitter",
+    "Final responses of the API server to the submitter",
     (
-        Column("status", "integer", "HTTP status; null when no answer came"),
+        Column("status", "integer", "HTTP status; null if there was no response"),
         Column("outcome", "text", "created, existed or failed"),
         Column("count", "integer", "workloads"),
         Column("retried", "integer", "of these, sent more than once"),
@@ -46,7 +46,7 @@ SUBMITTERS = TableSpec(
 )
 REQUESTS = TableSpec(
     "requests",
-    "All requests of the recorder's clients, by what came of each try",
+    "All requests of the recorder's clients, by the result of each try",
     (
         Column("what", "text", "answer: a final answer; retry: a try that had to be repeated"),
         Column("cause", "text", "HTTP status, or what went wrong"),
@@ -56,7 +56,7 @@ REQUESTS = TableSpec(
 
 
 def answers_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
-    """The table ANSWERS."""
+    """Return the table ANSWERS."""
     attempts = submissions["attempts"].fillna(1).astype("int64")
     took = (submissions["answered_s"] - submissions["sent_s"]).to_numpy(dtype=float)
     keys = [submissions["status"].astype("object").fillna(-1).astype("int64"), submissions["outcome"].astype("object")]
@@ -67,7 +67,7 @@ def answers_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
         counts = {"count": len(places), "retried": int((tries > 1).sum()), "attempts": int(tries.sum())}
         known = None if status < 0 else int(status)
         rows.append({"status": known, "outcome": outcome, **counts, **_latencies(took[places], method)})
-    # answers of no status stand last
+    # responses without a status come last
     rows.sort(key=lambda row: (row["status"] is None, row["status"] or 0))
     return ANSWERS.of_rows(rows)
 
@@ -78,7 +78,7 @@ def _latencies(took: NDArray[np.float64], method: Method) -> dict[str, float | N
 
 
 def submitters_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
-    """The table SUBMITTERS; submissions that name no process are those of process 0."""
+    """Return the table SUBMITTERS; submissions without a process are those of process 0."""
     sent = submissions["sent_s"].to_numpy(dtype=float)
     took = submissions["answered_s"].to_numpy(dtype=float) - sent
     began = float(np.nanmin(sent)) if np.isfinite(sent).any() else 0.0
@@ -100,7 +100,7 @@ def submitters_table(submissions: pd.DataFrame, method: Method) -> pd.DataFrame:
 
 
 def _under_way(sent: NDArray[np.float64], answered: NDArray[np.float64]) -> dict[str, int]:
-    """Requests sent and not answered; what never had an answer is under way to the end."""
+    """Return requests in flight; requests without a response stay in flight to the end."""
     known = np.isfinite(sent)
     moments = np.sort(sent[known])
     ended = np.searchsorted(np.sort(answered[known & np.isfinite(answered)]), moments, side="right")
@@ -109,7 +109,7 @@ def _under_way(sent: NDArray[np.float64], answered: NDArray[np.float64]) -> dict
 
 
 def requests_table(recording: Document) -> pd.DataFrame:
-    """The table REQUESTS, of the counts that the recorder keeps."""
+    """Return the table REQUESTS, of the recorder's counts."""
     counted = mapping(mapping(recording.get("client")).get("requests"))
     rows = [
         (what, str(cause), int(number_or(count, 0)))

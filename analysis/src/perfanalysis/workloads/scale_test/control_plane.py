@@ -1,4 +1,4 @@
-"""The control plane by scraped metrics: increases of counters over a test, percentiles of histograms, its measures."""
+"""Measures of the control plane from scraped metrics: increases of counters over a test, percentiles of histograms."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LABELS = (
 
 
 def with_increases(samples: pd.DataFrame) -> pd.DataFrame:
-    """The samples in the order of time, with the `increase` since the same series' sample before.
+    """Return the samples in the order of time, with the `increase` since the previous sample of the same series.
 
-    A counter that fell was reset by a restart: what it shows was counted since. A series that was not there at its
-    component's first scrape began at 0. At the first scrape nothing is known to have increased.
+    A counter that decreased was reset by a restart: its value was counted since. A series that is missing in its
+    component's first scrape began at 0. No increase is known at the first scrape.
     """
     frame = samples.sort_values("at_s", kind="stable", ignore_index=True)
     series = _series(frame)
@@ -36,7 +36,7 @@ def with_increases(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _series(frame: pd.DataFrame) -> NDArray[np.int64]:
-    """One number for each combination of labels."""
+    """Return one number for each combination of labels."""
     number = np.zeros(len(frame), dtype="int64")
     for label in LABELS:
         column = frame[label].cat
@@ -45,21 +45,21 @@ def _series(frame: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def quantile(bounds: NDArray[np.float64], counts: NDArray[np.float64], share: float) -> Value:
-    """A percentile by linear interpolation within its bucket, whose values are taken as evenly spread.
+    """Return a percentile by linear interpolation within its bucket, assuming evenly spread values.
 
-    `bounds` are the buckets' upper bounds, ascending, `counts` how many values each has below its bound. Refused below
-    the smallest sample of the percentile, and where it lies above the largest finite bound.
+    `bounds` are the buckets' upper bounds, ascending; `counts` are the numbers of values below each bound. Refused
+    below the smallest sample of the percentile, and above the largest finite bound.
     """
     cumulative = np.maximum.accumulate(counts)
     total = float(cumulative[-1]) if len(cumulative) else 0.0
     number = round(total)
     needed = smallest_sample(share)
     if number < needed:
-        return Value(None, f"needs {needed} values, has {number}", count=number)
+        return Value(None, f"needs {needed} values, found {number}", count=number)
     place = int(np.searchsorted(cumulative, share * total, side="left"))
     if not np.isfinite(bounds[place]):
         finite = bounds[np.isfinite(bounds)]
-        reason = f"lies above the largest bucket, {finite[-1] if len(finite) else 0:g} s"
+        reason = f"above the largest bucket, {finite[-1] if len(finite) else 0:g} s"
         return Value(None, reason, count=number)
     below = float(cumulative[place - 1]) if place else 0.0
     lower = float(bounds[place - 1]) if place else 0.0
@@ -68,7 +68,7 @@ def quantile(bounds: NDArray[np.float64], counts: NDArray[np.float64], share: fl
 
 
 def buckets(rows: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds and increases of a histogram's rows, summed over all labels but `le`."""
+    """Return bounds and increases of a histogram's rows, summed over all labels except `le`."""
     summed = rows.groupby("le", observed=True)["increase"].sum()
     texts: list[Any] = list(summed.index)
     bounds = np.array([np.inf if str(text) == "+Inf" else float(text) for text in texts])
@@ -78,21 +78,21 @@ def buckets(rows: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 MEASURES = TableSpec(
     "control_plane_measures",
-    "What the control plane's metrics say of the time from the first scrape to the last",
+    "The control plane's metrics between the first and the last scrape",
     (
         Column("component", "text", "program of the control plane"),
-        Column("measure", "text", "what was measured"),
-        Column("detail", "text", "of which kind: verb, status, queue, result, …; null for all together"),
+        Column("measure", "text", "the measure"),
+        Column("detail", "text", "which part: verb, status, queue, result, …; null for all together"),
         Column("statistic", "text", "p50, p99, total, ratio, peak or growth"),
         Column("value", "number", "the statistic, in `unit`"),
         Column("unit", "text", "unit of the value"),
-        Column("count", "integer", "values it was made from"),
+        Column("count", "integer", "number of values it was computed from"),
         Column("reason", "text", "why the value is missing"),
     ),
 )
 SERIES = TableSpec(
     "control_plane_series",
-    "The course of the control plane's load, one row per scrape",
+    "Load of the control plane over time, one row per scrape",
     (
         Column("time_s", "number", "when it was scraped, since the first submission", "s"),
         Column("component", "text", "program of the control plane"),
@@ -107,18 +107,18 @@ GIVEN = ("p50", "p99")
 
 @dataclass(frozen=True)
 class Histogram:
-    """A latency measured in a histogram, apart for each value of a label (together without one)."""
+    """A latency in a histogram, separate for each value of a label (together without one)."""
 
     measure: str
     metric: str
     label: str | None = None
     together: bool = True
-    """Whether all values of the label together mean something: parts of one cycle do not."""
+    """Whether the sum over all values of the label has a meaning: the sum of parts of one cycle has none."""
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that grows: its increase over the test, and over time its rate."""
+    """A growing number: its increase over the test, and over time its rate."""
 
     measure: str
     metric: str
@@ -130,7 +130,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Gauge:
-    """A number that comes and goes: its peak, and its growth from first to last where that says something."""
+    """A varying number: its peak, and its growth from first to last if that has a meaning."""
 
     measure: str
     metric: str
@@ -177,7 +177,7 @@ GAUGES = (
 
 
 def control_plane_tables(samples: pd.DataFrame, window: Window | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables MEASURES and SERIES; empty when nothing was scraped."""
+    """Return the tables MEASURES and SERIES; empty if nothing was scraped."""
     if not len(samples):
         return MEASURES.empty(), SERIES.empty()
     scraped = with_increases(samples)
@@ -194,7 +194,7 @@ def control_plane_tables(samples: pd.DataFrame, window: Window | None) -> tuple[
 
 
 def _parts(rows: pd.DataFrame, label: str | None) -> Iterator[tuple[str, str | None, pd.DataFrame]]:
-    """The rows of each component by a label's values, and all of them together."""
+    """Return the rows of each component by a label's values, and all of them together."""
     for component, of_component in rows.groupby(rows["component"].astype("object"), sort=True):
         if label is not None:
             for detail, part in of_component.groupby(of_component[label].astype("object"), sort=True):
@@ -235,7 +235,7 @@ def _counters(by_metric: dict[Any, pd.DataFrame], scrapes: dict[str, int]) -> It
 
 
 def _ratios(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
-    """Requests that the server failed (5xx) or turned away (429), of all."""
+    """Return requests that the server failed (5xx) or rejected (429), of all."""
     rows = by_metric.get("apiserver_request_total")
     if rows is None:
         return
@@ -249,7 +249,7 @@ def _ratios(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
 
 
 def _at_each_scrape(rows: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """The sum over all series at each scrape, by its time."""
+    """Return the sum over all series at each scrape, by its time."""
     return rows.groupby("at_s")[column].sum()
 
 
@@ -268,7 +268,7 @@ def _gauges(by_metric: dict[Any, pd.DataFrame]) -> Iterator[tuple[Any, ...]]:
 
 
 def _rates(by_metric: dict[Any, pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Increase per second since the scrape before, of each counter that has a course."""
+    """Return the increase per second since the previous scrape, of each counter with a chart over time."""
     for one in COUNTERS:
         rows = by_metric.get(one.metric)
         if rows is None or one.course is None:

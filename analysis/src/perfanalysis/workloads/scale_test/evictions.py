@@ -1,4 +1,4 @@
-"""Evictions and preemption: which pods were driven out, for whom, and when their replacements were scheduled."""
+"""Evictions and preemption: which pods were evicted, for whom, and when their replacements were scheduled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from perfanalysis.workloads.scale_test.tables import ScaleTestTables, workload_k
 PREEMPTED_BY = r"Preempted (?:by (?:pod |podgroup )?|to accommodate a workload \(UID: )([^\s)]+)"
 """The event names a uid for which it preempted: of a pod or pod group, by the scheduler; of a Workload, by Kueue."""
 SPARED = "(in kube-scheduler memory)"
-"""What that event says of a pod that had not been bound yet: it goes back to the queue and is not evicted."""
+"""That event for a pod that was not bound yet: it returns to the queue and is not evicted."""
 PREEMPTION_REASONS = ("PreemptionByScheduler", "Preempted")
 EVICTIONS = TableSpec(
     "evictions",
@@ -29,8 +29,8 @@ EVICTIONS = TableSpec(
         Column("node", "text", "node it was bound to"),
         Column("kind", "text", "Pod, or Workload (Kueue's)"),
         Column("reason", "text", "reason given by the cluster"),
-        Column("preempted", "flag", "whether it made place for another workload"),
-        Column("by_workload", "text", "the workload it made place for, where an event named it"),
+        Column("preempted", "flag", "whether it made room for another workload"),
+        Column("by_workload", "text", "the workload it made room for, if an event names it"),
         Column("by_priority", "integer", "that workload's priority, if any"),
         Column("by_tenant", "text", "that workload's tenant"),
         Column("replaced_s", "time", "its replacement seen created", UNIT),
@@ -41,7 +41,7 @@ EVICTIONS = TableSpec(
 
 
 def evictions_table(tables: ScaleTestTables, workloads: pd.DataFrame, pods: pd.DataFrame) -> pd.DataFrame:
-    """The table EVICTIONS."""
+    """Return the table EVICTIONS."""
     events = _preemptions(tables.events)
     evicted = (tables.transitions["transition"] == "evicted").to_numpy()
     if not (evicted.any() or len(events)):
@@ -69,7 +69,7 @@ def evictions_table(tables: ScaleTestTables, workloads: pd.DataFrame, pods: pd.D
 
 
 def _evicted(transitions: pd.DataFrame, place: NDArray[Any], evicted: NDArray[np.bool_]) -> pd.DataFrame:
-    """The recorded evictions: the first of a pod, every one of a workload of Kueue's, which may come back."""
+    """Return the recorded evictions: the first of a pod, every one of a workload of Kueue, which may be repeated."""
     rows = transitions[evicted].assign(place=place[evicted])
     rows = rows[rows["kind"].isin(["Pod", "Workload"])].sort_values("seen_s", kind="stable")
     rows = rows[~((rows["kind"] == "Pod") & rows.duplicated(["uid", "kind"]))]
@@ -82,8 +82,8 @@ def _texts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preemptions(events: pd.DataFrame) -> pd.DataFrame:
-    """The events of pods, and of Kueue's Workloads, preempted: victim by kind, namespace and name, preemptor as the
-    message has it.
+    """Return the events of preempted pods and Kueue Workloads: victim by kind, namespace and name, preemptor as in the
+    message.
     """
     rows = events[(events["reason"] == "Preempted") & events["kind"].isin(["Pod", "Workload"])]
     messages = rows["message"].astype("object").fillna("").astype("str")
@@ -96,7 +96,7 @@ def _preemptions(events: pd.DataFrame) -> pd.DataFrame:
 def _without_transition(
     events: pd.DataFrame, found: pd.DataFrame, transitions: pd.DataFrame, place: NDArray[Any]
 ) -> pd.DataFrame:
-    """Pods that an event says were preempted, and that were gone before their state told of it."""
+    """Return pods that were preempted according to an event, and gone before their status stated it."""
     events = events[events["kind"] == "Pod"].drop(columns="kind")
     known = pd.MultiIndex.from_frame(found[["namespace", "pod"]])
     rows = events[~pd.MultiIndex.from_frame(events[["namespace", "name"]]).isin(known)]
@@ -112,7 +112,7 @@ def _without_transition(
 def _preemptors(
     found: pd.DataFrame, events: pd.DataFrame, transitions: pd.DataFrame, place: NDArray[Any]
 ) -> NDArray[Any]:
-    """The workload's row for which each was evicted; -1 where no event names one."""
+    """Return the workload's row for which each was evicted; -1 if no event names one."""
     known = transitions["uid"].isin(events["by"]).to_numpy() & (place >= 0)
     uids = transitions["uid"][known].astype("str")
     owner = pd.Series(place[known], index=uids.to_numpy())
@@ -125,7 +125,7 @@ def _preemptors(
 
 
 def _occurrences(rows: pd.DataFrame, name: str) -> pd.MultiIndex:
-    """Each object, and which time it was: a workload of Kueue's may be evicted again and again."""
+    """Return each object and the number of its eviction: a workload of Kueue may be evicted repeatedly."""
     of = ["kind", "namespace", name]
     return pd.MultiIndex.from_frame(rows[of].assign(number=rows.groupby(of, sort=False).cumcount()))
 
@@ -133,10 +133,10 @@ def _occurrences(rows: pd.DataFrame, name: str) -> pd.MultiIndex:
 def _replacements(
     found: pd.DataFrame, needed: NDArray[np.float64], pods: pd.DataFrame, owner: NDArray[Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When each evicted one's replacement was created and bound; NaN where none came.
+    """Return when each evicted one's replacement was created and bound; NaN without a replacement.
 
     Replacements are the workload's pods created after the eviction, each for one eviction, in the order of time. A
-    workload of Kueue's is replaced by as many pods as it consists of, and bound when the last of them is.
+    workload of Kueue is replaced by all its pods, and bound when the last of them is.
     """
     concerned = np.isin(owner, found["place"].to_numpy(dtype=int))
     created, bound = (pods[f"{word}_s"].to_numpy(dtype=float)[concerned] for word in ("created", "scheduled"))
@@ -157,7 +157,7 @@ def _replacements(
 
 PREEMPTIONS = TableSpec(
     "preemptions",
-    "Workloads that lost pods to preemption, or took their place",
+    "Workloads that lost pods to preemption, or preempted others",
     (
         Column("workload", "text", "as in the table workloads"),
         Column("tenant", "text", "as in the table workloads"),
@@ -171,25 +171,25 @@ BY_PRIORITY = TableSpec(
     "Preempted pods by the priorities of victim and preemptor",
     (
         Column("victim_priority", "integer", "priority of the workload that lost a pod"),
-        Column("preemptor_priority", "integer", "priority of the workload it made place for; null where not known"),
+        Column("preemptor_priority", "integer", "priority of the workload it made room for; null if unknown"),
         Column("pods", "integer", "pods preempted", "pods"),
         Column("victims", "integer", "workloads that lost a pod", "workloads"),
-        Column("preemptors", "integer", "workloads that took their place", "workloads"),
+        Column("preemptors", "integer", "workloads that preempted them", "workloads"),
     ),
 )
 BY_TENANT = TableSpec(
     "preemptions_by_tenant",
-    "Preempted pods by the tenants of victim and preemptor; of two different ones, what was reclaimed",
+    "Preempted pods by the tenants of victim and preemptor; between two different tenants, the reclaimed ones",
     (
         Column("victim_tenant", "text", "tenant of the workload that lost a pod"),
-        Column("preemptor_tenant", "text", "tenant of the workload it made place for; null where not known"),
+        Column("preemptor_tenant", "text", "tenant of the workload it made room for; null if unknown"),
         Column("pods", "integer", "pods preempted", "pods"),
     ),
 )
 
 
 def preemptions_table(evictions: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table PREEMPTIONS, in the order of submission."""
+    """Return the table PREEMPTIONS, in the order of submission."""
     rows = evictions[evictions["preempted"].fillna(False)]
     names = workloads["workload"].astype("str")
     lost = rows["workload"].astype("str").value_counts().reindex(names).fillna(0)
@@ -201,7 +201,7 @@ def preemptions_table(evictions: pd.DataFrame, workloads: pd.DataFrame) -> pd.Da
 
 
 def by_priority_table(evictions: pd.DataFrame) -> pd.DataFrame:
-    """The table BY_PRIORITY, highest preemptor first."""
+    """Return the table BY_PRIORITY, highest preemptor first."""
     rows = evictions[evictions["preempted"].fillna(False)]
     named = rows.rename(columns={"priority": "victim_priority", "by_priority": "preemptor_priority"})
     grouped = named.groupby(["preemptor_priority", "victim_priority"], dropna=False, sort=True)
@@ -212,7 +212,7 @@ def by_priority_table(evictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_tenant_table(evictions: pd.DataFrame) -> pd.DataFrame:
-    """The table BY_TENANT, most pods first."""
+    """Return the table BY_TENANT, most pods first."""
     rows = evictions[evictions["preempted"].fillna(False)]
     names = rows[["tenant", "by_tenant"]].astype("object").where(rows[["tenant", "by_tenant"]].notna(), None)
     names.columns = pd.Index(["victim_tenant", "preemptor_tenant"])
@@ -222,6 +222,6 @@ def by_tenant_table(evictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def reclaimed(evictions: pd.DataFrame) -> int:
-    """How many preemptions made place for a workload of another tenant, of those whose preemptor is known."""
+    """Return how many preemptions made room for a workload of another tenant, of those with a known preemptor."""
     rows = evictions[evictions["preempted"].fillna(False) & evictions["by_tenant"].notna()]
     return int((rows["tenant"].astype("str") != rows["by_tenant"].astype("str")).sum())

@@ -1,6 +1,6 @@
-"""What each tenant held while tenants competed, and how even that was.
+"""Resources that tenants held while they competed, and the fairness.
 
-Tenants are queues, else namespaces. What they hold are GPUs of bound pods; pods where no workload asks for GPUs.
+Tenants are queues, else namespaces. Resources are GPUs of bound pods, or pods if no workload requests GPUs.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ ACTIVITY_BINS = 200
 MOST_TENANTS = 24
 FAIRNESS = TableSpec(
     "fairness",
-    "What each tenant held while it and another one had work waiting; those that asked for most first",
+    "What each tenant held while it and another one had work waiting; the largest requests first",
     (
         Column("tenant", "text", "queue, else namespace", label="queue"),
-        Column("resource", "text", "what is counted: GPUs, or pods where nothing asks for GPUs"),
+        Column("resource", "text", "the counted resource: GPUs, or pods if no workload requests GPUs"),
         Column("workloads", "integer", "its workloads", "workloads"),
-        Column("asked", "number", "asked for by all its workloads together", "resource"),
-        Column("demand_share", "number", "share of what all tenants asked for", "ratio", label="weight"),
+        Column("asked", "number", "requested by all its workloads together", "resource"),
+        Column("demand_share", "number", "share of the requests of all tenants", "ratio", label="weight"),
         Column("contended_s", "number", "time in which it and another tenant had work waiting", "s"),
         Column("held_s", "number", "held during that time", "resource times s"),
         Column("mean_held", "number", "held on average during that time", "resource"),
-        Column("per_demand", "number", "mean held, divided by the share it asked for", "resource"),
+        Column("per_demand", "number", "mean held, divided by its share of the requests", "resource"),
     ),
 )
 TENANT_ACTIVITY = TableSpec(
@@ -58,16 +58,16 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Tenants:
-    """All tenants, those that asked for most first, and what is counted of them."""
+    """All tenants, the largest requests first, and the counted resource."""
 
     resource: str
     members: tuple[Tenant, ...]
 
 
 def tenants_of(workloads: pd.DataFrame, pods: pd.DataFrame, end: float) -> Tenants:
-    """The tenants of a recording that ends at a time.
+    """Return the tenants of a recording that ends at a time.
 
-    A workload waits from when it was seen until all its pods are bound, or until it ends.
+    A workload waits from its first observation until all its pods are bound, or until it ends.
     """
     with_gpus = bool(workloads["gpus"].sum() > 0)
     requested = workloads["gpus" if with_gpus else "pods"].fillna(0).to_numpy(dtype=float)
@@ -90,7 +90,7 @@ def tenants_of(workloads: pd.DataFrame, pods: pd.DataFrame, end: float) -> Tenan
 
 
 def fairness_table(tenants: Tenants) -> pd.DataFrame:
-    """The table FAIRNESS."""
+    """Return the table FAIRNESS."""
     competing = _contention(tenants)
     total = sum(tenant.requested for tenant in tenants.members)
     rows = []
@@ -108,13 +108,13 @@ def fairness_table(tenants: Tenants) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Contention:
-    """Seconds of contention up to each time: with it an integral costs only the breakpoints of what is integrated."""
+    """Seconds of contention up to each time: with it, an integral only costs the breakpoints of the integrand."""
 
     times: NDArray[np.float64]
     seconds: NDArray[np.float64]
 
     def weighted(self, series: StepSeries) -> float:
-        """The integral of a step function over the time in which tenants compete; it must end at 0."""
+        """Return the integral of a step function over the time in which tenants compete; it must end at 0."""
         if len(series.times) < 2 or not len(self.times):
             return 0.0
         elapsed = np.diff(np.interp(series.times, self.times, self.seconds))
@@ -122,12 +122,12 @@ class _Contention:
 
 
 def _waits(tenant: Tenant) -> StepSeries:
-    """1 while the tenant has work waiting, else 0."""
+    """Return 1 while the tenant has work waiting, else 0."""
     return StepSeries(tenant.waiting.times, (tenant.waiting.values > 1e-9).astype(float))
 
 
 def _contention(tenants: Tenants) -> _Contention:
-    """The time in which at least two tenants have work waiting."""
+    """Return the time in which at least two tenants have work waiting."""
     waits = [_waits(tenant) for tenant in tenants.members]
     moments = np.concatenate([one.times for one in waits]) if waits else np.empty(0)
     changes = np.concatenate([np.diff(one.values, prepend=0.0) for one in waits]) if waits else np.empty(0)
@@ -139,13 +139,13 @@ def _contention(tenants: Tenants) -> _Contention:
 
 
 def jain(shares: NDArray[np.float64]) -> float | None:
-    """Jain's index of what each of several has: 1 when all have the same, 1/n when one has all; None without any."""
+    """Return Jain's index of several amounts: 1 if all are equal, 1/n if one has all; None without any."""
     squares = float(np.sum(shares**2))
     return float(np.sum(shares)) ** 2 / (len(shares) * squares) if len(shares) and squares > 0 else None
 
 
 def activity_table(tenants: Tenants, window: Window) -> pd.DataFrame:
-    """The table TENANT_ACTIVITY."""
+    """Return the table TENANT_ACTIVITY."""
     edges = np.linspace(window.start, window.end, ACTIVITY_BINS + 1)
     frames = [
         pd.DataFrame(
@@ -164,13 +164,13 @@ def activity_table(tenants: Tenants, window: Window) -> pd.DataFrame:
 ALIKE = ("tenant", "priority", "gpus", "pods")
 INVERSIONS = TableSpec(
     "inversions",
-    "Starts out of the order of submission, among workloads that are alike",
+    "Starts out of the order of submission, among similar workloads",
     (
         Column("tenant", "text", "queue, else namespace", label="queue"),
         Column("priority", "integer", "priority, if any"),
-        Column("gpus", "number", "GPUs asked for by all its pods", "GPUs"),
-        Column("pods", "number", "pods it consists of", "pods"),
-        Column("workloads", "integer", "workloads alike that started", "workloads"),
+        Column("gpus", "number", "GPUs requested by all its pods", "GPUs"),
+        Column("pods", "number", "number of its pods", "pods"),
+        Column("workloads", "integer", "similar workloads that started", "workloads"),
         Column("pairs", "integer", "pairs of which the one submitted later started first", "pairs", label="inversions"),
         Column("overtaking", "integer", "workloads that started before one submitted earlier", "workloads"),
         Column("overtaken", "integer", "workloads before which one submitted later started", "workloads"),
@@ -179,10 +179,10 @@ INVERSIONS = TableSpec(
 
 
 def inversions_table(workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table INVERSIONS.
+    """Return the table INVERSIONS.
 
-    A workload was submitted before another when its request was answered before the other's was sent: of two that
-    were on their way at once nobody knows which came first. It starts when all its pods are bound to nodes.
+    A workload was submitted before another if its response came before the other was sent: the order of concurrent
+    requests is unknown. It starts when all its pods are bound to nodes.
     """
     sent = workloads["sent_s"].fillna(workloads["created_s"]).to_numpy(dtype=float)
     answered = workloads["answered_s"].to_numpy(dtype=float)
@@ -204,15 +204,16 @@ def inversions_table(workloads: pd.DataFrame) -> pd.DataFrame:
 def counts_of_pairs(
     answered: NDArray[np.float64], sent: NDArray[np.float64], started: NDArray[np.float64], groups: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each workload: before how many that were submitted earlier it started, and how many started before it.
+    """Return for each workload: before how many submitted earlier it started, and how many submitted later started
+    before it.
 
-    Both in n log² n: answers and sendings stand in one sequence, by group and time, and halves of it are merged as in
-    a merge sort; what stands in an earlier half is counted for the later one by binary search.
+    Both in n log² n: responses and requests form one sequence, by group and time, and halves of it are merged as in a
+    merge sort; binary search counts the entries of an earlier half for the later one.
     """
     count = len(sent)
     moments = np.concatenate([answered, sent])
     is_query = np.repeat([False, True], count)
-    # at one moment the sending comes first: an answer at that moment is not earlier
+    # at equal times, the request comes first: a response at that time is not earlier
     order = np.lexsort((~is_query, moments, np.concatenate([groups, groups])))
     # starts rank within groups, later groups above: so no pair of two groups is counted
     rank = np.unique(np.stack([groups.astype(float), started]), axis=1, return_inverse=True)[1].reshape(-1)
@@ -225,7 +226,7 @@ def counts_of_pairs(
         half, block = (places // width) % 2, places // (2 * width)
         earlier, later = ~query & (half == 0), query & (half == 1)
         keys = block * scale + ranks
-        # pairs (earlier answer, later sending) of one block with the answer's start above the sending's
+        # pairs (earlier response, later request) of one block with the response's start above the request's
         answers, queries = np.sort(keys[earlier]), np.sort(keys[later])
         ends = np.searchsorted(answers, (block[later] + 1) * scale)
         totals[later] += ends - np.searchsorted(answers, keys[later], side="right")

@@ -59,7 +59,7 @@ def _gpu_share(series: Callable[[Measures], StepSeries]) -> Callable[[Measures],
     def function(measures: Measures) -> Value:
         capacity, window = measures.activity.gpu_capacity, measures.window
         if capacity is None:
-            return Value(None, "the GPUs of the nodes are not known")
+            return Value(None, "the GPUs of the nodes are unknown")
         if window is None or window.length <= 0:
             return NOTHING
         return Value(series(measures).integral(window.start, window.end) / (capacity * window.length))
@@ -70,7 +70,7 @@ def _gpu_share(series: Callable[[Measures], StepSeries]) -> Callable[[Measures],
 def _gpu_idle(measures: Measures) -> Value:
     idle, window = measures.activity.gpus_idle_while_waiting(), measures.window
     if idle is None:
-        return Value(None, "the GPUs of the nodes are not known")
+        return Value(None, "the GPUs of the nodes are unknown")
     return Value(idle.integral(window.start, window.end)) if window else NOTHING
 
 
@@ -120,7 +120,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
         "Workloads lost by the recorder's accounting, of those submitted",
         "ratio",
         "lower",
-        _share(lambda measures: measures.accounting.lost, "the recorder has not stated it"),
+        _share(lambda measures: measures.accounting.lost, "the recorder did not state it"),
         "Lost",
     ),
     Kpi("makespan", "From the first submission to the last workload's end", "seconds", "lower", _makespan, "Makespan"),
@@ -166,7 +166,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "gpu_idle_while_waiting",
-        "GPU time that was free while work waited that could have used it",
+        "GPU time that was free while waiting work could have used it",
         "GPU-seconds",
         "lower",
         _gpu_idle,

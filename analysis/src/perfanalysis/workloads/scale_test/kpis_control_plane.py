@@ -14,14 +14,15 @@ PROGRAMS = {
     "controllers": "kube-controller-manager",
     "etcd": "etcd",
 }
-"""The first word of a KPI's name, and the component it is of."""
+"""The first word of a KPI's name, and its component."""
 VERBS = ("get", "list", "post", "put", "patch", "delete")
 WORDS = {"p50": "median", "p99": "p99"}
-"""A histogram's median ends in `median`: of what ends in `p50` every statistic can be judged, of a histogram not."""
+"""A histogram's median ends in `median`: a name in `p50` would imply other statistics, which it does not have."""
 NOT_SCRAPED = "the control plane was not scraped"
-NONE_OF_IT = "showed none of it between the scrapes"
+NONE_OF_IT = "reported none of it between the scrapes"
 NO_FSYNC = (
-    "reported no synchronisation of its log with the disk between the scrapes; in a lab without --fsync there is none"
+    "reported no synchronisation of its log with the disk between the scrapes; a lab without --fsync does not "
+    "synchronise"
 )
 
 
@@ -35,7 +36,7 @@ def _kpi(
     detail: str | None = None,
     absent: str = NONE_OF_IT,
 ) -> Kpi[Measures]:
-    """A row of the table control_plane_measures; *absent* is what the component did when it is not there."""
+    """Return a row of the table control_plane_measures; *absent* is the reason if it is missing."""
     component = PROGRAMS[name.partition("_")[0]]
 
     def function(measures: Measures) -> Value:
@@ -63,7 +64,7 @@ def _kpi(
 def _latency(
     name: str, text: str, measure: str, detail: str | None = None, absent: str = NONE_OF_IT
 ) -> tuple[Kpi[Measures], ...]:
-    """Median and P99 of a histogram."""
+    """Return median and P99 of a histogram."""
     return tuple(
         _kpi(f"{name}_{word}", f"{word} of {text}", "seconds", "lower", measure, statistic, detail, absent)
         for statistic, word in WORDS.items()
@@ -71,7 +72,7 @@ def _latency(
 
 
 def _load(word: str) -> tuple[Kpi[Measures], ...]:
-    """Processor time and memory of a program."""
+    """Return processor time and memory of a program."""
     of = PROGRAMS[word]
     memory = f"Largest resident memory of {of} at a scrape"
     return (
@@ -90,10 +91,8 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
     *_latency("apiserver_bind", "requests that bind a pod, inside the API server", "bind_request_latency"),
     _kpi("apiserver_requests", "Requests that the API server answered", "requests", "neither", "requests", "total"),
     _kpi("apiserver_error_ratio", "Requests answered with 5xx, of all", "ratio", "lower", "errors", "ratio"),
-    _kpi("apiserver_throttled_ratio", "Requests turned away with 429, of all", "ratio", "lower", "throttled", "ratio"),
-    _kpi(
-        "apiserver_inflight_peak", "Most requests in work at once, at a scrape", "requests", "lower", "inflight", "peak"
-    ),
+    _kpi("apiserver_throttled_ratio", "Requests rejected with 429, of all", "ratio", "lower", "throttled", "ratio"),
+    _kpi("apiserver_inflight_peak", "Most requests in flight at a scrape", "requests", "lower", "inflight", "peak"),
     *_latency(
         "scheduler_attempt",
         "the scheduler's attempts that scheduled a pod, with its binding",
@@ -104,7 +103,7 @@ CONTROL_PLANE_KPIS: tuple[Kpi[Measures], ...] = (
     *_latency("scheduler_bind", "the scheduler's binding of a pod", "extension_point_latency", "Bind"),
     *_latency(
         "scheduler_pod",
-        "a pod's way through the scheduler, all attempts, without waiting as unschedulable",
+        "a pod's time in the scheduler, over all attempts, without waiting as unschedulable",
         "scheduling_latency",
     ),
     _kpi(

@@ -1,4 +1,4 @@
-"""KPIs of scheduling beside latencies: order, preemption, fairness, ramp, the API as submitters saw it, nodes lost."""
+"""KPIs of scheduling except latencies: order, preemption, fairness, ramp, the API as submitters saw it, nodes lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_RAN = "no workload ran"
 
 
 def _counted(count: Callable[[Measures], float]) -> Callable[[Measures], Value]:
-    """A number that is known of every recording in which anything happened."""
+    """Return a number that is known of every recording with any activity."""
     return lambda measures: Value(float(count(measures))) if measures.window else NOTHING
 
 
@@ -64,7 +64,7 @@ def _jain(column: str) -> Callable[[Measures], Value]:
             return Value(None, NO_CONTENTION)
         index = jain(shares)
         return Value(
-            index, None if index is not None else "no tenant held anything while others waited", count=len(shares)
+            index, None if index is not None else "no tenant held resources while others waited", count=len(shares)
         )
 
     return function
@@ -87,7 +87,7 @@ def _in_phase(phase: str, column: str, counted: str) -> Callable[[Measures], Val
             return Value(None, NOTHING_RAN)
         rate = rows[column].iloc[0]
         if pd.isna(rate):
-            return Value(None, f"the {phase} took no time")
+            return Value(None, f"the {phase} had no duration")
         return Value(float(rate), count=int(rows[counted].iloc[0]))
 
     return function
@@ -114,10 +114,10 @@ def _nodes_lost(measures: Measures) -> Value:
 
 
 def _not_watched(measures: Measures, kind: str) -> str | None:
-    """Why objects of a kind were not watched; None when they were."""
+    """Return why objects of a kind were not watched; None if they were."""
     for entry in listing(measures.recording.get("not_watched")):
         if mapping(entry).get("kind") == kind:
-            return f"objects of kind {kind} could not be watched: {mapping(entry).get('reason')}"
+            return f"could not watch objects of kind {kind}: {mapping(entry).get('reason')}"
     watched = {mapping(entry).get("kind") for entry in listing(measures.recording.get("resources"))}
     return None if kind in watched else f"objects of kind {kind} were not watched"
 
@@ -128,14 +128,14 @@ RESCHEDULING = "replacement scheduled \u2212 evicted, by the client's clock"
 SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     Kpi(
         "start_inversions",
-        "Pairs of like workloads that were scheduled against the order of submission",
+        "Pairs of similar workloads that were scheduled against the order of submission",
         "pairs",
         "lower",
         _inversions,
     ),
     Kpi(
         "overtaking_ratio",
-        "Workloads scheduled before a like one submitted earlier, of those scheduled",
+        "Workloads scheduled before a similar one submitted earlier, of those scheduled",
         "ratio",
         "lower",
         _overtaking,
@@ -149,14 +149,14 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "preemptions",
-        "Of these, those that made place for another workload",
+        "Of these, evictions that made room for another workload",
         "evictions",
         "neither",
         _counted(lambda measures: measures.evictions["preempted"].sum()),
     ),
     Kpi(
         "reclaims",
-        "Of preemptions, those that made place for another tenant, where the event named the preemptor",
+        "Of preemptions, those that made room for another tenant, if the event named the preemptor",
         "evictions",
         "neither",
         _counted(lambda measures: reclaimed(measures.evictions)),
@@ -178,7 +178,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "fairness_jain_by_demand",
-        "The same, each tenant's divided by its share of what was asked for",
+        "The same, each tenant's divided by its share of the requests",
         "ratio",
         "higher",
         _jain("per_demand"),
@@ -214,7 +214,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "api_error_ratio",
-        "Workloads whose last answer was an error or never came, of those sent",
+        "Workloads whose last response was an error or missing, of those sent",
         "ratio",
         "lower",
         _api_errors,
@@ -228,10 +228,10 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     ),
     Kpi(
         "workloads_churned",
-        "Workloads that the test deleted to put others in their place",
+        "Workloads that the test deleted to replace them",
         "workloads",
         "neither",
         _counted(lambda measures: measures.accounting.churned),
     ),
-    Kpi("nodes_lost", "Nodes that stopped being ready, or went, while the test ran", "nodes", "lower", _nodes_lost),
+    Kpi("nodes_lost", "Nodes that became not ready or were removed while the test ran", "nodes", "lower", _nodes_lost),
 )

@@ -1,4 +1,4 @@
-"""All measures of one recording, from its tables to what KPIs, plots and report need."""
+"""All measures of one recording, from its tables to the input of KPIs, plots and report."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from perfanalysis.workloads.scale_test.workloads import workloads_table
 
 @dataclass(frozen=True)
 class Measures:
-    """Derived tables and figures of a recording; `window` is None when nothing was submitted or seen."""
+    """Derived tables and figures of a recording; `window` is None if nothing was submitted or seen."""
 
     steps: tuple[LatencyStep, ...]
     workloads: pd.DataFrame
@@ -84,7 +84,7 @@ class Measures:
     control_plane_measures: pd.DataFrame
     control_plane_series: pd.DataFrame
     ramp: Ramp | None
-    """Where the test was steady; None when nothing ran."""
+    """The steady part of the test; None if nothing ran."""
     window: Window | None
     activity: Activity
     accounting: Accounting
@@ -93,17 +93,17 @@ class Measures:
     arrival_s: float
     """Resolution of the times at which objects were seen."""
     occupation: Occupation | None
-    """Of the nodes over time; None when no node is known."""
+    """Occupation of the nodes over time; None if no node is known."""
     method: Method
-    """By which percentiles are taken."""
+    """The method of percentiles."""
 
     def estimates(self, step_name: str) -> dict[str, Value]:
-        """Statistic → estimate of a step on the client's clock."""
+        """Return statistic → estimate of a step on the client's clock."""
         return self.statistics[step_name, "seen"]
 
 
 def measure(tables: ScaleTestTables, recording: Document, accounting: Document, method: Method = "linear") -> Measures:
-    """Compute everything; `recording` and `accounting` are the documents beside the tables, empty when missing."""
+    """Compute everything; `recording` and `accounting` are the documents of the recording, empty if missing."""
     workloads = workloads_table(tables)
     latencies = latencies_table(workloads)
     statistics = step_estimates(latencies, method)
@@ -112,7 +112,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
     seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
     last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
     window = window_of(workloads, last_seen)
-    # what another tool recorded has its own, which the importer states
+    # recordings of other tools have their own resolution, which the importer states
     arrival = number_or(recording.get("seen_resolution_s"), SEEN_RESOLUTION_S)
     steps = present_steps(workloads)
     evictions = evictions_table(tables, workloads, pods)

@@ -1,7 +1,7 @@
-"""Milestones of a workload's life: what can be reached, and by which object.
+"""Milestones of a workload's life: which exist, and which object reaches them.
 
 A milestone of a workload's pods is reached when as many pods as it consists of have reached it: the time of the n-th
-pod, each pod counted once, at its first time. So a pod that replaces an evicted one does not move what was reached.
+pod, each pod counted once, at its first time. So a replacement of an evicted pod does not move milestones.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ Origin = Literal[
     "client", "workload", "queue", "intermediate", "pod group", "first pod", "all pods", "scheduler", "claims"
 ]
 SEEN_RESOLUTION_S = 1e-6
-"""The recorder stamps arrivals with microseconds."""
+"""The recorder's timestamps of arrivals have microseconds."""
 
 BESIDE = {"PodGroup": "pod group", "PersistentVolumeClaim": "claims", "Workload": "queue"}
-"""Kinds that stand beside a workload and its pods, and the origin of their milestones."""
+"""Kinds related to a workload and its pods, and the origin of their milestones."""
 UNRELATED = ("Node", "BackendJob")
 """Kinds that reach no milestone of a workload."""
 BETWEEN = ("RunaiJob",)
-"""Kinds that are never the workload itself when another kind bears its name."""
+"""Kinds that are never the workload itself if another kind has its name."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ MILESTONES = (
     Milestone("queued", "queued", "queue", "created", NO_QUEUE),
     Milestone("quota_reserved", "quota reserved", "queue", "quota_reserved", NO_QUEUE),
     Milestone("admitted", "admitted", "queue", "admitted", NO_QUEUE),
-    Milestone("started", "workload started", "workload", "started", "no workload told that it started"),
+    Milestone("started", "workload started", "workload", "started", "no workload reported its start"),
     Milestone("released", "released by the queue", "workload", "", NOT_HELD),
     Milestone(
         "intermediate_created",
@@ -62,15 +62,21 @@ MILESTONES = (
     Milestone("podgroup_created", "pod group created", "pod group", "created", NO_GROUP),
     Milestone("first_pod_created", "first pod created", "first pod", "created"),
     Milestone("last_pod_created", "all pods created", "all pods", "created"),
-    Milestone("podgroup_scheduled", "pod group scheduled", "pod group", "scheduled", "no pod group told of scheduling"),
-    Milestone("decided", "scheduler's event for all pods", "scheduler", "Scheduled", "no scheduler told of a binding"),
+    Milestone(
+        "podgroup_scheduled", "pod group scheduled", "pod group", "scheduled", "no pod group reported scheduling"
+    ),
+    Milestone("decided", "scheduler's event for all pods", "scheduler", "Scheduled", "no scheduler reported a binding"),
     Milestone("first_pod_scheduled", "first pod scheduled", "first pod", "scheduled"),
     Milestone("scheduled", "all pods scheduled", "all pods", "scheduled"),
     Milestone("pvc_created", "first volume claim created", "claims", "created", NO_CLAIM),
     Milestone("pvc_bound", "all volume claims bound", "claims", "bound", NO_CLAIM),
     Milestone("initialized", "all pods initialized", "all pods", "initialized"),
     Milestone(
-        "ready_to_start", "all sandboxes ready", "all pods", "ready_to_start", "no pod told that its sandbox was ready"
+        "ready_to_start",
+        "all sandboxes ready",
+        "all pods",
+        "ready_to_start",
+        "no pod reported that its sandbox was ready",
     ),
     Milestone("first_pod_running", "first pod running", "first pod", "running"),
     Milestone("running", "all pods running", "all pods", "running"),
@@ -79,7 +85,7 @@ MILESTONES = (
         "all containers ready",
         "all pods",
         "containers_ready",
-        "no pod told that its containers were ready",
+        "no pod reported that its containers were ready",
     ),
     Milestone("ready", "all pods ready", "all pods", "ready"),
     Milestone("completed", "workload completed", "workload", "completed"),
@@ -89,7 +95,7 @@ MILESTONES = (
 BY_NAME = {milestone.name: milestone for milestone in MILESTONES}
 
 
-# what a pod without a controller reaches, as a workload would say it
+# milestones of a pod without a controller, in the words of a workload
 POD_AS_WORKLOAD = {
     "created": "created",
     "running": "started",
@@ -104,8 +110,8 @@ def _milestone_columns(milestone: Milestone) -> tuple[Column, ...]:
     unit = "s since the epoch, UTC"
     return (
         Column(f"{name}_s", "time", f"{label}, on the client's clock", unit),
-        Column(f"{name}_server_s", "time", f"{label}, by the server's stamp", unit),
-        Column(f"{name}_resolution_s", "number", f"resolution of the server's stamp of: {label}", "s"),
+        Column(f"{name}_server_s", "time", f"{label}, by the server's timestamp", unit),
+        Column(f"{name}_resolution_s", "number", f"resolution of the server's timestamp of: {label}", "s"),
     )
 
 
@@ -121,8 +127,8 @@ WORKLOADS = TableSpec(
         Column("priority", "integer", "value of its priority class, if any"),
         Column("round", "integer", "round of churn it was sent in, 0 for the first submission"),
         Column("submitter", "integer", "process that sent it"),
-        Column("gpus", "number", "GPUs asked for by all its pods", "GPUs"),
-        Column("pods", "number", "pods it consists of", "pods"),
+        Column("gpus", "number", "GPUs requested by all its pods", "GPUs"),
+        Column("pods", "number", "number of its pods", "pods"),
         Column("outcome", "text", "created, existed, failed; null when only watched"),
         *(column for milestone in MILESTONES for column in _milestone_columns(milestone)),
     ),
@@ -131,9 +137,10 @@ WORKLOADS = TableSpec(
 
 Start = Literal["client", "pod", "object"]
 STAMPED_CAUSES: dict[Start, str] = {
-    "client": "clocks of client and server differ, or another workload had the name before",
+    "client": "clocks of client and server differ, or an earlier workload had the same name",
     "pod": "the pod was replaced by a later one",
-    "object": "stamps of the server out of order",
+    "object": "server timestamps out of order",
 }
-"""Why a difference of two stamps of the server is negative, of runs that no watch has seen (imported ones), by what it
-begins with: the client's clock, a stamp of a pod, or one of another object. The old plotter and the report share it."""
+"""Why a difference of two server timestamps is negative, in runs without a watch (imported ones), by its begin: the
+client's clock, a timestamp of a pod, or one of another object. The old plotter and the report share it.
+"""

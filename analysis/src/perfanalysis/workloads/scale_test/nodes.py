@@ -1,4 +1,4 @@
-"""Nodes: those that changed while the test ran, and how each was occupied over time."""
+"""Nodes: those that changed while the test ran, and the occupation of each over time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOST = ("not_ready", "deleted")
 NAMES_SHOWN = 5
 NODE_CHANGES = TableSpec(
     "node_changes",
-    "What became of nodes during the recording, in the order of time",
+    "Events of nodes during the recording, in the order of time",
     (
         Column("time_s", "number", "when it was seen, since the first submission", "s", label="seen at"),
         Column("node", "text", "node"),
@@ -30,7 +30,7 @@ NODE_CHANGES = TableSpec(
 
 
 def node_changes_table(tables: ScaleTestTables, window: Window | None) -> pd.DataFrame:
-    """The table NODE_CHANGES; the time is since the recording's first row when nothing was submitted."""
+    """Return the table NODE_CHANGES; without submissions, times are since the recording's first row."""
     rows = tables.transitions[(tables.transitions["kind"] == "Node") & tables.transitions["name"].notna()]
     rows = rows.sort_values("seen_s", kind="stable")
     begin = window.start if window else float(np.nanmin(rows["seen_s"])) if len(rows) else 0.0
@@ -39,20 +39,20 @@ def node_changes_table(tables: ScaleTestTables, window: Window | None) -> pd.Dat
 
 
 def lost_nodes(changes: pd.DataFrame) -> tuple[str, ...]:
-    """The nodes that stopped being ready, or went, in the order in which that was first seen."""
+    """Return the nodes that became not ready or were removed, in the order of the first observation."""
     rows = changes[changes["change"].isin(LOST)]
     return tuple(dict.fromkeys(str(name) for name in rows["node"]))
 
 
 def lost_text(changes: pd.DataFrame) -> str:
-    """One sentence that names the nodes lost, and says how many came back."""
+    """Return one sentence that names the nodes lost, and how many returned."""
     names = lost_nodes(changes)
     last = changes.drop_duplicates("node", keep="last").set_index("node")["change"].astype("str")
     gone = [name for name in names if last[name] in LOST]
     shown = ", ".join(names[:NAMES_SHOWN]) + (
         f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     )
-    back = f"{len(gone)} of them to the end" if gone else "all of them came back"
+    back = f"{len(gone)} of them until the end" if gone else "all of them returned"
     return f"{len(names)} nodes were lost during the test ({back}): {shown}"
 
 
@@ -62,9 +62,9 @@ COLUMNS = 240
 
 @dataclass(frozen=True)
 class Occupation:
-    """`values[row, column]`: mean of what was held in percent of what the row's nodes have, or pods a node.
+    """`values[row, column]`: mean of the held share of the nodes' capacity in percent, or pods per node.
 
-    Of pods where no pod asks for a GPU. `rows` name the nodes, `nodes_per_row` says how many each of them stands for
+    Pods are counted if no pod requests a GPU. `rows` name the nodes, `nodes_per_row` is how many nodes each represents
     (the last may have fewer), `edges` are seconds since the first submission.
     """
 
@@ -74,11 +74,11 @@ class Occupation:
     nodes_per_row: int
     of_gpus: bool
     elsewhere: int
-    """Pods on nodes that were not there at the start, or have no GPUs: in no cell."""
+    """Pods on nodes that did not exist at the start, or have no GPUs: in no cell."""
 
 
 def occupation(pods: pd.DataFrame, nodes: pd.DataFrame, window: Window) -> Occupation | None:
-    """None when no node, or no pod on any node, is known."""
+    """Return the occupation; None if no node, or no pod on any node, is known."""
     bound = pods[pods["node"].notna() & pods["scheduled_s"].notna()]
     of_gpus = bool((bound["gpus"] > 0).any())
     held = bound["gpus"].fillna(0).to_numpy(dtype=float) if of_gpus else np.ones(len(bound))
@@ -106,7 +106,7 @@ def occupation(pods: pd.DataFrame, nodes: pd.DataFrame, window: Window) -> Occup
 
 
 def _nodes(nodes: pd.DataFrame, *, of_gpus: bool) -> tuple[list[str], NDArray[np.float64]]:
-    """Names in the order of their numbers, and what each has: its GPUs, or 1 where pods are counted."""
+    """Return names in numeric order, and the capacity of each: its GPUs, or 1 if pods are counted."""
     chosen = nodes[nodes["gpus"] > 0] if of_gpus else nodes
     chosen = chosen.drop_duplicates("name")
     names = [str(name) for name in chosen["name"]]
@@ -116,7 +116,7 @@ def _nodes(nodes: pd.DataFrame, *, of_gpus: bool) -> tuple[list[str], NDArray[np
 
 
 def _by_number(name: str) -> tuple[tuple[int, str], ...]:
-    """node-9 stands before node-10."""
+    """Order node-9 before node-10."""
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name))
 
 

@@ -1,4 +1,4 @@
-"""What became of every workload: accounting identity, failures by cause, the quality of the data."""
+"""The result of every workload: accounting identity, failures by cause, the quality of the data."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ VARYING = r'"[^"]*"|\b[\w.-]*\d[\w.-]*\b'
 """What differs between errors of one cause: quoted names, and words with digits."""
 MOST_LETTERS = 90
 BY_TEST = "deleted by the test"
-"""The cause of what a deletion made fail: containers that are stopped end with an exit code of their own."""
+"""The cause of failures after a deletion: stopped containers end with an exit code of their own."""
 WARNING = "warning"
-"""The stage of Warning events: such as the attempts to schedule a pod that waits for a GPU."""
+"""The stage of Warning events, such as attempts to schedule a pod that waits for a GPU."""
 FAILURES = TableSpec(
     "failures",
-    "What went wrong, counted by where it showed and why",
+    "Failures, counted by where they occurred and why",
     (
         Column("stage", "text", "submission, workload, pod; or warning: an event of that type, which may be harmless"),
-        Column("cause", "text", "reason given by the client or the cluster"),
+        Column("cause", "text", "reason stated by the client or the cluster"),
         Column("count", "integer", "objects (warnings: occurrences)"),
     ),
 )
@@ -35,7 +35,7 @@ FAILURES = TableSpec(
 
 @dataclass(frozen=True)
 class Accounting:
-    """Every workload in exactly one place, recounted from the tables; `stated` is the recorder's own document."""
+    """Every workload in exactly one place, counted again from the tables; `stated` is the recorder's own document."""
 
     submitted: int
     completed: int
@@ -48,16 +48,16 @@ class Accounting:
 
     @property
     def lost(self) -> int | None:
-        """Lost workloads as the recorder stated; None while it has not ended."""
+        """Return lost workloads as the recorder stated; None while it has not ended."""
         value = self.stated.get("lost")
         return value if isinstance(value, int) else None
 
 
 def account(workloads: pd.DataFrame, stated: Document, churned_by_test: pd.Series[Any] | None = None) -> Accounting:
-    """Put every workload where it belongs.
+    """Assign every workload to its place.
 
-    Deleted by the test to put another in its place (`churned_by_test` says which were), else completed, else failed,
-    else deleted otherwise, else unseen, else unfinished.
+    Deleted by the test to be replaced (`churned_by_test`), else completed, else failed, else deleted otherwise, else
+    unseen, else unfinished.
     """
     churned = pd.Series(False, index=workloads.index) if churned_by_test is None else churned_by_test
     completed = ~churned & workloads["completed_s"].notna()
@@ -78,10 +78,10 @@ def account(workloads: pd.DataFrame, stated: Document, churned_by_test: pd.Serie
 
 
 def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ...]:
-    """Errors where the recorder's own numbers do not add up, or differ from the recount."""
+    """Return errors if the recorder's own numbers do not add up, or differ from the new count."""
     stated = accounting.stated
     if not stated:
-        text = "no accounting: the recorder has not ended, or was killed; the counts are the analysis' own"
+        text = "no accounting: the recorder has not ended, or was killed; the counts are computed by the analysis"
         return (Finding("warning", where, text),)
     names = ("submitted", "completed", "failed", "lost", "running", "churned")
     parts = {name: _whole(stated.get(name)) or 0 for name in names}
@@ -101,15 +101,15 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
     }
     for name, count in recounted.items():
         if parts[name] != count:
-            text = f"the recorder counted {parts[name]} {name}, its recording shows {count}"
+            text = f"the recorder counted {parts[name]} {name}, but its recording has {count}"
             findings.append(Finding("error", where, text))
     return tuple(findings)
 
 
 def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table FAILURES: submissions, workload objects, pods, Warning events, each most frequent first.
+    """Return the table FAILURES: submissions, workload objects, pods, Warning events, each most frequent first.
 
-    What fails of a workload after the test sent its deletion has that as its cause, whatever reason the cluster gave.
+    Failures of a workload after the test sent its deletion have that as their cause, whatever the cluster states.
     """
     submissions, transitions, events = tables.submissions, tables.transitions, tables.events
     refused = submissions[submissions["outcome"] == "failed"]
@@ -129,9 +129,9 @@ def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataF
 
 
 def _warnings(events: pd.DataFrame) -> pd.DataFrame:
-    """The Warning events of the workloads and of nodes, each once, with its last count.
+    """Return the Warning events of the workloads and of nodes, each once, with its last count.
 
-    Without a workload are those of other workloads in the same namespace, such as another cell's.
+    Events without a workload of this recording belong to others in the same namespace, such as another cell's.
     """
     counted = events["workload"].notna() | (events["kind"] == "Node")
     rows = events[(events["type"] == "Warning") & counted].assign(count=lambda rows: rows["count"].fillna(1))
@@ -140,7 +140,7 @@ def _warnings(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_deletions(ended: pd.DataFrame, deleted_s: NDArray[np.float64], workloads: pd.DataFrame) -> pd.Series[Any]:
-    """The reasons of what ended, with BY_TEST where it failed after its workload's deletion was sent."""
+    """Return the reasons of ended objects, with BY_TEST if one failed after its workload's deletion was sent."""
     several = len(workloads["namespace"].cat.remove_unused_categories().cat.categories) > 1
     places = places_of(workload_keys(ended, "workload", several=several), workloads)
     sent = np.append(deleted_s, np.nan)[places]
@@ -149,7 +149,7 @@ def _with_deletions(ended: pd.DataFrame, deleted_s: NDArray[np.float64], workloa
 
 
 def refused_causes(refused: pd.DataFrame) -> pd.Series[Any]:
-    """Status and the error's first part, without what differs from one workload to the next."""
+    """Return status and the error's first part, without what differs between workloads."""
     status = refused["status"].astype("object").map(lambda code: "no answer" if pd.isna(code) else f"HTTP {code}")
     error = refused["error"].astype("object").where(refused["error"].notna(), "").astype("str")
     error = error.str.replace(VARYING, "\u2026", regex=True).str.slice(0, MOST_LETTERS)
@@ -157,7 +157,7 @@ def refused_causes(refused: pd.DataFrame) -> pd.Series[Any]:
 
 
 def _reasons(rows: pd.DataFrame) -> pd.Series[Any]:
-    reason = rows["reason"].astype("object").where(rows["reason"].notna(), "no reason given").astype("str")
+    reason = rows["reason"].astype("object").where(rows["reason"].notna(), "no reason stated").astype("str")
     word = rows["transition"].astype("str")
     return reason.where(word == "failed", word + ": " + reason)
 
@@ -171,13 +171,13 @@ def _count(stage: str, causes: pd.Series[Any], weights: pd.Series[Any] | None = 
 
 DATA_QUALITY = TableSpec(
     "data_quality",
-    "Where every workload went, as recounted and as the recorder stated; latencies that are missing or impossible",
+    "Where every workload ended, as counted again and as the recorder stated; latencies that are missing or impossible",
     (
-        Column("what", "text", "submitted, one of the places whose sum it is, or a problem of latencies"),
+        Column("what", "text", "submitted, one of the places that add up to it, or a problem of latencies"),
         Column(
-            "count", "integer", "as recounted from the recording; null where only the recorder knows", label="recounted"
+            "count", "integer", "counted again from the recording; null if only the recorder knows", label="recounted"
         ),
-        Column("stated", "integer", "by the recorder; null where it does not state it"),
+        Column("stated", "integer", "by the recorder; null if it does not state it"),
         Column("ratio", "number", "count, else stated, of the workloads submitted; of latencies, of none"),
     ),
 )
@@ -191,11 +191,11 @@ PLACES = (
     ("unfinished", "running"),
     ("lost", "lost"),
 )
-"""What the analysis counts, and what the recorder calls the same."""
+"""The analysis' counts and the recorder's names for them."""
 
 
 def data_quality_table(accounting: Accounting, anomalies: pd.DataFrame) -> pd.DataFrame:
-    """The table DATA_QUALITY."""
+    """Return the table DATA_QUALITY."""
     rows: list[tuple[str, int | None, int | None, float | None]] = []
     for what, key in PLACES:
         count = None if what == "lost" else int(getattr(accounting, what))

@@ -12,7 +12,7 @@ FILES = (*ALWAYS, *SOMETIMES)
 
 
 def parse(source: RecordingFiles) -> ScaleTestTables:
-    """The recording's files as typed tables; without churn or scraped metrics those two are empty."""
+    """Return the recording's files as typed tables; without churn or scraped metrics, those two are empty."""
     return ScaleTestTables(
         submissions=source.json_lines("submissions.jsonl", tables.SUBMISSIONS),
         transitions=source.json_lines("transitions.jsonl", tables.TRANSITIONS),

@@ -26,7 +26,7 @@ MOST_CAUSES = 12
 
 
 def _kin(step: LatencyStep) -> str:
-    """Steps that are drawn over each other in one chart: the chain, what lies beside it, and the totals."""
+    """Return the group of steps that share a chart: the chain, related steps, and the totals."""
     return "total" if step.total else "chain" if step.group == "chain" else "beside"
 
 
@@ -35,29 +35,29 @@ COLOURS = {name: place for names in KIN.values() for place, name in enumerate(na
 
 
 def steps_with_values(measures: Measures) -> tuple[LatencyStep, ...]:
-    """Steps that have values other than zero: zero throughout is said in words (`at_once`)."""
+    """Return steps with values other than zero: steps of zero are listed in words (`at_once`)."""
     return tuple(step for step in measures.steps if np.nan_to_num(values_of(measures.latencies, step)).any())
 
 
 def at_once(measures: Measures) -> tuple[LatencyStep, ...]:
-    """Steps of which the cluster reported both ends in one update, for every workload."""
+    """Return steps of which the cluster reported both ends in one update, for every workload."""
     values = {step: values_of(measures.latencies, step) for step in measures.steps}
     return tuple(step for step, of in values.items() if np.isfinite(of).any() and not np.nan_to_num(of).any())
 
 
 def general_figure(measures: Measures, window: Window) -> Figure:
-    """Time to scheduled, running and completed over the time of submission, each with its distribution."""
+    """Return time to scheduled, running and completed over the time of submission, each with its distribution."""
     totals = [step for step in steps_with_values(measures) if step.total and step.name != "time_to_ready"]
     rows = [*_between_row(measures, window), *(_step_row(measures, window, step, height=230) for step in totals)]
     caption = (
-        "Every point is one workload, at the time it was sent; beside it the distribution of the same values. "
-        f"{STATED[measures.method]}"
+        "Each point is one workload, at its time of submission; on the right, the distribution of the same "
+        f"values. {STATED[measures.method]}"
     )
     return Figure("general", "Latency over time", caption, tuple(rows))
 
 
 def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...], ...]:
-    """From sent to the object between a workload and its pods, where controllers make one."""
+    """Return the time to the object between a workload and its pods, if controllers create one."""
     values = (measures.workloads["intermediate_created_s"] - measures.workloads["sent_s"]).to_numpy(dtype=float)
     if not np.isfinite(values).any():
         return ()
@@ -69,19 +69,19 @@ def _between_row(measures: Measures, window: Window) -> tuple[tuple[Chart, ...],
 
 
 def detailed_figure(measures: Measures, window: Window) -> Figure:
-    """A row for each step from one milestone to the next."""
+    """Return a row for each step from one milestone to the next."""
     rows = [_step_row(measures, window, step, height=170) for step in steps_with_values(measures) if not step.total]
     again = rescheduling_by_submission(measures, window)
     if again is not None:
         title = f"Rescheduling: replacement bound \u2212 evicted \u00b7 average {duration(float(np.nanmean(again[1])))}"
         rows.append(row_of("Rescheduling", title, SUBMITTED, *again, colour=EVICTIONS_COLOUR, height=170))
     caption = (
-        "One row for each step; workloads stand at their time of submission in every row. "
-        f"Steps end when all pods of a workload have come as far. {STATED[measures.method]}"
+        "One row per step; each row shows workloads at their time of submission. A step ends when all pods "
+        f"of a workload have reached its end. {STATED[measures.method]}"
     )
     zero = ", ".join(step.label for step in at_once(measures))
     if zero:
-        caption += f" Not drawn, since the cluster reported both ends in one update for every workload: {zero}."
+        caption += f" Not drawn, since the cluster reported both ends in the same update for every workload: {zero}."
     return Figure("detailed", "Steps over time", caption, tuple(rows))
 
 
@@ -95,14 +95,14 @@ def _step_row(measures: Measures, window: Window, step: LatencyStep, height: int
 
 
 def average_words(values: NDArray[np.float64], percentiles: Mapping[str, Value]) -> str:
-    """Average, and of median and P99 those that the sample carries."""
+    """Return the average, and the median and P99 if the sample is large enough."""
     median, extreme = percentiles["p50"].number, percentiles["p99"].number
     shown = {"average": float(np.nanmean(values)), "median": median, "P99": extreme}
     return ", ".join(f"{word} {duration(value)}" for word, value in shown.items() if value is not None)
 
 
 def distribution_figure(measures: Measures) -> Figure:
-    """Cumulative distributions of steps and totals, and the percentiles of both with intervals."""
+    """Return cumulative distributions of steps and totals, and the percentiles of both with intervals."""
     steps = [step for step in steps_with_values(measures) if np.nanmax(values_of(measures.latencies, step)) > 0]
     low, high = positive_range([values_of(measures.latencies, step) for step in steps])
     axis = Axis("latency", "s", "log", low, high)
@@ -115,8 +115,9 @@ def distribution_figure(measures: Measures) -> Figure:
     places = Axis("", categories=tuple(step.label for step in steps))
     ranges = tuple(_percentile_layer(measures, steps, place, name) for place, name in enumerate(SHARES))
     caption = (
-        "Above: the share of workloads that took no longer. Below: P50, P90, P95 and P99 of each step; a bar is "
-        f"the 95\u00a0% bootstrap interval, drawn where the sample carries one. {STATED[measures.method]}"
+        "Above: the share of workloads that took at most this long. Below: P50, P90, P95 and P99 of each "
+        "step; a bar is the 95\u00a0% bootstrap interval, drawn if the sample is large enough. "
+        f"{STATED[measures.method]}"
     )
     rows = (
         (
@@ -130,7 +131,7 @@ def distribution_figure(measures: Measures) -> Figure:
 
 
 def positive_range(parts: list[NDArray[np.float64]]) -> tuple[float, float]:
-    """Limits of a logarithmic axis; what is zero or negative is drawn at its left end."""
+    """Return limits of a logarithmic axis; zero and negative values are drawn at its left end."""
     values = np.concatenate(parts) if parts else np.array([])
     positive = values[np.isfinite(values) & (values > 0)]
     if not len(positive):
@@ -150,7 +151,7 @@ def _percentile_layer(measures: Measures, steps: list[LatencyStep], colour: int,
 
 
 def concurrency_figure(measures: Measures) -> Figure:
-    """Workloads in each state at once."""
+    """Return workloads in each state over time."""
     table = measures.concurrency
     time = table["time_s"].to_numpy(dtype=float)
     labels = (("in_system", "sent, not ended", 0), ("pending", "pods pending", 1), ("running", "running", 2))
@@ -158,13 +159,13 @@ def concurrency_figure(measures: Measures) -> Figure:
         Layer("steps", label, time, table[name].to_numpy(dtype=float), colour) for name, label, colour in labels
     )
     layers = (*node_moments(measures), *layers)
-    chart = Chart("Workloads at once", SINCE, Axis("workloads", low=0.0, whole=True), layers, height=300)
-    caption = "The largest number within each interval, so that no peak is hidden."
+    chart = Chart("Concurrent workloads", SINCE, Axis("workloads", low=0.0, whole=True), layers, height=300)
+    caption = "The largest number within each interval, so that peaks are visible."
     return Figure("concurrency", "Concurrency", caption, ((chart,),))
 
 
 def gpu_figure(measures: Measures, window: Window) -> Figure:
-    """GPUs bound and running against capacity, and GPUs that pods wait for."""
+    """Return GPUs bound and running against capacity, and GPUs that pods wait for."""
     table = measures.concurrency
     time = table["time_s"].to_numpy(dtype=float)
     zero = np.zeros(len(time))
@@ -184,7 +185,7 @@ def gpu_figure(measures: Measures, window: Window) -> Figure:
 
 
 def failures_figure(measures: Measures) -> Figure:
-    """Failures by stage and cause, without Warning events, of which most mend themselves."""
+    """Return failures by stage and cause, without Warning events, most of which resolve themselves."""
     table = measures.failures[measures.failures["stage"] != WARNING].head(MOST_CAUSES)
     names = tuple(f"{stage}: {cause}"[:60] for stage, cause in zip(table["stage"], table["cause"], strict=True))
     places = np.arange(len(names), dtype=float)
@@ -197,17 +198,17 @@ def failures_figure(measures: Measures) -> Figure:
         (layer,),
         height=height,
     )
-    return Figure("failures", "Failures", "Where it showed, and the reason given.", ((chart,),))
+    return Figure("failures", "Failures", "Where it occurred, and the stated reason.", ((chart,),))
 
 
 MOST_TENANTS = 8
-"""Lines that can be told apart; the table has all."""
+"""Number of distinguishable lines; the table has all."""
 HARDLY_ANY = 1e-6
-"""What a sum of means of something that has ended may differ from 0."""
+"""Rounding error of a sum of means that should be 0."""
 
 
 def queues_figure(measures: Measures, window: Window) -> Figure:
-    """Shares over time against weights, what waited, and the distribution of waits; nothing without a queue."""
+    """Return shares over time against weights, waiting work, and the distribution of waits; empty without a queue."""
     del window  # of the same form as the other figures
     tenants = [str(name) for name in measures.fairness["tenant"].head(MOST_TENANTS)]
     several = len(measures.fairness) > 1
@@ -226,12 +227,12 @@ def _caption(measures: Measures, *, several: bool) -> str:
     if not several:
         return waited
     text = (
-        f"Solid: what a queue held of all {_unit(measures)} that were held at that time. Dashed: its weight, its share "
-        "of all that was asked for. Jain's index is 1 when each held in proportion to its weight while it and another "
-        "one had work waiting, and 1/n when one of n held all. " + waited
-    )
+        f"Solid: the share that a queue held of all {_unit(measures)} held at that time. Dashed: its weight, "
+        "its share of all requests. Jain's index is 1 when each held in proportion to its weight while it "
+        "and another one had work waiting, and 1/n when one of n held all. "
+    ) + waited
     left_out = len(measures.fairness) - MOST_TENANTS
-    return text if left_out <= 0 else f"{text} The {left_out} that asked for least are only in the table."
+    return text if left_out <= 0 else f"{text} The {left_out} with the smallest requests are only in the table."
 
 
 def _unit(measures: Measures) -> str:
@@ -258,13 +259,15 @@ def _shares(measures: Measures, tenants: list[str]) -> Chart:
             ends = time[[0, -1]]
             layers.append(Layer("line", f"{tenant}: weight", ends, np.full(2, 100 * weight), colour, dashed=True))
     index = jain_index(measures.fairness)
-    words = f"Jain index {number(index)}" if index is not None else "Jain index: no two had work waiting at a time"
+    words = (
+        f"Jain index {number(index)}" if index is not None else "Jain index: no two had work waiting at the same time"
+    )
     title = f"Share of the {_unit(measures)} held \u00b7 {words}"
     return Chart(title, SINCE, Axis("share", "%", low=0.0, high=100.0), tuple(layers), height=300)
 
 
 def jain_index(fairness: pd.DataFrame) -> float | None:
-    """Jain's index of what tenants held by weight while they competed; None when fewer than two did."""
+    """Return Jain's index of the tenants' weighted resources while they competed; None if fewer than two did."""
     competed = fairness.loc[fairness["contended_s"] > 0, "per_demand"].dropna().to_numpy(dtype=float)
     return jain(competed) if len(competed) > 1 else None
 
@@ -277,7 +280,7 @@ def _waiting(measures: Measures, tenants: list[str]) -> Chart:
 
 def _waits(measures: Measures, tenants: list[str]) -> Chart:
     by_name = {step.name: step for step in measures.steps}
-    # the wait in a queue where there is one, else that of pods for a node
+    # the wait in a queue if there is one, else that of pods for a node
     step = by_name.get("queue_wait") or by_name["scheduling"]
     values = values_of(measures.latencies, step)
     owner = measures.workloads["tenant"].astype("str").to_numpy()

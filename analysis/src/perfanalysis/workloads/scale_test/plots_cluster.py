@@ -1,4 +1,4 @@
-"""Figures of what the cluster did: evictions and preemption, the control plane."""
+"""Figures of the cluster: evictions and preemption, the control plane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_PAIRS = 12
 
 
 def evictions_figure(measures: Measures, window: Window) -> Figure:
-    """How many over time, by priorities, and the time to a new node; nothing without evictions."""
+    """Return evictions over time, by priorities, and the time to a new node; empty without evictions."""
     table = measures.evictions
     if not len(table):
         return Figure("evictions", EVICTIONS, "", ())
@@ -39,9 +39,9 @@ def evictions_figure(measures: Measures, window: Window) -> Figure:
 
 
 def _caption(table: pd.DataFrame, preempted: NDArray[np.bool_]) -> str:
-    text = f"{len(table)} evictions, {int(preempted.sum())} of them to make place for other workloads."
+    text = f"{len(table)} evictions, {int(preempted.sum())} of them to make room for other workloads."
     again = int(table["rescheduled_s"].notna().sum())
-    return f"{text} Replacements of {again} of them were bound to a node: below, how long after the eviction."
+    return f"{text} {again} of them had a replacement bound to a node: below, the time since the eviction."
 
 
 def _so_far(times: NDArray[np.float64], window: Window, label: str, colour: int) -> Layer:
@@ -77,7 +77,7 @@ def _rescheduling(times: NDArray[np.float64], values: NDArray[np.float64]) -> li
 def rescheduling_by_submission(
     measures: Measures, window: Window
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """When the workload of each eviction was sent, and the time to a new node; None when no replacement had one."""
+    """Return when the workload of each eviction was sent, and the time to a new node; None without a replacement."""
     table = measures.evictions[measures.evictions["rescheduling_s"].notna()]
     if not len(table):
         return None
@@ -91,13 +91,13 @@ def rescheduling_by_submission(
 CONTROL_PLANE = "Control plane"
 MIB = 2.0**20
 COMPONENTS = {"kube-apiserver": 0, "etcd": 1, "kube-scheduler": 2, "kube-controller-manager": 3}
-"""Each has the same colour in every chart; others take the following ones."""
+"""Each has the same colour in every chart; others have the following colours."""
 TEST_COLOUR = 8
 MOST_LINES, MOST_LATENCIES = 8, 24
 
 
 def control_plane_figure(measures: Measures, window: Window) -> Figure:
-    """CPU, memory, requests and queues over time, latencies below; nothing where nothing was scraped."""
+    """Return CPU, memory, requests and queues over time, latencies below; empty if nothing was scraped."""
     series = measures.control_plane_series
     cores, mib = Axis("cores", low=0.0), Axis("MiB", low=0.0)
     per_second, requests = Axis("requests per second", low=0.0), Axis("requests", low=0.0)
@@ -113,14 +113,15 @@ def control_plane_figure(measures: Measures, window: Window) -> Figure:
     latencies = _latencies(measures.control_plane_measures)
     rows = (*in_rows(shown), *(((latencies,),) if latencies is not None else ()))
     caption = (
-        "From the programs' own metrics; shaded: the test, from the first submission to the last end. Rates hold for "
-        "the time since the scrape before. Latencies are estimated within the buckets of histograms, over all scrapes."
+        "From the programs' own metrics; shaded: the test, from the first submission to the last end. Rates "
+        "are means since the previous scrape. Latencies are estimated within the buckets of histograms, over "
+        "all scrapes."
     )
     return Figure("control_plane", CONTROL_PLANE, caption, rows)
 
 
 def _lines(rows: pd.DataFrame, window: Window, factor: float) -> tuple[Layer, ...]:
-    """A line for each name in the column `line`, in the order of their largest values."""
+    """Return a line for each name in the column `line`, in the order of their largest values."""
     peaks: pd.Series[float] = rows.groupby("line")["value"].max().sort_values(ascending=False, kind="stable")
     others = iter(range(len(COMPONENTS), 12))
     layers = []
@@ -135,14 +136,14 @@ def _lines(rows: pd.DataFrame, window: Window, factor: float) -> tuple[Layer, ..
 def _over_time(
     series: pd.DataFrame, window: Window, by: str, measure: str, title: str, axis: Axis, factor: float = 1.0
 ) -> Chart | None:
-    """A measure with a line for each component or for each detail; None where nothing was scraped of it."""
+    """Return a measure with a line for each component or for each detail; None if it was not scraped."""
     rows = series[(series["measure"] == measure) & (series["detail"].notna() == (by == "detail"))]
     rows = rows.assign(line=rows[by].astype("str"))
     return Chart(title, WHOLE, axis, _lines(rows, window, factor), height=240) if len(rows) else None
 
 
 def _latencies(table: pd.DataFrame) -> Chart | None:
-    """Median and P99 of each histogram, on one logarithmic axis."""
+    """Return median and P99 of each histogram, on one logarithmic axis."""
     rows = table[(table["unit"] == "seconds") & (table["value"] > 0)]
     of_rows = zip(rows["component"], rows["measure"], rows["detail"], strict=True)
     rows = rows.assign(name=[_latency_name(*of) for of in of_rows])

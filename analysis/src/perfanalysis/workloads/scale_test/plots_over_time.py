@@ -20,7 +20,7 @@ SINCE = Axis("time since the first submission", "s", low=0.0)
 SUBMITTED = Axis("time of submission, since the first", "s", low=0.0)
 EVICTED = Axis("time of the eviction, since the first submission", "s", low=0.0)
 WHOLE = Axis("time since the first submission", "s")
-"""Of what was seen before the first submission too."""
+"""Including observations before the first submission."""
 
 
 CHANGES = (
@@ -28,9 +28,9 @@ CHANGES = (
     ("node cordoned", ("cordoned",), 7),
     ("node back", ("ready", "created", "uncordoned"), 11),
 )
-"""How changes of nodes are marked in the figures over time: label, changes, colour."""
+"""How figures over time mark changes of nodes: label, changes, colour."""
 CLOSEST = 500
-"""Parts of the test's time of which each is marked once, however many nodes changed in it."""
+"""Parts of the test's time with at most one mark each, however many nodes changed."""
 TITLE = "Occupation of the nodes"
 ROW_PIXELS, LEAST_PIXELS, MOST_PIXELS = 22, 110, 420
 FRAME_PIXELS = 60
@@ -38,7 +38,7 @@ FRAME_PIXELS = 60
 
 
 def occupation_figure(measures: Measures, window: Window) -> Figure:
-    """A heat map: a row for each node, or for as many nodes as the caption says."""
+    """Return a heat map: a row for each node, or for a group of nodes as in the caption."""
     found = measures.occupation
     if found is None:
         return Figure("nodes", TITLE, "", ())
@@ -54,21 +54,23 @@ def occupation_figure(measures: Measures, window: Window) -> Figure:
 
 
 def _nodes_caption(found: Occupation) -> str:
-    what = "GPUs of pods bound to it and not ended, of the GPUs it has" if found.of_gpus else "pods bound and not ended"
+    what = (
+        "GPUs of pods bound to it and not ended, relative to its GPUs" if found.of_gpus else "pods bound and not ended"
+    )
     if found.nodes_per_row == 1:
-        text = f"Every row is a node. A cell is the exact mean, over its interval, of {what}."
+        text = f"Each row is a node. A cell is the exact mean of {what} over its interval."
     else:
         text = (
-            f"Every row stands for {found.nodes_per_row} nodes that follow each other by name (the last row may have "
-            f"fewer). A cell is the exact mean, over these nodes and its interval, of {what}."
+            f"Each row is a group of {found.nodes_per_row} nodes with consecutive names (the last group may "
+            f"be smaller). A cell is the exact mean of {what} over these nodes and its interval."
         )
     if found.elsewhere:
-        text += f" Not in it: {found.elsewhere} pods on nodes that were not there at the start, or have no GPUs."
+        text += f" Not shown: {found.elsewhere} pods on nodes that did not exist at the start, or have no GPUs."
     return text
 
 
 def node_moments(measures: Measures) -> tuple[Layer, ...]:
-    """When nodes went, were cordoned, or came back, as lines for figures over time."""
+    """Return when nodes were removed, cordoned, or returned, as lines for figures over time."""
     table, window = measures.node_changes, measures.window
     if window is None or not len(table):
         return ()
@@ -83,9 +85,9 @@ def node_moments(measures: Measures) -> tuple[Layer, ...]:
 
 
 def requested_rate(recording: Document, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Corners of the line of the rate (seconds since the first submission, workloads a second) up to an end.
+    """Return corners of the line of the rate (seconds since the first submission, workloads per second) up to an end.
 
-    None where no rate was asked for: as fast as possible, in batches, or by a trace.
+    None if no rate was set: as fast as possible, in batches, or by a trace.
     """
     client = mapping(recording.get("client"))
     phases = [phase for phase in listing(client.get("phases")) if _is_phase(phase)]
@@ -99,7 +101,7 @@ def requested_rate(recording: Document, end: float) -> tuple[NDArray[np.float64]
         ends += [began, began + length]
         of_ends += [first, last]
         began += length
-    # the last phase's last rate lasts on
+    # the last phase keeps its last rate
     times, rates = np.array([*ends, max(end, began)]), np.array([*of_ends, of_ends[-1]], dtype=float)
     kept = times < end
     return np.append(times[kept], end), np.append(rates[kept], np.interp(end, times, rates))
@@ -116,7 +118,7 @@ GRID_POINTS = 400
 
 
 def ramp_figure(measures: Measures, window: Window) -> Figure:
-    """Rates above, with the steady part of the test; progress and workloads running at once below."""
+    """Return rates above, with the steady part of the test; progress and running workloads below."""
     table = measures.throughput
     width = float(table["width_s"].iloc[0])
     edges = np.append(table["time_s"].to_numpy(dtype=float), table["time_s"].iloc[-1] + width)
@@ -135,30 +137,31 @@ def ramp_figure(measures: Measures, window: Window) -> Figure:
         (Chart(f"Rates{_steady_words(measures)}", SINCE, per_second, layers, height=320),),
         (
             Chart("Progress", SINCE, counted, totals, height=260),
-            Chart("Running at once", SINCE, counted, (*marks, running), height=260),
+            Chart("Concurrently running", SINCE, counted, (*marks, running), height=260),
         ),
     )
     return Figure("ramp", "Ramp and throughput", _ramp_caption(measures, width), rows)
 
 
 def _ramp_caption(measures: Measures, width: float) -> str:
-    text = f"Rates are counted in intervals of {width:g} s. Progress: how many had come so far."
+    text = f"Rates are counted in intervals of {width:g} s. Progress: workloads that had reached each state."
     if measures.ramp is not None:
         text += (
-            " Steady: from when the number running first reaches 90\u00a0% of its plateau until it last leaves it; the "
-            "plateau is what is not exceeded in 90\u00a0% of the time in which anything ran."
+            " Steady: from the time when the number of running workloads first reaches 90\u00a0% of its "
+            "plateau until it last drops below; the plateau is not exceeded in 90\u00a0% of the time in which "
+            "any workload ran."
         )
     return text
 
 
 def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
-    """Counts per second, the last repeated so that its interval is drawn to its end."""
+    """Return counts per second, the last repeated so that its interval is drawn to its end."""
     rates = counts.to_numpy(dtype=float) / width
     return np.append(rates, rates[-1])
 
 
 def steady_layers(measures: Measures, window: Window) -> tuple[Layer, ...]:
-    """The steady part of the test as a span of time; nothing where there is none."""
+    """Return the steady part of the test as a span of time; empty if there is none."""
     ramp = measures.ramp
     if ramp is None or ramp.steady_to <= ramp.steady_from:
         return ()

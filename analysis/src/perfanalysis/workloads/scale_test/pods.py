@@ -1,4 +1,4 @@
-"""One row per pod on the client's clock, and pods and workloads that the test itself deleted and made anew."""
+"""One row per pod on the client's clock, and pods and workloads that the test itself deleted and replaced."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PODS = TableSpec(
 
 
 def pods_table(transitions: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table PODS; pods of no workload are left out."""
+    """Return the table PODS; pods of no workload are left out."""
     several = len(workloads["namespace"].cat.remove_unused_categories().cat.categories) > 1
     transitions = transitions.assign(workload=workload_keys(transitions, "workload", several=several))
     rows = transitions[(transitions["kind"] == "Pod") & transitions["workload"].notna()].sort_values("seen_s")
@@ -56,27 +56,27 @@ def pods_table(transitions: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFra
 
 
 def _times(rows: pd.DataFrame, codes: Any, count: int, chosen: Any) -> Any:
-    """First time per pod among the chosen rows; rows ascend in time, so writing them backwards leaves the first."""
+    """Return the first time per pod among the selected rows; rows ascend in time, so writing backwards keeps it."""
     times = np.full(count, np.nan)
     times[codes[chosen][::-1]] = rows["seen_s"].to_numpy()[chosen][::-1]
     return times
 
 
 def _texts(values: pd.Series[Any], codes: Any, count: int, chosen: Any) -> Any:
-    """As `_times` for a text column."""
+    """Return `_times` for a text column."""
     places = np.full(count, -1)
     places[codes[chosen][::-1]] = values.cat.codes.to_numpy()[chosen][::-1]
     return pd.Categorical.from_codes(places, categories=values.cat.categories)
 
 
 def places_of(names: pd.Series[Any], workloads: pd.DataFrame) -> Any:
-    """The row of each named workload in the table of workloads; -1 for none."""
+    """Return the row of each named workload in the table of workloads; -1 for none."""
     rows = pd.Index(workloads["workload"].astype("str")).get_indexer(names.cat.categories.astype("str"))
     return np.where(names.cat.codes >= 0, rows[names.cat.codes], -1) if len(rows) else np.full(len(names), -1)
 
 
 def _gpus(workloads: pd.DataFrame, owner: Any) -> Any:
-    """GPUs per pod: the workload's, spread evenly over its pods."""
+    """Return GPUs per pod: the workload's, spread evenly over its pods."""
     share = np.append((workloads["gpus"] / workloads["pods"]).to_numpy(dtype=float), np.nan)
     return share[owner]
 
@@ -90,10 +90,10 @@ ROUNDS = TableSpec(
         Column("round", "integer", "the round"),
         Column("submitted", "integer", "workloads sent in it", "workloads"),
         Column("deleted", "integer", "workloads that the test deleted in it", "workloads"),
-        Column("failed_deletions", "integer", "deletions that were refused or not answered", "workloads"),
+        Column("failed_deletions", "integer", "deletions that were refused or had no response", "workloads"),
         Column("completed", "integer", "of those sent in it, completed", "workloads"),
         *(
-            Column(f"{step}_{given}_s", "number", f"{given} of {step} of those sent in it; null for too few", "s")
+            Column(f"{step}_{given}_s", "number", f"{given} of {step} of those sent in it; null if too few", "s")
             for step in STEPS
             for given in GIVEN
         ),
@@ -102,7 +102,7 @@ ROUNDS = TableSpec(
 
 
 def deletions(tables: ScaleTestTables, workloads: pd.DataFrame) -> NDArray[np.float64]:
-    """When the test sent the deletion of each workload, in seconds since the epoch; NaN for those it did not delete."""
+    """Return when the test sent the deletion of each workload, in seconds since the epoch; NaN for others."""
     several = len(workloads["namespace"].cat.remove_unused_categories().cat.categories) > 1
     rows = tables.churn[tables.churn["outcome"] == "deleted"]
     places = places_of(workload_keys(rows, "name", several=several), workloads)
@@ -112,17 +112,17 @@ def deletions(tables: ScaleTestTables, workloads: pd.DataFrame) -> NDArray[np.fl
 
 
 def churned_by_test(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.Series[Any]:
-    """Which workloads the test deleted to put others in their place, before they had ended by themselves."""
+    """Return which workloads the test deleted to replace them, before they had ended by themselves."""
     sent = deletions(tables, workloads)
     ended = workloads[["completed_s", "failed_s"]].min(axis=1).to_numpy(dtype=float)
-    # a deletion makes the pods of a workload fail, and the workload may say so before it goes
+    # a deletion makes the pods of a workload fail, and the workload may report it before it is removed
     return pd.Series(~np.isnan(sent) & ~(ended <= sent), index=workloads.index)
 
 
 def rounds_table(
     tables: ScaleTestTables, workloads: pd.DataFrame, latencies: pd.DataFrame, method: Method
 ) -> pd.DataFrame:
-    """The table ROUNDS; empty without churn."""
+    """Return the table ROUNDS; empty without churn."""
     if not len(tables.churn):
         return ROUNDS.empty()
     sent = workloads["round"].fillna(0).astype("int64").to_numpy()

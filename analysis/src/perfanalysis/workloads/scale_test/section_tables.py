@@ -1,4 +1,4 @@
-"""Tables of a scale test's report that are no derived table: the control plane's measures, and formulas."""
+"""Tables of a scale test's report that are not derived tables: the control plane's measures, and formulas."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from perfanalysis.workloads.shown import value_cell
 
 
 def control_plane_table(measures: Measures) -> Table:
-    """What the control plane's metrics say, in units for readers."""
+    """Return the control plane's metrics, in units for readers."""
     fields = (
         Field("Component"),
         Field("Measure"),
         Field("Of"),
         Field("Statistic"),
         Field("Value", "number"),
-        Field("From", "number", help="values, or scrapes, that it was made from"),
+        Field("From", "number", help="number of values or scrapes it was computed from"),
     )
     rows = tuple(
         (
@@ -48,7 +48,7 @@ SECONDS_AN_HOUR, SECONDS_A_MINUTE = 3600, 60
 
 @dataclass(frozen=True)
 class Formula:
-    """A measure: its name for readers, its KPI, how it is reckoned."""
+    """A measure: its name for readers, its KPI, its formula."""
 
     label: str
     kpi: str
@@ -72,14 +72,20 @@ FORMULAS = (
     Formula(
         "Start-order inversions",
         "start_inversions",
-        "pairs (a, b) of one tenant, priority and size: a answered before b was sent, and b bound before a",
+        (
+            "pairs (a, b) of one tenant, priority and size: the response to a came before b was sent, and b was "
+            "bound before a"
+        ),
     ),
     Formula(
         "Preemptions",
         "preemptions",
-        "evictions for another workload: for its priority, by the scheduler or by Kueue, or for what its queue lent",
+        (
+            "evictions for another workload: by priority, by the scheduler or by Kueue, or to reclaim what its "
+            "queue had lent"
+        ),
     ),
-    Formula("Reclaims", "reclaims", "preemptions of which the event names a preemptor of another tenant"),
+    Formula("Reclaims", "reclaims", "preemptions whose event names a preemptor of another tenant"),
     Formula("Scheduled in the ramp", "ramp_scheduling_rate", "workloads fully scheduled in the ramp / its length"),
     Formula(
         "Scheduled in the steady part",
@@ -100,7 +106,7 @@ FORMULAS = (
 
 
 def formulas_table(kpis: Iterable[KpiValue]) -> Table:
-    """Every measure with its value, or with the reason why there is none."""
+    """Return every measure with its value, or with the reason why there is none."""
     found = {kpi.name: kpi for kpi in kpis}
     fields = (Field("Measure"), Field("Value", "number"), Field("Formula"))
     rows = tuple((Cell(one.label), _kpi_cell(found, one.kpi), Cell(one.formula)) for one in FORMULAS)
@@ -115,7 +121,7 @@ def _kpi_cell(found: Mapping[str, KpiValue], name: str) -> Cell:
 
 
 def _in_other_words(value: float, unit: str) -> str:
-    """The same by the minute or by the hour, as schedulers and GPUs are spoken of."""
+    """Return the same per minute or per hour, the usual units of schedulers and GPUs."""
     if unit == "workloads/s":
         return f"{number(SECONDS_A_MINUTE * value)} a minute"
     return f"{number(value / SECONDS_AN_HOUR)} GPU-hours" if unit == "GPU-seconds" else ""

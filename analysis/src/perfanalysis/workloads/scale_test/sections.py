@@ -33,11 +33,11 @@ from perfanalysis.workloads.scale_test.section_tables import formulas_table
 from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, LatencyStep
 from perfanalysis.workloads.shown import data_table, value_cell
 
-NOTHING = Note("Nothing was submitted or seen, so there is nothing to draw.")
+NOTHING = Note("Nothing was submitted or seen: nothing to draw.")
 
 
 def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
-    """All sections of one recording, in reading order; what did not occur (queues, evictions, …) has none."""
+    """Return all sections of one recording, in reading order; without absent features (queues, …)."""
 
     def figures(make: Callable[[Measures, Window], Figure]) -> tuple[Figure | Note, ...]:
         if measures.window is None:
@@ -52,9 +52,11 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section(
             "percentiles",
             "Percentiles",
-            "By the client's clock, from every workload that reached both ends of a step. "
-            f"{STATED[measures.method]} Below each value its 95\u00a0% bootstrap interval; where there is none, "
-            "point at the words to see why.",
+            (
+                "By the client's clock, from every workload that reached both ends of a step. "
+                f"{STATED[measures.method]} Below each value is its 95\u00a0% bootstrap interval; if it is "
+                "missing, point at the words for the reason."
+            ),
             (percentile_table(measures), server_table(measures), anomaly_block(measures)),
         ),
         Section("distributions", "Distributions", "", figures(lambda of, _: plots.distribution_figure(of))),
@@ -75,7 +77,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
 
 
 def _shown(measures: Measures, title: str, spec: TableSpec, chosen: pd.DataFrame | None = None) -> tuple[Table, ...]:
-    """A derived table, or the rows chosen of it; nothing where there are none."""
+    """Return a derived table, or its selected rows; empty if there are none."""
     frame = getattr(measures, spec.name) if chosen is None else chosen
     note = STATED[measures.method] if any(column.name.endswith(("p50_s", "p99_s")) for column in spec.columns) else ""
     return (data_table(title, frame, spec.columns, note),) if len(frame) else ()
@@ -106,10 +108,10 @@ def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure |
 
 
 def _answers(measures: Measures) -> tuple[Table | Note, ...]:
-    """The API server's final answers, and all requests."""
-    nobody = Note("No submissions were recorded here: the workloads were submitted by someone else.")
+    """Return the API server's final responses, and all requests."""
+    nobody = Note("No submissions were recorded: another program submitted the workloads.")
     return (
-        *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
+        *(_shown(measures, "Final responses to the submitter", api_latency.ANSWERS) or (nobody,)),
         *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
     )
 
@@ -117,19 +119,19 @@ def _answers(measures: Measures) -> tuple[Table | Note, ...]:
 def _if_any(
     measures: Measures, marks: tuple[str, ...], make: Callable[[Measures, Window], Figure]
 ) -> tuple[Figure | Note, ...]:
-    """The figure, where what it shows occurred."""
+    """Return the figure if it has content."""
     figure = make(measures, measures.window) if measures.window is not None else None
     return (_drawn(figure, marks),) if figure is not None and figure.rows else ()
 
 
 def _drawn(figure: Figure, marks: tuple[str, ...]) -> Figure | Note:
     if not any(chart.layers for row in figure.rows for chart in row):
-        return Note(f"{figure.title}: no workload has come far enough to be drawn.")
+        return Note(f"{figure.title}: no workload reached a state to draw.")
     return replace(figure, marks=marks)
 
 
 def percentile_table(measures: Measures) -> Table:
-    """Statistics of each step on the client's clock, with intervals."""
+    """Return statistics of each step on the client's clock, with intervals."""
     fields = (
         Field("Step", help="from one milestone to another"),
         *(Field(statistic.upper() if statistic != "max" else "Max", "number") for statistic in STATISTICS),
@@ -149,19 +151,19 @@ def _percentile_row(measures: Measures, step: LatencyStep) -> tuple[Cell, ...]:
 
 
 def server_table(measures: Measures) -> Table:
-    """The same by the server's stamps, beside the client's, with the resolution that limits them."""
+    """Return the same by the server's timestamps, next to the client's, with the resolution that limits them."""
     fields = (
         Field("Step"),
         Field("P50, client", "number"),
         Field("P50, server", "number"),
         Field("P99, client", "number"),
         Field("P99, server", "number"),
-        Field("Resolution, server", "number", help="sum of both stamps' resolutions"),
+        Field("Resolution, server", "number", help="sum of the resolutions of both timestamps"),
     )
     rows = tuple(_server_row(measures, step) for step in measures.steps if step.name != "answer")
-    note = "The server stamps most conditions with whole seconds; a step shorter than the resolution cannot be told. "
+    note = "The server rounds most timestamps to whole seconds; a step shorter than the resolution cannot be measured. "
     note += STATED[measures.method]
-    return Table("Client's clock beside the server's stamps", fields, rows, note)
+    return Table("Client's clock and server's timestamps", fields, rows, note)
 
 
 def _server_row(measures: Measures, step: LatencyStep) -> tuple[Cell, ...]:
@@ -180,7 +182,7 @@ def _duration_cell(value: float | None, reason: str) -> Cell:
 
 
 def anomaly_block(measures: Measures) -> Table | Note:
-    """Missing and negative latencies by cause."""
+    """Return missing and negative latencies by cause."""
     table = measures.anomalies
     if not len(table):
         return Note("Every workload reached every milestone, and no latency is negative beyond its resolution.")
@@ -196,11 +198,11 @@ def anomaly_block(measures: Measures) -> Table | Note:
         for row in table.to_dict("records")
     )
     fields = (Field("Step"), Field("Clock"), Field("Problem"), Field("Cause"), Field("Workloads", "number"))
-    return Table(ANOMALIES_TITLE, fields, rows, "Negative values are kept as they are, never clipped.")
+    return Table(ANOMALIES_TITLE, fields, rows, "Negative values are kept unchanged, never clipped.")
 
 
 def accounting_table(measures: Measures) -> Table:
-    """Where every workload went, as recounted here and as the recorder stated."""
+    """Return where every workload ended, as counted again here and as the recorder stated."""
     table = measures.data_quality
     names = ("completed", "failed", "churned", "deleted", "unseen", "unfinished")
     parts = {name: getattr(measures.accounting, name) for name in names}
@@ -211,7 +213,7 @@ def accounting_table(measures: Measures) -> Table:
 
 
 def failure_blocks(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:
-    """Failures as bars, and with Warning events as a table."""
+    """Return failures as bars, and with Warning events as a table."""
     if not len(measures.failures):
         return (Note("No submission, workload or pod failed, and no Warning event was seen."),)
     table = _shown(measures, "Failures by cause", outcomes.FAILURES)

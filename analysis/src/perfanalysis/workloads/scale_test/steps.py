@@ -1,4 +1,4 @@
-"""Steps between milestones: latencies with their resolution, what is missing, what is negative and why."""
+"""Steps between milestones: latencies with their resolution, and reasons of missing and negative ones."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class LatencyStep:
 
     @property
     def formula(self) -> str:
-        """The step as a difference of milestones."""
+        """Return the step as a difference of milestones."""
         return f"{BY_NAME[self.end].label} \u2212 {BY_NAME[self.start].label}"
 
     @property
     def optional(self) -> tuple[Milestone, ...]:
-        """Its ends that a recording may have none of."""
+        """Return its ends that may be missing in a recording."""
         return tuple(BY_NAME[name] for name in (self.start, self.end) if BY_NAME[name].absent)
 
 
@@ -88,8 +88,8 @@ LATENCIES = TableSpec(
             for step in STEPS
             for column in (
                 Column(f"{step.name}_s", "number", f"{step.formula}, on the client's clock", "s"),
-                Column(f"{step.name}_server_s", "number", f"{step.formula}, by the server's stamps", "s"),
-                Column(f"{step.name}_resolution_s", "number", "sum of the resolutions of both server stamps", "s"),
+                Column(f"{step.name}_server_s", "number", f"{step.formula}, by the server's timestamps", "s"),
+                Column(f"{step.name}_resolution_s", "number", "sum of the resolutions of both server timestamps", "s"),
             )
         ),
     ),
@@ -99,12 +99,12 @@ PERCENTILES = TableSpec(
     "Statistics of each step, on both clocks",
     (
         Column("step", "text", "name of the step"),
-        Column("clock", "text", "seen: the client's clock; server: the server's stamps"),
+        Column("clock", "text", "seen: the client's clock; server: the server's timestamps"),
         Column("statistic", "text", "p50, p90, p95, p99 or max"),
         Column("value", "number", "the statistic", "s"),
         Column("low", "number", "lower end of the 95 % bootstrap interval", "s"),
         Column("high", "number", "upper end of the 95 % bootstrap interval", "s"),
-        Column("count", "integer", "values it was made from"),
+        Column("count", "integer", "number of values it was computed from"),
         Column("resolution_s", "number", "median resolution of the values", "s"),
         Column("reason", "text", "why the value or the interval is missing"),
     ),
@@ -125,7 +125,7 @@ ANOMALIES = TableSpec(
 
 
 def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
-    """The table LATENCIES: differences of milestones, neither clipped nor sorted."""
+    """Return the table LATENCIES: differences of milestones, neither clipped nor sorted."""
     columns: dict[str, Any] = {"workload": workloads["workload"]}
     missing = pd.Series(np.full(len(workloads), np.nan), index=workloads.index)
     for step in STEPS:
@@ -135,7 +135,7 @@ def latencies_table(workloads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _latencies_of(workloads: pd.DataFrame, step: LatencyStep, missing: pd.Series[Any]) -> tuple[pd.Series[Any], ...]:
-    """On the client's clock, by the server's stamps, and the sum of the resolutions of these."""
+    """Return latencies on the client's clock and by the server's timestamps, and the latter's resolution."""
     applies = _applies(workloads, step)
     seen = (workloads[f"{step.end}_s"] - workloads[f"{step.start}_s"]).where(applies)
     server_start, start_resolution = _server_end(workloads, step.start)
@@ -146,9 +146,9 @@ def _latencies_of(workloads: pd.DataFrame, step: LatencyStep, missing: pd.Series
 
 
 def _applies(workloads: pd.DataFrame, step: LatencyStep) -> pd.Series[Any]:
-    """Which workloads have such a step at all.
+    """Return which workloads have such a step.
 
-    A step that a recording may lack is that of the kinds of workload of which some reached its ends.
+    An optional step applies to kinds of workload of which some reached its ends.
     """
     applies = pd.Series(True, index=workloads.index)
     if step.several:
@@ -160,18 +160,18 @@ def _applies(workloads: pd.DataFrame, step: LatencyStep) -> pd.Series[Any]:
 
 
 def held(workloads: pd.DataFrame) -> pd.Series[Any]:
-    """Which workloads a queue held back: seen suspended before their start, or queued by Kueue."""
+    """Return which workloads a queue held back: seen suspended before their start, or queued by Kueue."""
     suspended = workloads["suspended_s"].notna() & ~(workloads["started_s"] < workloads["suspended_s"])
     return suspended | workloads["queued_s"].notna()
 
 
 def present_steps(workloads: pd.DataFrame) -> tuple[LatencyStep, ...]:
-    """The steps that occur in a recording."""
+    """Return the steps that occur in a recording."""
     return tuple(step for step in STEPS if absence(workloads, step) is None)
 
 
 def absence(workloads: pd.DataFrame, step: LatencyStep) -> str | None:
-    """Why a step does not occur in a recording; None when it does."""
+    """Return why a step does not occur in a recording; None if it does."""
     if step.several and not (workloads["pods"] > 1).any():
         return ONE_POD
     missing = (one.absent for one in step.optional if not workloads[f"{one.name}_s"].notna().any())
@@ -179,7 +179,7 @@ def absence(workloads: pd.DataFrame, step: LatencyStep) -> str | None:
 
 
 def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
-    """Stamp and resolution of a milestone for server-clock steps; the client's own stamps stand for its requests."""
+    """Return timestamp and resolution of a milestone for server-clock steps; for requests, the client's own."""
     if BY_NAME[name].origin == "client":
         stamps = workloads[f"{name}_s"]
         return stamps, stamps.notna().map({True: SEEN_RESOLUTION_S, False: np.nan}).astype(float)
@@ -187,24 +187,24 @@ def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.
 
 
 def values_of(latencies: pd.DataFrame, step: LatencyStep, clock: Clock = "seen") -> NDArray[np.float64]:
-    """The latencies of a step in seconds, NaN where missing."""
+    """Return the latencies of a step in seconds, NaN if missing."""
     return latencies[f"{step.name}_s" if clock == "seen" else f"{step.name}_server_s"].to_numpy(dtype=float)
 
 
 def _resolution(latencies: pd.DataFrame, step: LatencyStep, clock: Clock, arrival: float) -> NDArray[np.float64]:
-    """Sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
+    """Return the sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
     if clock == "seen":
         return np.full(len(latencies), seen_resolution(step, arrival))
     return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)
 
 
 def seen_resolution(step: LatencyStep, arrival: float) -> float:
-    """Sum of the resolutions of both ends on the client's clock; `arrival` as there."""
+    """Return the sum of the resolutions of both ends on the client's clock; `arrival` as in `_resolution`."""
     return sum(SEEN_RESOLUTION_S if BY_NAME[name].origin == "client" else arrival for name in (step.start, step.end))
 
 
 def step_estimates(latencies: pd.DataFrame, method: Method) -> Estimates:
-    """Statistics of every step on both clocks."""
+    """Return statistics of every step on both clocks."""
     return {
         (step.name, clock): estimates(values_of(latencies, step, clock), method) for step in STEPS for clock in CLOCKS
     }
@@ -216,7 +216,7 @@ def percentiles_table(
     arrival: float = SEEN_RESOLUTION_S,
     present: tuple[LatencyStep, ...] = STEPS,
 ) -> pd.DataFrame:
-    """The table PERCENTILES; `arrival` is the resolution of the times at which objects were seen."""
+    """Return the table PERCENTILES; `arrival` is the resolution of the times at which objects were seen."""
     rows: list[tuple[Any, ...]] = []
     for step in present:
         for clock in CLOCKS:
@@ -232,7 +232,7 @@ def percentiles_table(
 def anomalies_table(
     workloads: pd.DataFrame, latencies: pd.DataFrame, arrival: float = SEEN_RESOLUTION_S
 ) -> pd.DataFrame:
-    """The table ANOMALIES: per step and clock, how many workloads have no value and how many an impossible one."""
+    """Return the table ANOMALIES: per step and clock, the workloads without a value and with an impossible one."""
     rows: list[tuple[str, str, str, str, int]] = []
     for step in present_steps(workloads):
         for cause, count in _missing(workloads, step):
@@ -242,7 +242,7 @@ def anomalies_table(
             resolution = np.nan_to_num(_resolution(latencies, step, clock, arrival), nan=0.0)
             count = int(np.sum(values < -resolution))
             if count:
-                # times of seeing as coarse as the server's stamps are these stamps: no watch was there
+                # times of observation as coarse as the server's timestamps are those timestamps: there was no watch
                 cause = stamped_cause(step) if arrival > SEEN_RESOLUTION_S else negative_cause(step, clock)
                 rows.append((step.name, clock, "negative", cause, count))
     return ANOMALIES.of_rows(rows)
@@ -265,7 +265,7 @@ def _missing(workloads: pd.DataFrame, step: LatencyStep) -> list[tuple[str, int]
 
 
 def stamped_cause(step: LatencyStep) -> str:
-    """Why it is negative in a run that another tool recorded, of which there are stamps of the server alone."""
+    """Return why it is negative in a run that another tool recorded, with only timestamps of the server."""
     origin = BY_NAME[step.start].origin
     return STAMPED_CAUSES[
         "client" if origin == "client" else "pod" if origin in ("first pod", "all pods") else "object"
@@ -273,16 +273,16 @@ def stamped_cause(step: LatencyStep) -> str:
 
 
 def negative_cause(step: LatencyStep, clock: Clock) -> str:
-    """Why a difference of these two milestones can be negative beyond its resolution."""
+    """Return why a difference of these two milestones can be negative beyond its resolution."""
     origins = {BY_NAME[name].origin for name in (step.start, step.end)}
     if BY_NAME[step.end].origin == "scheduler":
-        return "clocks differ, or the watch told of the pod after the scheduler had bound it"
+        return "clocks differ, or the watch reported the pod after the scheduler had bound it"
     if "scheduler" in origins:
-        return "clocks differ, or the watch told of it before the scheduler did"
+        return "clocks differ, or the watch reported it before the scheduler did"
     if step.name == "podgroup_creation":
-        return "the pod group was made before the workload"
+        return "the pod group was created before the workload"
     if clock == "server":
-        return "clocks of client and server differ" if "client" in origins else "server stamps out of order"
+        return "clocks of client and server differ" if "client" in origins else "server timestamps out of order"
     if "client" in origins and len(origins) > 1:
         return "seen before the client sent it"
     watches = {"pods" if origin in ("first pod", "all pods") else origin for origin in origins}

@@ -1,6 +1,6 @@
-"""The tables a scale test records, and those derived from them.
+"""The tables of a scale test's recording, and those derived from them.
 
-What tells workloads and tenants apart in every table of a recording, and the tables of some workloads only.
+Also names that distinguish workloads and tenants in every table, and the tables of selected workloads.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ SUBMISSIONS = TableSpec(
         Column("namespace", "text", "namespace"),
         Column("name", "text", "name of the workload object"),
         Column("queue", "text", "queue it was submitted to, if any", required=False),
-        Column("gpus", "number", "GPUs asked for by all its pods", "GPUs"),
-        Column("pods", "number", "pods it consists of", "pods"),
+        Column("gpus", "number", "GPUs requested by all its pods", "GPUs"),
+        Column("pods", "number", "number of its pods", "pods"),
         Column("sent_s", "time", "when the request was sent", "s since the epoch, UTC"),
-        Column("answered_s", "time", "when the final answer came", "s since the epoch, UTC"),
-        Column("status", "integer", "HTTP status of the final answer"),
+        Column("answered_s", "time", "when the final response was received", "s since the epoch, UTC"),
+        Column("status", "integer", "HTTP status of the final response"),
         Column("outcome", "text", "created, existed or failed"),
-        Column("attempts", "integer", "requests sent for it"),
+        Column("attempts", "integer", "number of requests sent for it"),
         Column("error", "text", "why it failed", required=False),
         Column("priority", "integer", "value of its priority class, if any", required=False),
         Column("submitter", "integer", "process that sent it, from 0", required=False),
         Column("round", "integer", "round of churn it was sent in; 0 is the first submission", required=False),
-        Column("replaces", "integer", "index of the workload whose place it took, if any", required=False),
+        Column("replaces", "integer", "index of the workload that it replaced, if any", required=False),
     ),
 )
 TRANSITIONS = TableSpec(
@@ -48,8 +48,8 @@ TRANSITIONS = TableSpec(
         Column("uid", "text", "uid of the object"),
         Column("workload", "text", "workload it belongs to, if any"),
         Column("transition", "text", "what it became: created, scheduled, running, …"),
-        Column("server_s", "time", "the server's own stamp", "s since the epoch, UTC"),
-        Column("resolution_s", "number", "resolution of the server's stamp", "s"),
+        Column("server_s", "time", "the server's own timestamp", "s since the epoch, UTC"),
+        Column("resolution_s", "number", "resolution of the server's timestamp", "s"),
         Column("node", "text", "node of a pod"),
         Column("reason", "text", "reason given by the cluster"),
     ),
@@ -78,15 +78,15 @@ NODES = TableSpec(
 )
 CHURN = TableSpec(
     "churn",
-    "One row per workload that the test deleted while it ran, to put another in its place",
+    "One row per workload that the test deleted while it ran, to replace it",
     (
         Column("round", "integer", "round of churn, from 1"),
         Column("index", "integer", "index of the workload"),
         Column("namespace", "text", "namespace"),
         Column("name", "text", "name of the workload object"),
         Column("sent_s", "time", "when the deletion was sent", "s since the epoch, UTC"),
-        Column("answered_s", "time", "when it was answered", "s since the epoch, UTC"),
-        Column("status", "integer", "HTTP status of the final answer"),
+        Column("answered_s", "time", "when the response was received", "s since the epoch, UTC"),
+        Column("status", "integer", "HTTP status of the final response"),
         Column("outcome", "text", "deleted, absent or failed"),
         Column("error", "text", "why it failed", required=False),
     ),
@@ -117,7 +117,7 @@ CONTROL_PLANE = TableSpec(
 
 @dataclass(frozen=True)
 class ScaleTestTables:
-    """What a recording holds."""
+    """The contents of a recording."""
 
     submissions: pd.DataFrame = field(metadata={"table": SUBMISSIONS})
     transitions: pd.DataFrame = field(metadata={"table": TRANSITIONS})
@@ -128,7 +128,7 @@ class ScaleTestTables:
 
 
 def several_namespaces(tables: ScaleTestTables) -> bool:
-    """Whether a recording's workloads stand in more than one namespace."""
+    """Return whether a recording's workloads are in more than one namespace."""
     submitted = tables.submissions["namespace"]
     seen = tables.transitions["namespace"][tables.transitions["workload"].notna()]
     found = {str(name) for names in (submitted, seen) for name in names.cat.remove_unused_categories().cat.categories}
@@ -136,7 +136,7 @@ def several_namespaces(tables: ScaleTestTables) -> bool:
 
 
 def workload_keys(frame: pd.DataFrame, column: str, *, several: bool) -> pd.Series[Any]:
-    """A workload's name, with the namespace before it when there are several; null where the column is."""
+    """Return a workload's name, with the namespace before it if there are several; null if the column is."""
     if not several:
         return frame[column]
     spaces, names = frame["namespace"].cat, frame[column].cat
@@ -152,7 +152,7 @@ def workload_keys(frame: pd.DataFrame, column: str, *, several: bool) -> pd.Seri
 
 
 def tenants(queue: pd.Series[Any], namespace: pd.Series[Any]) -> pd.Series[Any]:
-    """Whose work each row is: its queue, else its namespace; a queue's namespace stands before it where it must."""
+    """Return the tenant of each row: its queue, else its namespace; with the queue's namespace if needed."""
     spaces, queues = namespace.astype("object"), queue.astype("object")
     known = pd.DataFrame({"queue": queues, "namespace": spaces}).dropna().drop_duplicates()
     ambiguous = known["queue"].value_counts()
@@ -162,9 +162,9 @@ def tenants(queue: pd.Series[Any], namespace: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def select(tables: ScaleTestTables, selection: Selection) -> tuple[ScaleTestTables, str]:
-    """The chosen workloads with all that was recorded of them, and a phrase that says which they are.
+    """Return the selected workloads with all their recorded data, and a phrase that describes the selection.
 
-    What belongs to no workload (nodes, the control plane) stays whole.
+    Data of no workload (nodes, the control plane) stays complete.
     """
     several = several_namespaces(tables)
     submitted = workload_keys(tables.submissions, "name", several=several)
@@ -184,7 +184,7 @@ def select(tables: ScaleTestTables, selection: Selection) -> tuple[ScaleTestTabl
 
 
 def _in_order(tables: ScaleTestTables, submitted: pd.Series[str], watched: pd.Series[str]) -> list[str]:
-    """Every workload by the time of its submission; where nobody recorded it, by when it was first seen."""
+    """Return every workload by the time of its submission; if that was not recorded, by its first observation."""
     sent = pd.Series(tables.submissions["sent_s"].to_numpy(), index=submitted.astype("object"))
     sent = sent[~sent.index.duplicated(keep="last")]
     known = watched.notna()

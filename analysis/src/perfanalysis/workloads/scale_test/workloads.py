@@ -25,14 +25,14 @@ from perfanalysis.workloads.scale_test.milestones import (
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables, several_namespaces, tenants, workload_keys
 
 Times = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.float64]"]
-"""Seen on the client's clock, the server's stamp, the stamp's resolution."""
+"""Seen on the client's clock, the server's timestamp, the timestamp's resolution."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows in the order of time: the place of the workload, the object, the word (as a code), and the times.
+    """Rows in the order of time: the index of the workload, the object, the word (as a code), and the times.
 
-    Large recordings have a million rows: each array is made once and nothing of them is copied.
+    Large recordings have a million rows: each array is created once and never copied.
     """
 
     place: NDArray[np.int32]
@@ -43,13 +43,13 @@ class Stream:
     times: Times
 
     def first(self, word: str, count: int) -> Times:
-        """The first time of a word, for each of `count` workloads; NaN where it has none."""
+        """Return the first time of a word, for each of `count` workloads; NaN if it has none."""
         chosen = self._of(word)
         places, first = np.unique(self.place[chosen], return_index=True)
         return self._spread(places, chosen[first], count)
 
     def last_needed(self, word: str, needed: NDArray[np.float64]) -> Times:
-        """When as many objects as needed had reached a word, each counted once, at its first time."""
+        """Return when as many objects as needed had reached a word, each counted once, at its first time."""
         chosen = self._once_each(word)
         places = self.place[chosen]
         by_place = np.argsort(places, kind="stable")
@@ -59,7 +59,7 @@ class Stream:
         return self._spread(ordered[hit], chosen[by_place[hit]], len(needed))
 
     def objects(self, word: str, count: int) -> NDArray[np.float64]:
-        """How many objects reached a word, for each workload; NaN where none did."""
+        """Return how many objects reached a word, for each workload; NaN if none did."""
         seen = np.bincount(self.place[self._once_each(word)], minlength=count).astype(float)
         return np.where(seen > 0, seen, np.nan)
 
@@ -81,7 +81,7 @@ class Stream:
 
 @lru_cache(maxsize=1)
 def nothing(count: int) -> Times:
-    """What nobody reached: one array for all of it, which cannot be written."""
+    """Return the column of a milestone that no workload reached: one shared, read-only array."""
     missing = np.full(count, np.nan)
     missing.setflags(write=False)
     return missing, missing, missing
@@ -89,18 +89,18 @@ def nothing(count: int) -> Times:
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a table, and what some of their words are called among milestones (all, when nothing is given)."""
+    """Some rows of a table, and the milestones' names for some of their words (all, if none are given)."""
 
     rows: NDArray[np.bool_]
     names: Mapping[str, str] | None = None
 
 
 def stream(frame: pd.DataFrame, place: NDArray[np.int32], parts: Sequence[Rows], *, word: str, of: str) -> Stream:
-    """The parts of a table as one stream. `word` and `of` are the columns of the word and the object's identity."""
+    """Join the parts of a table. `word` and `of` are the columns of the word and the object's identity."""
     words = frame[word].cat
     known = {str(name): code for code, name in enumerate(words.categories)}
     given = dict.fromkeys(name for part in parts for name in (part.names or {}).values() if name not in known)
-    # milestones whose names no row bears itself have the codes behind those of the rows
+    # milestones whose names occur in no row have codes after those of the rows
     every = {**known, **{name: len(known) + new for new, name in enumerate(given)}}
     codes = words.codes.to_numpy()
     rows, spoken = [], []
@@ -108,7 +108,7 @@ def stream(frame: pd.DataFrame, place: NDArray[np.int32], parts: Sequence[Rows],
         chosen = np.flatnonzero(part.rows & (place >= 0))
         renamed = [_renamed(str(name), part.names, every) for name in words.categories]
         rows.append(chosen)
-        # the last one is that of rows without a word
+        # the last code means rows without a word
         spoken.append(np.array([*renamed, -1], dtype=np.int16)[codes[chosen]])
     row = np.concatenate(rows)
     times: Any = tuple(frame[name].to_numpy(dtype=float) for name in ("seen_s", "server_s", "resolution_s"))
@@ -124,21 +124,21 @@ def _renamed(name: str, names: Mapping[str, str] | None, every: Mapping[str, int
 
 
 CLAIM_WORDS = {"provisioning": "created", "created": "created", "bound": "bound"}
-"""The scale-test-tool knew the begin of a volume claim by another word."""
+"""The scale-test-tool had another word for the begin of a volume claim."""
 ROLES = ("workload", "intermediate", "pods", *BESIDE.values(), "nothing")
 PARTS = ("s", "server_s", "resolution_s")
 
 
 @dataclass(frozen=True)
 class _Streams:
-    """What reached milestones, by origin, and how many objects make one that all must reach."""
+    """Transitions by the origin of their milestones, and how many objects must reach each."""
 
     streams: dict[Origin, Stream]
     needed: dict[Origin, NDArray[np.float64]]
 
 
 def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
-    """The table WORKLOADS, sorted once by the time of submission (of creation when only watched)."""
+    """Return the table WORKLOADS, sorted by the time of submission (of creation if only watched)."""
     several = several_namespaces(tables)
     keys = workload_keys(tables.submissions, "name", several=several)
     submissions = tables.submissions.assign(workload=keys).drop_duplicates("workload", keep="last")
@@ -167,23 +167,23 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
     columns |= {name: base[name].array[order] for name in ("priority", "round", "submitter")}
     for milestone in MILESTONES:
         times = _times_of(milestone, base, reached)
-        # what nobody reached is one array for all such milestones: sorted, each would be a large copy
+        # milestones that no workload reached share one array: sorted, each would be a large copy
         placed = times if times is nothing(len(base)) else tuple(values[order] for values in times)
         columns |= {f"{milestone.name}_{part}": values for part, values in zip(PARTS, placed, strict=True)}
     return WORKLOADS.conform(pd.DataFrame(columns | _released(columns), copy=False))
 
 
 def _places(names: pd.Series[Any], index: pd.Index[Any]) -> NDArray[np.int32]:
-    """The place of each named workload in the index; -1 for none."""
+    """Return the index of each named workload; -1 for none."""
     known = np.append(index.get_indexer(names.cat.categories.astype("str")), -1).astype(np.int32)
     return np.asarray(known[names.cat.codes])
 
 
 def _roles(transitions: pd.DataFrame, place: NDArray[np.int32], base: pd.DataFrame) -> NDArray[np.int8]:
-    """What each row's object is to its workload, as a place in ROLES.
+    """Return the role of each row's object for its workload, as an index of ROLES.
 
-    A workload's own kind is that of its submission. Of one that was only watched, it is the kind seen first, but not
-    one that other kinds are known to make.
+    A workload's own kind is that of its submission. For one that was only watched, it is the kind seen first, except
+    kinds that other kinds are known to create.
     """
     kinds = transitions["kind"].cat
     codes = kinds.codes.to_numpy()
@@ -229,7 +229,7 @@ def _milestone_streams(
     alone = role("pods") & _bears_its_workloads_name(transitions["name"], names)
     others: tuple[Origin, ...] = ("queue", "intermediate", "pod group")
     streams: dict[Origin, Stream] = {
-        # a pod that bears its workload's name is that workload
+        # a pod with its workload's name is that workload
         "workload": of(Rows(role("workload")), Rows(alone, POD_AS_WORKLOAD)),
         "first pod": pods,
         "all pods": pods,
@@ -244,14 +244,14 @@ def _milestone_streams(
 
 
 def _bears_its_workloads_name(names: pd.Series[Any], workloads: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Compared once for each name, not once for each row."""
+    """Compare once for each name, not once for each row."""
     bare = pd.Index([str(name).rpartition("/")[2] for name in workloads.cat.categories], dtype="object")
     expected = np.append(pd.Index(names.cat.categories.astype("object")).get_indexer(bare), -2)
     return np.asarray(expected[workloads.cat.codes] == names.cat.codes.to_numpy())
 
 
 def _bindings(events: pd.DataFrame, index: pd.Index[Any], *, several: bool) -> Stream:
-    """The scheduler's events of pods bound, at the event's own time: it has microseconds, its arrival has not."""
+    """Return the scheduler's events of bound pods, at the event's own time: it has microseconds, unlike its arrival."""
     bound = ((events["reason"] == "Scheduled") & (events["kind"] == "Pod")).to_numpy()
     place = _places(workload_keys(events, "workload", several=several), index)
     timed = events[["reason", "name", "server_s", "resolution_s"]].assign(seen_s=events["server_s"])
@@ -261,7 +261,7 @@ def _bindings(events: pd.DataFrame, index: pd.Index[Any], *, several: bool) -> S
 def _filled(
     submitted: pd.Series[Any], seen: pd.Series[Any], place: NDArray[np.int32], chosen: NDArray[np.bool_]
 ) -> pd.Series[Any]:
-    """A column of the submission; of workloads that were only watched, the first that was seen of them."""
+    """Return a column of the submission; for workloads that were only watched, the first observed value."""
     values = submitted.astype("object").reset_index(drop=True)
     missing = np.append(values.isna().to_numpy(), False)
     rows = np.flatnonzero(chosen & missing[place])
@@ -281,7 +281,7 @@ def _times_of(milestone: Milestone, base: pd.DataFrame, reached: _Streams) -> Ti
 
 
 def _released(columns: dict[str, Any]) -> dict[str, NDArray[np.float64]]:
-    """When the queue let go of a workload that it held: the start of one that was suspended, else its admission."""
+    """Return when the queue released a workload: the start of a suspended one, else its admission."""
     suspended, started = columns["suspended_s"], columns["started_s"]
     waited = np.isfinite(suspended) & ~(started < suspended)
     queued = np.isfinite(columns["queued_s"])

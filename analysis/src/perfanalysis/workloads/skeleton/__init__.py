@@ -1,1 +1,1 @@
-"""What the flow skeleton records: pods, and how long each took."""
+"""The recordings of the flow skeleton: pods, and how long each took."""

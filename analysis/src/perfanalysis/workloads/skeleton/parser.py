@@ -1,4 +1,4 @@
-"""Read what the command skeleton_start_pods captured."""
+"""Read the files of the command skeleton_start_pods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfanalysis.workloads.kubernetes_objects.pods import pod_row
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each pod of pod.yml, and the measurement of skeleton.yml."""
+    """Return a row for each pod of pod.yml, and the measurement of skeleton.yml."""
     stamps = Stamps()
     pods = [pod_row(convert(one, Item), stamps) for one in source.records("pod.yml")]
     for pod in pods:

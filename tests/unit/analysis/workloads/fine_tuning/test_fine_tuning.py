@@ -36,7 +36,9 @@ def test_kpis_of_hf_trainer(tmp_path: Path) -> None:
     assert analysis.frames["training_throughput"]["samples_per_second"].tolist() == pytest.approx([16 / 3] * 9)
     started, ended = EPOCH + 4.5, EPOCH + 20 + Training(gpus=4).step_time * 40
     assert numbers(analysis, "job_runtime", "job_start_time") == pytest.approx([ended - started, 4.5])
-    assert kpis(analysis)["gpu_memory_max"].reason == ("the log has no memory of a GPU, and nothing monitored the GPUs")
+    assert kpis(analysis)["gpu_memory_max"].reason == (
+        "the log has no GPU memory in the log, and no process monitored the GPUs"
+    )
 
 
 def test_kpis_of_instructlab(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_kpis_of_ray(tmp_path: Path) -> None:
     )
     assert kpis(analysis)["tokens_per_second"].reason == "the log has no count of tokens"
     unknown = analysed(tmp_path, "ray_whole.log", configuration={}, hyper_parameters={})
-    assert kpis(unknown)["samples_per_second"].reason == "the configuration does not tell the batch of a step"
+    assert kpis(unknown)["samples_per_second"].reason == "the configuration does not state the batch of a step"
 
 
 def test_kpis_of_benchmarks(tmp_path: Path) -> None:
@@ -67,7 +69,7 @@ def test_kpis_of_benchmarks(tmp_path: Path) -> None:
     assert [value.name for value in iperf.kpis if value.headline] == ["network_bitrate"]
     overhead = analysed(tmp_path / "b", "ray_overhead.log", mode="ray-benchmark")
     assert numbers(overhead, "network_overhead_time", "network_bitrate") == [612.25, None]
-    assert any("the benchmark says FAILED" in finding.text for finding in overhead.findings)
+    assert any("the benchmark printed FAILED" in finding.text for finding in overhead.findings)
 
 
 def test_truncated_log_has_no_summary(tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_truncated_log_has_no_summary(tmp_path: Path) -> None:
     assert numbers(analysis, "final_loss", "eval_loss", "training_steps") == [2.5, 2.61, 8]
     texts = [finding.text for finding in analysis.findings]
     assert "the job failed: OOMKilled (exit code 137)" in texts
-    assert "records are torn and were left out (3 times)" in texts
+    assert "truncated records were left out (3 times)" in texts
     assert any(text.startswith("GPU out of memory: torch.OutOfMemoryError") for text in texts)
     assert {finding.severity for finding in analysis.findings} == {"warning"}
 
@@ -95,16 +97,16 @@ def test_loss_that_is_not_a_number_is_not_final(tmp_path: Path) -> None:
 def test_constant_timestamps_yield_no_rate(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, "ilab_begun_anew.log")
     assert kpis(analysis)["samples_per_second"].reason == (
-        "the stamps of the first and the last step are equal, or out of order"
+        "the timestamps of the first and the last step are equal or out of order"
     )
     assert len(analysis.frames["training_throughput"]) == 0
     notes = [finding.text for finding in analysis.findings if finding.severity == "note"]
-    assert notes == ["the training was begun anew; only the steps of its last beginning are used"]
+    assert notes == ["the training was restarted; only the steps after the last start are used"]
 
 
 def test_job_without_a_log_has_reasons(tmp_path: Path) -> None:
     for folder, stated, reason in (
-        ("a", {}, "no log of the job holds anything a trainer printed"),
+        ("a", {}, "no log of the job has output of a trainer"),
         ("b", {"outcome": "failed", "reason": "ImagePullBackOff"}, "the job failed: ImagePullBackOff"),
     ):
         analysis = analysed(tmp_path / folder, None, **stated)

@@ -86,7 +86,7 @@ def test_phases_are_listed_and_drawn_side_by_side(tmp_path: Path) -> None:
 
 def test_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
     one, four = together(tmp_path, Training(gpus=1), Training(gpus=4))
-    assert four["throughput_of_reference"].reason == "the run trains in one pass"
+    assert four["throughput_of_reference"].reason == "the run trains in a single phase"
     assert one["throughput_of_reference"].headline is None
     result = analyse_run(write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=4)]), tmp_path / "again")
     assert "phases" not in {figure.name for figure in result.figures}

@@ -22,7 +22,7 @@ from tests.data.synthetic_runs import EPOCH, write_json
 POD = "job-master-0"
 BUSY, HELD = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 BEGAN, ENDED = EPOCH + 10, EPOCH + 16
-WHY_NOT = "nothing monitored the GPUs of the job while it ran"
+WHY_NOT = "no process monitored the GPUs of the job"
 NAMES = ("gpu_usage_mean", "gpu_usage_max", "gpu_memory_mean", "gpu_memory_max")
 
 

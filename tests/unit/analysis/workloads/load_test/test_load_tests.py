@@ -114,9 +114,9 @@ def test_unstated_value_is_null_with_a_reason(tmp_path: Path) -> None:
         tmp_path / "000__t" / "artifacts", Load(requests=9), gpus=1, gpu_product="L4", gpu_hour_prices={"H100": 3.0}
     )
     found = {value.name: value.reason for value in analysed(tmp_path).analyses[0].kpis if value.number is None}
-    assert found["goodput"] == "no limit of a latency was stated (limits)"
-    assert found["cost_per_million_output_tokens"] == "the price table has no L4; it has H100"
-    assert found["ttft_p99"] == "needs 100 values, has 9"
+    assert found["goodput"] == "no latency limit was stated (limits)"
+    assert found["cost_per_million_output_tokens"] == "the price table has no L4; known: H100"
+    assert found["ttft_p99"] == "needs 100 values, found 9"
 
 
 def test_failure_reasons_are_rows_with_times(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_failure_reasons_are_rows_with_times(tmp_path: Path) -> None:
         "ConnectionError(<Connection object at 0x…>: refused)": 2,
         "no": 1,
         "engine died": 1,
-        "status 200, without an answer": 1,
+        "status 200 without a message": 1,
     }
     sent = [one.started for one in requests_of(load) if one.failed]
     first = min(one.started for one in requests_of(load))
@@ -168,12 +168,12 @@ def test_responses_without_streaming_have_no_first_token(tmp_path: Path) -> None
     ("damage", "text"),
     [
         (lambda path: path.unlink(), "the file is missing: guidellm wrote no results"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-900]), "the file cannot be read: it ends in the middle"),
-        (lambda path: path.write_text("{}"), "it is no result of guidellm"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-900]), "the file cannot be read: it is truncated"),
+        (lambda path: path.write_text("{}"), "it is not a result of guidellm"),
         (lambda path: path.write_text('{"benchmarks": [{}]}'), "it has no records of requests"),
         (
             lambda path: edited(path, lambda one: one["benchmarks"][0]["requests"]["successful"][3].update(info=7)),
-            "1 of 200 records are none of requests, and left out",
+            "1 of 200 records are not of requests and were left out",
         ),
     ],
 )

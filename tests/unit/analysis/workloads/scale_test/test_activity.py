@@ -134,5 +134,5 @@ def test_sustained_rate_excludes_ramp_and_tail() -> None:
 
 
 def test_rates_of_too_few_events_have_a_reason() -> None:
-    assert sustained_rate(np.arange(9.0)) == (None, "needs 10 events, has 9")
-    assert sustained_rate(np.full(30, 4.0)) == (None, "all events at one time")
+    assert sustained_rate(np.arange(9.0)) == (None, "needs 10 events, found 9")
+    assert sustained_rate(np.full(30, 4.0)) == (None, "all events at the same time")

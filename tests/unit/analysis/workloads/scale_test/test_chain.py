@@ -76,7 +76,7 @@ def test_binding_reported_late_is_negative_with_its_cause(queued: ScaleTestTable
     workloads = workloads_table(queued)
     table = anomalies_table(workloads, latencies_table(workloads))
     negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")]
-    cause = "clocks differ, or the watch told of it before the scheduler did"
+    cause = "clocks differ, or the watch reported it before the scheduler did"
     assert negative[["step", "cause", "count"]].to_numpy().tolist() == [["bind", cause, 1]]
 
 
@@ -86,7 +86,7 @@ def test_pod_group_created_first_is_marked() -> None:
     workloads = workloads_table(recorded)
     table = anomalies_table(workloads, latencies_table(workloads))
     [row] = table[table["problem"] == "negative"].to_dict("records")
-    assert (row["step"], row["cause"]) == ("podgroup_creation", "the pod group was made before the workload")
+    assert (row["step"], row["cause"]) == ("podgroup_creation", "the pod group was created before the workload")
 
 
 def test_object_between_workload_and_pods() -> None:

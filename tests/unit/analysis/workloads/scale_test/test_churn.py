@@ -52,13 +52,13 @@ def test_lost_nodes_are_named() -> None:
         [10.0, "n7", "ready"],
     ]
     assert lost_nodes(changes) == ("n3", "n7")
-    assert lost_text(changes) == "2 nodes were lost during the test (1 of them to the end): n3, n7"
+    assert lost_text(changes) == "2 nodes were lost during the test (1 of them until the end): n3, n7"
 
 
 def test_many_lost_nodes_are_counted() -> None:
     seen = [node(f"n{number}", word, at) for number in range(7) for word, at in (("not_ready", 1.0), ("ready", 2.0))]
     text = lost_text(node_changes_table(tables([], seen), None))
-    assert text == "7 nodes were lost during the test (all of them came back): n0, n1, n2, n3, n4 and 2 more"
+    assert text == "7 nodes were lost during the test (all of them returned): n0, n1, n2, n3, n4 and 2 more"
 
 
 def test_node_without_a_name_is_not_reported() -> None:

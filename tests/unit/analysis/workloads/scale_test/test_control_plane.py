@@ -38,10 +38,10 @@ def test_percentiles_of_a_histogram() -> None:
 
 
 def test_invalid_percentiles_are_refused() -> None:
-    assert quantile(BOUNDS, np.array([50.0, 90.0, 99.0, 99.0]), 0.99).reason == "needs 100 values, has 99"
+    assert quantile(BOUNDS, np.array([50.0, 90.0, 99.0, 99.0]), 0.99).reason == "needs 100 values, found 99"
     beyond = quantile(BOUNDS, np.array([50.0, 90.0, 95.0, 200.0]), 0.99)
-    assert beyond == Value(None, "lies above the largest bucket, 0.5 s", count=200)
-    assert quantile(np.empty(0), np.empty(0), 0.5).reason == "needs 2 values, has 0"
+    assert beyond == Value(None, "above the largest bucket, 0.5 s", count=200)
+    assert quantile(np.empty(0), np.empty(0), 0.5).reason == "needs 2 values, found 0"
 
 
 def test_restarted_counter_continues_from_zero() -> None:

@@ -104,8 +104,8 @@ def test_etcd_without_disk_sync_has_no_sync_latency() -> None:
     value = evaluate(KPIS, measure(tables([submission("a", 1.0)], [], control_plane=samples), {}, {}))
     reasons = {one.reason for one in value if one.name.startswith("etcd_fsync")}
     assert reasons == {
-        "etcd reported no synchronisation of its log with the disk between the scrapes; in a lab without --fsync there "
-        "is none"
+        "etcd reported no synchronisation of its log with the disk between the scrapes; a lab without --fsync does not "
+        "synchronise"
     }
 
 

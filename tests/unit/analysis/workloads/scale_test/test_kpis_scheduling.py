@@ -29,7 +29,7 @@ def test_preemption_and_rescheduling() -> None:
     assert numbers(found, "evictions", "preemptions", "rescheduled_ratio") == [3.0, 2.0, 2 / 3]
     # 13 s and 6.75 s
     assert (found["rescheduling_p50"].number, found["rescheduling_p50"].count) == (9.875, 2)
-    assert found["rescheduling_p99"].reason == "needs 100 values, has 2"
+    assert found["rescheduling_p99"].reason == "needs 100 values, found 2"
 
 
 def test_jain_indices() -> None:
@@ -69,7 +69,7 @@ def test_lost_nodes_are_counted_if_nodes_were_watched() -> None:
     assert kpis(tables(sent, []))["nodes_lost"].reason == "objects of kind Node were not watched"
     refused = {"not_watched": [{"kind": "Node", "api_version": "v1", "reason": "403 Forbidden"}]}
     told = kpis(tables(sent, []), refused)["nodes_lost"].reason
-    assert told == "objects of kind Node could not be watched: 403 Forbidden"
+    assert told == "could not watch objects of kind Node: 403 Forbidden"
 
 
 def test_absent_steps_have_a_reason() -> None:
@@ -101,5 +101,5 @@ def test_the_control_plane() -> None:
     assert found["etcd_cpu"].number == 3.5
     # of 200 writes 150 took less than 1 ms, the 198th stands 48 of 50 into the bucket up to 4 ms
     assert found["etcd_fsync_p99"].number == pytest.approx(0.001 + 0.003 * 48 / 50)
-    assert found["etcd_memory_peak"].reason == "etcd showed none of it between the scrapes"
+    assert found["etcd_memory_peak"].reason == "etcd reported none of it between the scrapes"
     assert found["apiserver_cpu"].reason == "kube-apiserver was not scraped"

@@ -46,7 +46,7 @@ def test_every_workload_has_exactly_one_outcome() -> None:
     [
         ({"running": 1}, "submitted 6 is not completed + failed + lost + running = 4"),
         ({"lost": 1, "running": 2}, "1 workloads were lost"),
-        ({"completed": 2, "running": 2}, "the recorder counted 2 completed, its recording shows 1"),
+        ({"completed": 2, "running": 2}, "the recorder counted 2 completed, but its recording has 1"),
     ],
 )
 def test_inconsistent_accounting_is_an_error(change: dict[str, int], text: str) -> None:
@@ -86,7 +86,7 @@ def test_failures_by_stage_and_cause() -> None:
         ("submission", "HTTP 403: pods … forbidden: exceeded quota", 1),
         ("workload", "BackoffLimitExceeded", 1),
         ("pod", "OOMKilled", 1),
-        ("pod", "evicted: no reason given", 1),
+        ("pod", "evicted: no reason stated", 1),
         ("pod", "unschedulable: Insufficient nvidia.com/gpu", 1),
         ("warning", "FailedMount", 4),
         ("warning", "NodeNotReady", 1),
@@ -141,7 +141,7 @@ def test_accounting_without_churned_workloads_is_inconsistent() -> None:
     counted = account(workloads_table(tables(SENT, SEEN)), {**STATED, "churned": 2})
     assert [finding.text for finding in accounting_findings(counted, "x")] == [
         "submitted 6 is not completed + failed + lost + running + churned = 8",
-        "the recorder counted 2 churned, its recording shows 0",
+        "the recorder counted 2 churned, but its recording has 0",
     ]
 
 

@@ -87,7 +87,7 @@ def test_selection_has_a_report_next_to_the_full_one(small_run: Path) -> None:
 def test_full_accounting_is_no_error_of_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     assert run(["report", str(directory), "--last", "10", "--output", str(tmp_path / "out")]) == 0
-    assert "the accounting of all is in the whole report" in capsys.readouterr().err
+    assert "the full report has the accounting of all workloads" in capsys.readouterr().err
     assert (tmp_path / "out" / "index.html").is_file()
 
 

@@ -103,8 +103,8 @@ def test_causes_of_negative_latencies() -> None:
     assert negative_cause(steps["creation"], "seen") == "seen before the client sent it"
     assert negative_cause(steps["scheduling"], "seen") == "one watch out of order"
     assert negative_cause(steps["execution"], "seen") == "two watches deliver in no common order"
-    assert negative_cause(steps["scheduling"], "server") == "server stamps out of order"
-    late = "clocks differ, or the watch told of the pod after the scheduler had bound it"
+    assert negative_cause(steps["scheduling"], "server") == "server timestamps out of order"
+    late = "clocks differ, or the watch reported the pod after the scheduler had bound it"
     assert negative_cause(steps["decision"], "seen") == late
 
 
@@ -129,7 +129,7 @@ def test_step_statistics_have_a_value_or_a_reason() -> None:
     assert (table["value"].notna() | table["reason"].notna()).all()
     creation = table[(table["step"] == "creation") & (table["clock"] == "seen")].set_index("statistic")
     assert creation.loc["p95", "value"] == pytest.approx(0.25)
-    assert creation.loc["p99", "reason"] == "needs 100 values, has 30"
+    assert creation.loc["p99", "reason"] == "needs 100 values, found 30"
     assert creation.loc["p50", "resolution_s"] == pytest.approx(2e-6)
     missing = table[table["step"] == "execution"]
     assert set(missing["reason"]) == {"no values"}

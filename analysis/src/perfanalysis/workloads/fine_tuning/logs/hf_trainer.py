@@ -1,7 +1,7 @@
-"""Hugging Face's Trainer, which fms-hf-tuning's SFT trainer is made of.
+"""Hugging Face's Trainer, which fms-hf-tuning's SFT trainer is based on.
 
-It prints a dictionary every few steps and one at the end, in Python's notation, with a progress bar around them. The
-bar tells the step and the time; the dictionaries tell neither.
+It prints a dictionary every few steps and one at the end, in Python's notation, with a progress bar around them. Only
+the bar contains the step and the time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PAIR = re.compile(
     r"'([\w./-]+)':\s*'?([-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN|Infinity))'?\s*(?=[,}])"
 )
 PART = re.compile(r"'(?:loss|eval_loss|train_runtime)':|'learning_rate':[^{}]*'epoch':")
-"""What only a part of a record leaves outside every whole dictionary."""
+"""Text that an incomplete record leaves outside of complete dictionaries."""
 BAR = re.compile(r"^\s*\d+%\|[^|]*\|\s*(\d+)/(\d+) \[(?:(\d+):)?(\d+):(\d\d)<")
 STATED = re.compile(
     r"(Num examples|Num Epochs|Instantaneous batch size per device|Total train batch size|"
@@ -32,7 +32,7 @@ SUMMARY = ("train_samples_per_second", "train_loss")
 
 
 class HfTrainerReader:
-    """Reads the Trainer's dictionaries, its bar, and the facts it states at its start."""
+    """Reads the Trainer's dictionaries, its bar, and the facts it prints at its start."""
 
     def __init__(self, logging_steps: float = 1.0) -> None:
         self.gathered = Gathered()
@@ -42,7 +42,7 @@ class HfTrainerReader:
         self._last = 0.0
 
     def feed(self, line: Line) -> None:
-        """Take one piece of a line; it may hold a bar and a dictionary, or several dictionaries."""
+        """Read one piece of a line; it may contain a bar and a dictionary, or several dictionaries."""
         if "%|" in line.text:
             self._read_bar(line.text)
         if " = " in line.text or "= " in line.text or "_token" in line.text or "total_samples" in line.text:
@@ -60,14 +60,14 @@ class HfTrainerReader:
             self.gathered.torn.append(line.number)
 
     def close(self) -> None:
-        """Nothing is left open between lines."""
+        """Do nothing: no record spans lines."""
 
     def _read_bar(self, text: str) -> None:
         match = BAR.match(text)
         if match is None:
             return
         position, total = float(match[1]), float(match[2])
-        # the first bar without a name is the training's; that of an evaluation counts to another number
+        # the first bar without a name is the training's; an evaluation's has another total
         self._total = self._total or total
         if total == self._total:
             self._bar = position, 3600.0 * int(match[3] or 0) + 60.0 * int(match[4]) + int(match[5])
@@ -112,7 +112,7 @@ class HfTrainerReader:
         )
 
     def _place(self, *, evaluation: bool) -> tuple[float, float | None]:
-        """The step a record belongs to, and the bar's time if the bar has moved with it."""
+        """Return the step that a record belongs to, and the bar's time if the bar has moved with it."""
         position, elapsed = self._bar
         if evaluation:
             return max(self._last, position), None

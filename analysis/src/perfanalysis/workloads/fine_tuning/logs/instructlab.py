@@ -1,6 +1,6 @@
 """InstructLab's training, which prints a JSON object for every step, in green, on one line or on several.
 
-Lines of other ranks come in between; an object that another one interrupts is torn.
+Lines of other ranks may interrupt it; an interrupted object is truncated.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from perfanalysis.workloads.fine_tuning.logs.records import Gathered, Line, Trai
 
 RECORD = re.compile(r"\"(?:samples_seen|total_loss|overall_throughput)\"\s*:")
 WORDS = ("samples_seen", "total_loss", "overall_throughput", "torchrun_exec_time", "TORCHRUN")
-"""A line without any of these, outside of an object, tells nothing."""
+"""A line without any of these, outside of an object, is irrelevant."""
 MEMBER = re.compile(r"\"[^\"]*\"\s*:[^{}]*$")
 OBJECT = re.compile(r"\{\s*\"")
 MOST_LINES = 200
-"""No record is longer; what goes on, never ends."""
+"""No record is longer; a longer one has lost its end."""
 MOST_TRIED = 20
 NAMES = {"loss": ("total_loss", "loss"), "grad_norm": ("gradnorm", "grad_norm"), "learning_rate": ("lr",)}
 TORCHRUN = re.compile(r"torchrun_exec_time\W+(\d+(?:\.\d+)?)\s*(?:min|$)", re.IGNORECASE)
@@ -34,7 +34,7 @@ class InstructLabReader:
         self._loose = False
 
     def feed(self, line: Line) -> None:
-        """Take one piece of a line: a whole object, a part of one, or something else."""
+        """Read one piece of a line: a complete object, a part of one, or something else."""
         text = line.text.strip()
         if self._opened_at is None and not any(word in text for word in WORDS) and not text.endswith("{"):
             self._loose = False
@@ -50,7 +50,7 @@ class InstructLabReader:
                 self._open, self._opened_at = ["{"], line
 
     def close(self) -> None:
-        """An object that is still open will never end."""
+        """Count an object that is still open as truncated."""
         self._abandon()
 
     def _member(self, line: Line, text: str) -> None:
@@ -128,7 +128,7 @@ def _step(line: Line, values: dict[str, object]) -> TrainingStep:
 
 
 def _stamp(value: object) -> float | None:
-    """The trainer's stamp; it has no zone, and containers run on UTC."""
+    """Return the trainer's timestamp; it has no zone, and containers use UTC."""
     if not isinstance(value, str):
         return None
     try:

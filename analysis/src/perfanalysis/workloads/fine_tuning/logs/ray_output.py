@@ -1,6 +1,6 @@
-"""What a Ray job prints: workers' lines of training steps, Ray Train's result tables, and benchmarks of the network.
+"""The output of a Ray job: workers' lines of training steps, Ray Train's result tables, and network benchmarks.
 
-A step is told twice, by the worker and by the table of its result; both become one record.
+The worker and the table of its result both print a step; they become one record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROW = re.compile(r"^\s*[│|]\s*([\w/.-]+)\s+(.*?)\s*[│|]\s*$")
 OPENING, CLOSING = ("╭", "┌"), ("╰", "└")
 EDGES = ("│", "|")
 WORDS = ("[epoch", "Total running", "took", "---", "bits/sec")
-"""A line outside of a table without any of these tells nothing."""
+"""A line outside of a table without any of these is irrelevant."""
 RESULT = "Training result"
 RUNNING_TIME = re.compile(rf"Total running time: ({DURATION})")
 TOOK = re.compile(r"\btook (\d+(?:\.\d+)?) seconds")
@@ -43,7 +43,7 @@ class RayReader:
         self._streams: dict[str, dict[bool, list[tuple[int, float]]]] = {}
 
     def feed(self, line: Line) -> None:
-        """Take one piece of a line."""
+        """Read one piece of a line."""
         text = line.text.strip()
         if text.startswith(OPENING):
             self._abandon()
@@ -57,7 +57,7 @@ class RayReader:
             self._words(line)
 
     def close(self) -> None:
-        """Tables that are still open are torn; of parallel streams only the sum counts."""
+        """Count open tables as truncated; of parallel streams, only the sum counts."""
         self._abandon()
         for role, kinds in self._streams.items():
             for number, value in kinds.get(True) or kinds[False]:
@@ -80,7 +80,9 @@ class RayReader:
             self.gathered.fact(line.number, "benchmark_time_s", finite(took[1]))
         verdict = VERDICT.search(line.text)
         if verdict is not None and verdict[1] == "FAILED":
-            self.problems.append(Problem("benchmark failed", line.number, f"the benchmark says FAILED: {verdict[2]}"))
+            self.problems.append(
+                Problem("benchmark failed", line.number, f"the benchmark printed FAILED: {verdict[2]}")
+            )
         stream = IPERF.search(line.text)
         if stream is not None:
             self._stream(line, stream)
@@ -130,7 +132,7 @@ class RayReader:
         self._add(made)
 
     def _add(self, made: TrainingStep) -> None:
-        """Add a record, or fill up the one of the same step."""
+        """Add a record, or complete the one of the same step."""
         steps = self.gathered.steps
         for place in range(len(steps) - 1, max(len(steps) - 1 - NEAR, -1), -1):
             if (steps[place].epoch, steps[place].number) == (made.epoch, made.number):
@@ -141,7 +143,7 @@ class RayReader:
         steps.insert(self._place(made), made)
 
     def _place(self, made: TrainingStep) -> int:
-        """Where a record belongs: workers' lines and tables may overtake each other by a few steps."""
+        """Return the index for a record: workers' lines and tables may overtake each other by a few steps."""
         steps = self.gathered.steps
         place = len(steps)
         for before in reversed(steps[-NEAR:]):

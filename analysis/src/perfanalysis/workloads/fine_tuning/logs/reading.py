@@ -1,4 +1,4 @@
-"""Read the logs of a job: the main pod's first; the first that holds training steps or results is the trainer's."""
+"""Read the logs of a job: the main pod's first; the first with training steps or results is the trainer's."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ORDERS = {
     "ray": (RAY, HF_TRAINER),
 }
 ANY = (HF_TRAINER, INSTRUCTLAB, RAY)
-"""Formats by the job's workload, the likeliest first: a Ray job may well run Hugging Face's Trainer."""
+"""Formats by the job's workload, the likeliest first: a Ray job may run Hugging Face's Trainer."""
 
 
 @dataclass(frozen=True)
 class LogRead:
-    """What one log holds; `format` is None when no reader knows a word of it."""
+    """The contents of one log; `format` is None if no reader recognises it."""
 
     log: str
     format: str | None
@@ -47,7 +47,7 @@ class LogRead:
 
 
 def read_logs(directory: Path, logs: Iterable[str], workload: str, logging_steps: float) -> tuple[LogRead, ...]:
-    """Every log of a job that can be read; what cannot is a problem."""
+    """Return every readable log of a job, and problems for the others."""
     found: list[LogRead] = []
     for log in logs:
         path = directory / log
@@ -63,7 +63,7 @@ def read_logs(directory: Path, logs: Iterable[str], workload: str, logging_steps
 
 
 def read_log(path: Path, log: str, workload: str, logging_steps: float = 1.0) -> LogRead:
-    """One log, read once by every reader that its workload may need. Raises OSError."""
+    """Read one log once with every reader that its workload may need. Raises OSError."""
     readers = {name: _reader(name, logging_steps) for name in ORDERS.get(workload, ANY)}
     problems = ProblemReader()
     empty = True
@@ -91,7 +91,7 @@ def _reader(name: str, logging_steps: float) -> Reader:
 
 
 def _best(readers: dict[str, Reader]) -> str | None:
-    """The first reader with steps, else the first with anything."""
+    """Return the first reader with steps, else the first with anything."""
     for holds in ("steps", "facts", "torn"):
         for name, reader in readers.items():
             if getattr(reader.gathered, holds):
@@ -104,10 +104,10 @@ def _of_reader(log: str, name: str, reader: Reader, found: tuple[Problem, ...]) 
     begun = list(beginnings(gathered.steps))
     steps = _counted(begun[-1]) if begun else ()
     if gathered.torn:
-        text = "records are torn and were left out"
+        text = "truncated records were left out"
         found += (Problem("torn records", gathered.torn[0], text, len(gathered.torn)),)
     if len(begun) > 1:
-        text = "the training was begun anew; only the steps of its last beginning are used"
+        text = "the training was restarted; only the steps after the last start are used"
         found += (Problem("begun anew", begun[-1][0].line, text, len(begun) - 1),)
     for number in ("loss", "eval_loss", "grad_norm", "learning_rate"):
         wrong = [step for step in steps if number in step.not_finite]
@@ -119,7 +119,7 @@ def _of_reader(log: str, name: str, reader: Reader, found: tuple[Problem, ...]) 
 
 
 def _counted(steps: list[TrainingStep]) -> tuple[TrainingStep, ...]:
-    """Steps with numbers that never go back: counted where a trainer counts anew in every epoch, or not at all."""
+    """Return steps with ascending numbers, also if a trainer counts from 0 in every epoch, or not at all."""
     numbers = [step.number for step in steps]
     known = [number for number in numbers if number is not None]
     if len(known) == len(numbers) and known == sorted(known):
@@ -128,7 +128,7 @@ def _counted(steps: list[TrainingStep]) -> tuple[TrainingStep, ...]:
 
 
 def trainers_log(logs: Iterable[LogRead]) -> LogRead | None:
-    """The log whose steps and results count: the first with steps, else the first with facts."""
+    """Return the log whose steps and results are used: the first with steps, else the first with facts."""
     given = list(logs)
     with_steps = (log for log in given if log.steps)
     with_facts = (log for log in given if log.facts)
@@ -136,7 +136,7 @@ def trainers_log(logs: Iterable[LogRead]) -> LogRead | None:
 
 
 def steps_frame(log: LogRead | None) -> pd.DataFrame:
-    """The training steps of the trainer's log."""
+    """Return the training steps of the trainer's log."""
     if log is None:
         return STEPS.empty()
     rows = [{**vars(step), "step": step.number, "log": log.log, "format": log.format} for step in log.steps]
@@ -144,14 +144,14 @@ def steps_frame(log: LogRead | None) -> pd.DataFrame:
 
 
 def facts_frame(log: LogRead | None) -> pd.DataFrame:
-    """The facts of the trainer's log."""
+    """Return the facts of the trainer's log."""
     if log is None:
         return FACTS.empty()
     return _frame(FACTS, [{**vars(fact), "log": log.log, "format": log.format} for fact in log.facts])
 
 
 def problems_frame(logs: Iterable[LogRead]) -> pd.DataFrame:
-    """The problems of all logs."""
+    """Return the problems of all logs."""
     return _frame(PROBLEMS, [{**vars(problem), "log": log.log} for log in logs for problem in log.problems])
 
 

@@ -1,6 +1,6 @@
 """Lines of logs, and the records that readers make of them.
 
-Problems that logs of trainers tell of in words of their own: out of memory, a lost collective, a full disk.
+Also the problems in trainers' logs: out of memory, a lost collective, a full disk.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from perfanalysis.files.bounded import opened
 from perfanalysis.files.documents import any_number, parse_time
 
 LONGEST = 100_000
-"""Letters of a line that are read; what has more is no trainer's record."""
+"""Characters of a line that are read; no trainer's record is longer."""
 ESCAPE = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?")
 CONTROL = bytes(code for code in (*range(0x1B), *range(0x1C, 0x20), 0x7F) if code not in b"\t\n\r\x07")
-"""Bytes that show nothing, but for those that end a line, or a terminal's title."""
+"""Invisible bytes, except those that end a line or a terminal's title."""
 STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) ")
 PREFIX = re.compile(r"\s*(?:\[(?:rank|default)\d+\]:\s?|\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\) ?)")
 PREFIX_BEGINS = ("[", "(")
@@ -28,7 +28,7 @@ REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\].*$")
 
 @dataclass(frozen=True)
 class Line:
-    """A piece of a line, as a terminal would show it; `at_s` is its stamp where the log carries stamps."""
+    """A piece of a line, as a terminal would show it; `at_s` is its timestamp if the log has any."""
 
     number: int
     text: str
@@ -36,7 +36,7 @@ class Line:
 
 
 def clean_lines(path: Path) -> Iterator[Line]:
-    """Every piece of every line of a log. Raises OSError when the file cannot be read."""
+    """Yield every piece of every line of a log. Raises OSError if the file cannot be read."""
     with opened(path) as stream:
         for number, raw in enumerate(stream, start=1):
             text = raw[: 4 * LONGEST].translate(None, CONTROL).decode("utf-8", errors="replace")[:LONGEST]
@@ -49,27 +49,27 @@ def clean_lines(path: Path) -> Iterator[Line]:
 
 
 def _without_stamp(text: str) -> tuple[str, float | None]:
-    """A line without the stamp that `kubectl logs --timestamps` puts before it, and the stamp."""
+    """Return a line without the timestamp of `kubectl logs --timestamps`, and the timestamp."""
     match = STAMP.match(text)
     return (text[match.end() :], parse_time(match[1])) if match else (text, None)
 
 
 def _without_prefix(text: str) -> str:
-    """A line without what torchrun and Ray put around a worker's own words."""
+    """Return a line without the prefixes of torchrun and Ray."""
     match = PREFIX.match(text) if text.lstrip()[:1] in PREFIX_BEGINS else None
     return REPEATED.sub("", text[match.end() :]) if match else text
 
 
 LARGEST = 1e18
-"""No trainer's number is larger: what is, was damaged on its way."""
+"""No trainer's number is larger: a larger one was damaged."""
 
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One record of a training step; what the trainer did not print is None.
+    """One record of a training step; values that the trainer did not print are None.
 
-    `own_number` tells that the record itself counts the steps. Times are seconds; memory is GiB; `not_finite` names
-    the numbers that were NaN or infinite.
+    `own_number` is true if the record itself counts the steps. Times are seconds; memory is GiB; `not_finite` names the
+    numbers that were NaN or infinite.
     """
 
     line: int
@@ -94,7 +94,7 @@ class TrainingStep:
 
 @dataclass(frozen=True)
 class Fact:
-    """A number that a log states once or of the whole training."""
+    """A number that a log states once or for the whole training."""
 
     line: int
     name: str
@@ -103,7 +103,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something of a log that its reader must know: `kind` is its name, `count` how often, `line` where first."""
+    """A problem in a log: `kind` is its name, `count` how often, `line` the first line."""
 
     kind: str
     line: int
@@ -113,45 +113,45 @@ class Problem:
 
 @dataclass
 class Gathered:
-    """What a reader has found so far."""
+    """The results of a reader so far."""
 
     steps: list[TrainingStep] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
-    """Lines of records that are not whole."""
+    """Lines of truncated records."""
 
     def fact(self, line: int, name: str, value: float | None) -> None:
-        """Note a fact whose number is one."""
+        """Record a fact if its number is valid."""
         if value is not None:
             self.facts.append(Fact(line, name, value))
 
 
 class Reader(Protocol):
-    """Reads one format out of a log that may hold anything beside it."""
+    """Reads one format from a log that may contain anything else."""
 
     gathered: Gathered
 
     def feed(self, line: Line) -> None:
-        """Take one piece of a line."""
+        """Read one piece of a line."""
 
     def close(self) -> None:
-        """The log has ended."""
+        """End the log."""
 
 
 def finite(value: object) -> float | None:
-    """A number of a record; None for what is none, not finite, or larger than any."""
+    """Return a number of a record; None if it is not a number, not finite, or too large."""
     number = any_number(value)
     return number if number is not None and math.isfinite(number) and abs(number) < LARGEST else None
 
 
 def not_finite(values: dict[str, object], names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names whose value is NaN or infinite."""
+    """Return the names whose value is NaN or infinite."""
     numbers = ((name, any_number(values.get(name))) for name in names)
     return tuple(name for name, number in numbers if number is not None and not math.isfinite(number))
 
 
 def beginnings(steps: list[TrainingStep]) -> Iterator[list[TrainingStep]]:
-    """The steps of each beginning of a training: where epoch or step go back, it was begun anew."""
+    """Return the steps of each start of a training: if epoch or step decrease, it was restarted."""
     part: list[TrainingStep] = []
     epoch: float | None = None
     for step in steps:
@@ -190,7 +190,7 @@ WORDS = (
     "memory", "OutOfMemory", "imeout", "imed", "NCCL", "nccl", "space left", "Bus error", "SIGKILL", "exitcode",
     "Killed", "worker died", "Rendezvous", "Traceback",
 )  # fmt: skip
-"""A line without any of these has no problem: most have none, and a word is found faster than a pattern."""
+"""Only lines with one of these can be a problem; a word is found faster than a pattern."""
 TRACEBACK = "Traceback (most recent call last):"
 RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 LONGEST_TEXT = 240
@@ -198,14 +198,14 @@ MOST_KINDS = 20
 
 
 class ProblemReader:
-    """Counts named problems; the text of the first is kept."""
+    """Counts named problems; keeps the text of the first."""
 
     def __init__(self) -> None:
         self._found: dict[str, Problem] = {}
         self._traceback = False
 
     def feed(self, line: Line) -> None:
-        """Take one piece of a line."""
+        """Read one piece of a line."""
         text = line.text
         if not self._traceback and not any(word in text for word in WORDS):
             return
@@ -227,5 +227,5 @@ class ProblemReader:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was found, in the order of the log."""
+        """Return the problems, in the order of the log."""
         return tuple(self._found.values())
