@@ -1,6 +1,6 @@
-"""Entry point of `perflab`: turns errors into one sentence and an exit code.
+"""Entry point of `perflab`: print errors as one sentence and exit with a code.
 
-All that takes time to import is imported within `main`, where a Ctrl-C is no traceback.
+Slow imports are inside `main`, so that Ctrl-C during them prints no traceback.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and leave with the project's exit codes."""
+    """Run the command line and exit with the project's exit codes."""
     debug = "--debug" in sys.argv[1:]
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         code = run(arguments, debug)
     except KeyboardInterrupt:
-        # before click could hear of it, or after
+        # before click could handle it, or after
         sys.stderr.write("Error: interrupted\n")
         code = INTERRUPTED
     sys.exit(code)
 
 
 def run(arguments: list[str], debug: bool) -> int:
-    """Run one command line; return its exit code. With `debug`, errors keep their traceback."""
+    """Run one command line and return its exit code. With `debug`, print the traceback of errors."""
     import click
 
     from perflab.cli import lab
@@ -60,7 +60,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     if not isinstance(error, OSError):
         return f"{type(error).__name__}: {error} (run again with --debug)", INTERNAL_ERROR
     if error.filename is None and sys.stdout is not None:
-        # stdout cannot be written, as on a full disk: Python would try again at its end
+        # stdout cannot be written, for example on a full disk: Python would try again at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return f"{error.filename or 'cannot write the output'}: {error.strerror or error}", FAILED
 

@@ -33,7 +33,7 @@ _WITH = click.option(
     "products",
     type=click.Choice(list(PRODUCTS)),
     multiple=True,
-    help="Run the controllers of this product themselves, or the stand-in of model servers; repeatable.",
+    help="Run the controllers of this product itself, or the simulated model servers; repeatable.",
 )
 
 
@@ -56,7 +56,7 @@ def lab() -> None:
     "products",
     type=click.Choice([*PRODUCTS, S3, LLAMA_CPP]),
     multiple=True,
-    help=f"Build this product too; repeatable. {S3} and {LLAMA_CPP} are no parts of a lab, but for tests alone.",
+    help=f"Also build this product; repeatable. {S3} and {LLAMA_CPP} are for tests only and not part of a lab.",
 )
 def build(profile: str, products: tuple[str, ...]) -> None:
     """Build the lab's programs into the cache.
@@ -93,7 +93,7 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
     help="YAML file with a Node to merge into each node (labels, taints, capacity).",
 )
-@click.option("--fsync", is_flag=True, default=None, help="Have etcd sync its writes to disk, as in production.")
+@click.option("--fsync", is_flag=True, default=None, help="Make etcd sync its writes to disk, as in production.")
 @click.option("--audit", is_flag=True, default=None, help="Enable the API server's audit log (level Metadata).")
 @click.option(
     "--emulate",
@@ -102,7 +102,9 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     help="Emulate the API and the controllers of this product; repeatable.",
 )
 @_WITH
-@click.option("--fair-sharing", is_flag=True, default=None, help="Have Kueue share cohorts by its queues' weights.")
+@click.option(
+    "--fair-sharing", is_flag=True, default=None, help="Make Kueue share cohorts by the weights of its queues."
+)
 def up(
     name: str,
     profile: str | None,
@@ -118,7 +120,7 @@ def up(
 ) -> None:
     """Create a lab and wait until it is ready.
 
-    Builds its programs when they are missing. A lab that is running is left unchanged.
+    Builds missing programs. A running lab is left unchanged.
     """
     from perflab.building.build import ensure_profile
     from perflab.cluster.nodes import read_template
@@ -133,7 +135,7 @@ def up(
         "node_template": node_template,
         "fsync": fsync,
         "audit": audit,
-        # in one order, whichever was given
+        # in a fixed order, whatever the order of the options
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
         "products": tuple(name for name in PRODUCTS if name in products) or None,
         "fair_sharing": fair_sharing,
@@ -210,7 +212,7 @@ def _state(each: state.Lab, dead: list[str]) -> str:
     if each.state == "running" and dead:
         return "crashed"
     if each.state == "starting" and not state.is_locked(each.folder.parent, each.name):
-        # the command that started it was killed
+        # the process that started it was killed
         return "interrupted"
     return each.state
 
@@ -247,7 +249,7 @@ def logs(name: str, component: str | None, lines: int) -> None:
         click.echo("\n".join(known) or f"The lab {name!r} has no logs.")
         return
     if component not in known:
-        raise UsageError(f"the lab {name!r} has no log of {component!r}; it has: {', '.join(known) or 'none'}.")
+        raise UsageError(f"the lab {name!r} has no log of {component!r}; known: {', '.join(known) or 'none'}.")
     text = (folder / f"{component}.log").read_text(errors="replace")
     click.echo("\n".join(text.splitlines()[-lines:]))
 
@@ -261,7 +263,7 @@ def logs(name: str, component: str | None, lines: int) -> None:
     type=click.FloatRange(min=0),
     default=0,
     show_default=True,
-    help="Seconds between kill and start.",
+    help="Seconds between killing and starting it.",
 )
 def restart(name: str, component: str, away_s: float) -> None:
     """Kill and restart a component of a lab.
@@ -292,7 +294,7 @@ def scale(name: str, nodes: int) -> None:
 @lab.command()
 @_NAME
 @click.argument("values", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--clear", is_flag=True, help="Remove all values that were set before.")
+@click.option("--clear", is_flag=True, help="Remove all values set before.")
 def step(name: str, values: tuple[str, ...], clear: bool) -> None:
     """Set delays and failures of steps.
 
@@ -308,7 +310,7 @@ def step(name: str, values: tuple[str, ...], clear: bool) -> None:
     stepping.check(given, possible)
     if given or clear:
         now_set = stepping.change(running, given, clear=clear)
-        click.echo("\n".join(f"{key}: {now_set[key]}" for key in sorted(now_set)) or "No step is set.")
+        click.echo("\n".join(f"{key}: {now_set[key]}" for key in sorted(now_set)) or "No value is set.")
     else:
         click.echo("\n".join(stepping.describe(possible, stepping.read(running))))
 
@@ -316,5 +318,5 @@ def step(name: str, values: tuple[str, ...], clear: bool) -> None:
 def _pair(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign or not key:
-        raise UsageError(f"{text!r} is not KEY=VALUE.")
+        raise UsageError(f"invalid value {text!r}: write KEY=VALUE.")
     return key, value

@@ -1,4 +1,4 @@
-"""The profiles of labs, which emulators a lab of each has, and which products can be had real."""
+"""The profiles of labs, the emulators of each, and the products that a lab can run itself."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _PACKAGES: Mapping[str, str] = {
 NAMES = tuple(_PACKAGES)
 # in the order in which `--emulate` lists them
 OFFERED = ("runai", "modelmesh")
-# what a lab can run besides, in the order in which `--with` lists them, and the ports of each: products whose own
-# controllers these are, and the server of models, which is a stand-in
+# what else a lab can run, in the order in which `--with` lists them, and the ports of each: products with their own
+# controllers, and the simulated model servers
 KUEUE, RAY, KSERVE, MODELS = "kueue", "ray", "kserve", "models"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
@@ -42,17 +42,17 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     MODELS: (MODELS, MODELS_GRPC),
 }
-# what KServe's models are reached by, the emulator that tells it what to proxy, and that of models on several nodes
+# the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 _WITH_KSERVE: Mapping[str, tuple[str, ...]] = {ENVOY: (ENVOY, f"{ENVOY}-admin")}
-# a store for the tests of exports and a server of models for those of machines, which no lab runs
+# a store for the tests of exports and a model server for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
-# what a profile brings and nobody chooses
+# part of a profile, not an option
 OLM = "olm"
 _BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {KUBERNETES: {}, OPENSHIFT: {OLM: (OLM, f"{OLM}-packages")}}
 # what every lab has
 STANDARD = ("volumes", "trainers")
-# what a lab of each profile has besides
+# what else a lab of each profile has
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
     OPENSHIFT: (
@@ -63,29 +63,29 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 
 
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
-    """The emulators of a lab: every lab's, its profile's, its products', and those that were asked for; each once."""
+    """Return the emulators of a lab: every lab's, its profile's, its products', and requested ones; each once."""
     of_products = (GATEWAY, LEADER_WORKER_SETS) if KSERVE in products else ()
     return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate)))
 
 
 def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The products that a lab runs, with their ports: its profile's, those asked for, and what these need."""
+    """Return the products that a lab runs, with their ports: its profile's, requested ones, and their dependencies."""
     asked = {name: PRODUCTS[name] for name in products}
     return {**_BROUGHT[profile], **asked, **(_WITH_KSERVE if KSERVE in asked else {})}
 
 
 def real(profile: str, products: Iterable[str]) -> list[str]:
-    """Those of them that are the products themselves."""
+    """Return those of them that are real products."""
     return [name for name in running(profile, products) if name != MODELS]
 
 
 def package(name: str) -> str:
-    """The Python package of an emulator, `perflab.emulators.queues.runai`."""
+    """Return the Python package of an emulator, `perflab.emulators.queues.runai`."""
     return f"{_ROOM}.{_PACKAGES[name]}"
 
 
 def folder(name: str) -> Path:
-    """The folder of an emulator."""
+    """Return the folder of an emulator."""
     return Path(__file__).parent.joinpath("emulators", *_PACKAGES[name].split("."))
 
 

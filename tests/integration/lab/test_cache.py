@@ -56,5 +56,5 @@ def test_killed_build_leaves_no_usable_parts(tmp_path: Path) -> None:
 def test_concurrent_builds_exclude_each_other(tmp_path: Path) -> None:
     both = [start_build(tmp_path), start_build(tmp_path)]
     outputs = sorted((finish(build) for build in both), key=len)
-    assert outputs[0] == "another process builds the lab's programs: waiting for it\n"
+    assert outputs[0] == "waiting for another process that builds the lab's programs\n"
     assert "[1/1] etcd v3.6.15 built" in outputs[1]

@@ -141,7 +141,7 @@ def test_port_in_use_is_replaced(
 
 def test_full_disk_is_refused_before_the_start(labs: Labs, binaries: Binaries, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "NEEDED_BYTES", 10**18)
-    with pytest.raises(ClusterError, match=r"not enough room for a lab.*PERFLAB_HOME"):
+    with pytest.raises(ClusterError, match=r"not enough disk space for a lab.*PERFLAB_HOME"):
         lifecycle.up(labs.home, "full", Options(nodes=1), binaries, print)
     assert labs.left_over("full") == []
     assert not (labs.home / "full").exists()

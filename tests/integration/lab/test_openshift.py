@@ -110,7 +110,7 @@ def test_configured_step_is_known_before_the_command_returns(cluster: Cluster, s
 def test_unknown_step_is_refused(labs: Labs, openshift: Lab) -> None:
     done = labs.run("step", "--name", openshift.name, "openshift.nothing=5s")
     assert done.returncode == 2
-    assert "'openshift.nothing' is not a step" in done.stderr
+    assert "the lab has no step 'openshift.nothing'" in done.stderr
 
 
 def test_project_lives_and_dies_with_its_namespace(cluster: Cluster) -> None:

@@ -11,6 +11,6 @@ def test_system_limit_is_named_with_a_remedy(tmp_path: Path) -> None:
     limit = tmp_path / "max_user_instances"
     limit.write_text("128\n")
     said = advice('{"level":"error","error":"too many open files"}', limit)
-    assert "watch files 128 times (fs.inotify.max_user_instances)" in said
+    assert "one user 128 file watches (fs.inotify.max_user_instances)" in said
     assert "perflab status" in said
     assert advice("something else went wrong", limit) == ""

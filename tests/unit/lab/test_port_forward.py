@@ -29,9 +29,9 @@ def test_model_server_listens_at_a_dedicated_address() -> None:
     [
         (None, "no program listens on port 80"),
         ('{"81": "etcd"}', "no program listens on port 80"),
-        ('{"80": "ssh"}', "the lab has no port 'ssh'; it has etcd"),
-        ("etcd", "is no JSON object: etcd"),
-        ("[]", "is no JSON object"),
+        ('{"80": "ssh"}', "the lab has no port 'ssh'; known: etcd"),
+        ("etcd", "is not a JSON object: etcd"),
+        ("[]", "is not a JSON object"),
     ],
 )
 def test_other_port_is_refused(annotation: str | None, words: str) -> None:

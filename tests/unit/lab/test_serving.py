@@ -117,7 +117,7 @@ def test_grpc_response_is_cut_off_when_its_pod_ends() -> None:
         return await asked
 
     (record,) = served_by_grpc(servers, use)["results"]
-    assert (record["error_code"], record["error_text"]) == (14, "its pod has ended")
+    assert (record["error_code"], record["error_text"]) == (14, "the pod has ended")
 
 
 def test_requests_above_the_concurrency_wait(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_ready_pod_serves_its_configuration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{speed: 1}", "its keys are"), ("{", "serves nothing"), ("a", "no attribute")]
+    ("text", "said"), [("{speed: 1}", "allowed keys are"), ("{", "serves nothing"), ("a", "no attribute")]
 )
 def test_pod_with_an_invalid_configuration_serves_nothing(
     text: str, said: str, caplog: pytest.LogCaptureFixture
@@ -283,10 +283,10 @@ def test_pod_with_an_invalid_configuration_serves_nothing(
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"speed": 1}, "there: its keys are answer_tokens, concurrency, failing_percent, itl, ttft"),
-        ({"ttft": -1}, "there, ttft: it is median_s in seconds"),
-        ({"ttft": {"median_s": 1, "spread": "x"}}, "there, ttft: it is median_s in seconds"),
-        ({"concurrency": 0}, "there, concurrency: a whole number from 1"),
+        ({"speed": 1}, "there: allowed keys are answer_tokens, concurrency, failing_percent, itl, ttft"),
+        ({"ttft": -1}, "there, ttft: must have median_s in seconds"),
+        ({"ttft": {"median_s": 1, "spread": "x"}}, "there, ttft: must have median_s in seconds"),
+        ({"concurrency": 0}, "there, concurrency: must be a whole number from 1"),
     ],
 )
 def test_invalid_configuration_is_one_sentence(parts: dict[str, Any], said: str) -> None:

@@ -63,7 +63,7 @@ def test_unreadable_file_is_no_lab(tmp_path: Path, contents: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "A", "-a", "a" * 41, "a b"])
 def test_invalid_names_are_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="cannot name a lab"):
+    with pytest.raises(UsageError, match="invalid name of a lab"):
         state.check_name(name)
 
 

@@ -1,4 +1,4 @@
-"""Builds the lab's programs into the user's cache: each set whole or not at all."""
+"""Builds the lab's programs into the user's cache: a set appears completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NEEDED_BYTES = {"binaries": 0.5e9, "GOCACHE": 3.5e9, "GOMODCACHE": 1.5e9}
 
 
 def find_binaries(cache: Path, components: Sequence[Component] = COMPONENTS) -> Binaries | None:
-    """The cached set for the pinned modules, or None when it is missing or was damaged."""
+    """Return the cached set for the pinned modules, or None if it is missing or damaged."""
     return find_set(cache / lock_hash(components))
 
 
 def ensure_profile(cache: Path, print_line: PrintLine, profile: str, products: Iterable[str] = ()) -> Binaries:
-    """Return the programs of a profile and of products, building what is missing; raises as `ensure_binaries`."""
+    """Return the programs of a profile and of products, after building missing ones; raises as `ensure_binaries`."""
     sets = sets_for(profile, products)
     missing = [components for components in sets if find_binaries(cache, components) is None]
     if missing:
@@ -41,13 +41,13 @@ def ensure_profile(cache: Path, print_line: PrintLine, profile: str, products: I
 def _announcement(components: Sequence[Component]) -> str:
     minutes = sum(component.cpu_s for component in components) / (os.cpu_count() or 1) / 60
     names = ", ".join(component.name for component in components)
-    return f"to build: {names}; about {max(1, round(minutes))} min on free CPUs when Go has nothing from before"
+    return f"building {names}: about {max(1, round(minutes))} min on idle CPUs with an empty Go cache"
 
 
 def ensure_binaries(cache: Path, print_line: PrintLine, components: Sequence[Component] = COMPONENTS) -> Binaries:
-    """Return the cached set, building it first when needed (minutes, on an empty Go cache).
+    """Return the cached set, building it first if needed (minutes, with an empty Go cache).
 
-    Raises ClusterError when there is no compiler, no room, or when a build fails.
+    Raises ClusterError if there is no compiler or no disk space, or if a build fails.
     """
     return ensure_set(
         cache / lock_hash(components), print_line, lambda folder, print_line: _build(components, folder, print_line)
@@ -59,13 +59,13 @@ def _build(components: Sequence[Component], folder: Path, print_line: PrintLine)
     go = Go(find_go(cache, print_line))
     programs = _programs(components)
     if programs:
-        # definitions alone take next to nothing
+        # definitions alone need almost no space
         _check_room(go, cache)
     started = time.monotonic()
     with whole_set(folder, versions(components), go.version()) as partial:
         for number, component in enumerate(components, start=1):
             _build_component(go, component, partial, _numbered(print_line, number, len(components)))
-    what = ", ".join(programs) or "the definitions of kinds"
+    what = ", ".join(programs) or "the CustomResourceDefinitions"
     print_line(f"built {what} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
 
@@ -98,7 +98,7 @@ def _build_programs(go: Go, component: Component, work: Path, partial: Path, pri
     started = time.monotonic()
     print_line(f"fetching the sources of {component.name} {component.version}")
     packages = go.fetch(work, [package for _, package in component.programs], component.tags)
-    print_line(f"{names}: {packages} packages to compile, unless Go has them from before")
+    print_line(f"{names}: {packages} packages to compile, fewer with a filled Go cache")
     go.build(
         work,
         [package for _, package in component.programs],
@@ -114,13 +114,13 @@ def _build_programs(go: Go, component: Component, work: Path, partial: Path, pri
 
 
 def _target(component: Component, folder: Path) -> Path:
-    # several programs are built at once, into a folder, and named after their packages
+    # several programs are built together, into a folder, and named after their packages
     single = len(component.programs) == 1
     return folder / component.programs[0][0] if single else folder
 
 
 def _make_writable(folder: Path) -> None:
-    # Go's module cache is read-only, and so would be what copytree copies from it
+    # Go's module cache is read-only, and so are copies of it by copytree
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -130,7 +130,7 @@ def _check_room(go: Go, cache: Path) -> None:
     places: dict[int, Path] = {}
     for what, folder in {"binaries": cache, **go.cache_folders()}.items():
         existing = next(path for path in (folder, *folder.parents) if path.exists())
-        # folders on the same disk share what is free there
+        # folders on the same disk share its free space
         disk = existing.stat().st_dev
         needs[disk] = needs.get(disk, 0) + NEEDED_BYTES[what]
         places[disk] = existing
@@ -138,7 +138,7 @@ def _check_room(go: Go, cache: Path) -> None:
         free = shutil.disk_usage(places[disk]).free
         if free < needed:
             raise ClusterError(
-                f"not enough room to build the lab: {free / 1e9:.1f} GB free on the disk of {places[disk]}, "
-                f"{needed / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME, GOCACHE and GOMODCACHE "
-                "to a larger disk."
+                f"not enough disk space to build the lab: {free / 1e9:.1f} GB free on the disk of "
+                f"{places[disk]}, {needed / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME, GOCACHE "
+                "and GOMODCACHE to a larger disk."
             )

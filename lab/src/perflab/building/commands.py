@@ -1,4 +1,4 @@
-"""Programs that a build runs, and pip above all: what they say when they fail is what the user reads."""
+"""Run the programs of a build, mainly pip; the user reads their output if they fail."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LAST_LINES = 15
 
 
 def run(argv: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """What a program says.
+    """Return the output of a program.
 
-    Raises ClusterError with the end of that when it fails.
+    Raises ClusterError with the end of the output if it fails.
     """
     done = subprocess.run(  # noqa: S603
         argv,
@@ -30,7 +30,7 @@ def run(argv: list[str], environment: Mapping[str, str] | None = None) -> str:
     if done.returncode != 0:
         text = "\n  ".join(done.stdout.strip().splitlines()[-_LAST_LINES:]) or "(no output)"
         raise ClusterError(
-            f"`{' '.join(argv)}` failed with code {done.returncode}:\n  {text}\nNothing half-built was left; run again."
+            f"`{' '.join(argv)}` failed with code {done.returncode}:\n  {text}\nNo partial build was kept; run again."
         )
     return done.stdout
 
@@ -41,6 +41,6 @@ def pip(command: str, *words: str) -> None:
 
 
 def pinned(requirements: Path) -> dict[str, str]:
-    """Package → version of a file of requirements."""
+    """Return package → version of a requirements file."""
     lines = (line.split()[0] for line in requirements.read_text(encoding="utf-8").splitlines() if line[:1] != "#")
     return {name: version for name, _is, version in (each.partition("==") for each in lines)}

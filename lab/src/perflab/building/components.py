@@ -1,4 +1,4 @@
-"""The programs of the lab: which Go modules they come from, and the hash that names a set of binaries."""
+"""The programs of the lab: their Go modules, and the hash that names a set of binaries."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _KUBERNETES_VERSION = "k8s.io/component-base/version"
 class Component:
     """One Go module folder of the package and the programs built from it.
 
-    `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the
-    upstream module with the name it gets beside the binaries (CRDs that the lab applies), `further_copies` the
-    same of another module, which is named first; `definitions` pairs a file of CRDs with the folder, below
-    `definitions`, that they are taken into; `tags` are build tags; `cpu_s` is how many seconds of CPU its build took
-    with an empty Go cache.
+    `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the upstream module with
+    its name in the set (CRDs that the lab applies), `further_copies` the same for another module, which is named first;
+    `definitions` pairs a file of CRDs with its folder below `definitions`; `tags` are build tags; `cpu_s` is the CPU
+    time of its build in seconds with an empty Go cache.
     """
 
     name: str
@@ -40,21 +39,21 @@ class Component:
 
     @property
     def all_copies(self) -> tuple[tuple[str, str, str], ...]:
-        """Module, folder in it, and the name that it gets, of everything that is copied."""
+        """Return module, folder in it, and new name of everything that is copied."""
         return (*((self.module, folder, name) for folder, name in self.copies), *self.further_copies)
 
     @property
     def folder(self) -> Path:
-        """The folder that holds go.mod, go.sum and a Go file."""
+        """Return the folder with go.mod, go.sum and a Go file."""
         return MODULES / self.name
 
     def sources(self) -> list[Path]:
-        """The files that pin and make up this module, in a stable order."""
+        """Return the files that pin and make up this module, in a stable order."""
         return sorted(path for path in self.folder.iterdir() if path.suffix in (".mod", ".sum", ".go"))
 
     @property
     def version(self) -> str:
-        """The pinned version, as go.mod says it (`v1.36.3`)."""
+        """Return the pinned version in go.mod (`v1.36.3`)."""
         pattern = rf"^require {re.escape(self.module)} (\S+)|^\t{re.escape(self.module)} (\S+)"
         found = re.search(pattern, (self.folder / "go.mod").read_text(), re.MULTILINE)
         if found is None:
@@ -62,7 +61,7 @@ class Component:
         return found[1] or found[2]
 
     def linker_flags(self) -> str:
-        """The value of `-ldflags`: stripped, with the version that the program reports."""
+        """Return the value of `-ldflags`: stripped, with the version that the program reports."""
         major, minor, _ = self.version.removeprefix("v").split(".", 2)
         values = {"version": self.version, "major": major, "minor": minor}
         defined = [f"-X {variable}={text.format(**values)}" for variable, text in self.link_values]
@@ -102,20 +101,20 @@ COMPONENTS: tuple[Component, ...] = (
     ),
 )
 
-# a set of its own: only labs of one profile need it, and no other shall wait for its build
+# a separate set: only labs of one profile need it, and no other lab must wait for its build
 PROMETHEUS: tuple[Component, ...] = (
     Component(
         "prometheus",
         "github.com/prometheus/prometheus",
         (("prometheus", "github.com/prometheus/prometheus/cmd/prometheus"),),
         link_values=(("github.com/prometheus/common/version.Version", "{version}"),),
-        # without the clients of the clouds in which it could look for targets: half of the build
+        # without cloud clients for service discovery, which are half of the build
         tags="remove_all_sd",
         cpu_s=136,
     ),
 )
 
-# an S3 server for what is exported; no part of a lab, and built where it is asked for
+# an S3 server for tests of exports; not part of a lab, and only built on request
 S3_SERVER: tuple[Component, ...] = (
     Component(
         "versitygw",
@@ -125,7 +124,7 @@ S3_SERVER: tuple[Component, ...] = (
     ),
 )
 
-# each product is a set of its own, too
+# each product is a separate set, too
 PRODUCTS: Mapping[str, tuple[Component, ...]] = {
     KUEUE: (
         Component(
@@ -163,7 +162,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             "github.com/kserve/kserve",
             (("kserve", "."),),
             copies=(("config", "kserve"),),
-            # the kinds of what models are reached by, and of groups of pods
+            # kinds for access to models, and for groups of pods
             further_copies=(
                 ("sigs.k8s.io/gateway-api", "config/crd/standard", "gateway-crds"),
                 ("sigs.k8s.io/lws", "config/crd/bases", "lws-crds"),
@@ -180,8 +179,8 @@ _OLM_KINDS = (
 _CONFIGURATION = "payload-manifests/crds/0000_10_config-operator_01_"
 _GENERATED = "zz_generated.crd-manifests/"
 
-# Definitions of the profile openshift: a set without programs, which takes seconds, so that another version of it
-# builds no program anew. A folder with the name of an emulator, or of OLM, has what it needs from its start.
+# Definitions of the profile openshift: a set without programs, which takes seconds, so that another version of it does
+# not rebuild programs. A folder named after an emulator, or OLM, has the definitions that it needs from its start.
 DEFINITIONS: tuple[Component, ...] = (
     Component(
         "definitions/openshift-api",
@@ -225,18 +224,18 @@ PROGRAMS: tuple[str, ...] = tuple(program for part in COMPONENTS for program, _ 
 
 
 def sets_for(profile: str, products: Iterable[str] = ()) -> tuple[tuple[Component, ...], ...]:
-    """The sets of programs that a lab of this profile with these products needs, each built and kept for itself."""
+    """Return the sets of programs for a lab of this profile with these products, each built and cached separately."""
     beside = [PROMETHEUS, DEFINITIONS] if profile == OPENSHIFT else []
     return (COMPONENTS, *beside, *(PRODUCTS[name] for name in real(profile, products) if name in PRODUCTS))
 
 
 def versions(components: Sequence[Component] = COMPONENTS) -> dict[str, str]:
-    """Component name → pinned version."""
+    """Return component name → pinned version."""
     return {component.name: component.version for component in components}
 
 
 def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platform.machine()) -> str:
-    """12 hexadecimal digits that change with any pinned module, build flag or kind of machine."""
+    """Return 12 hexadecimal digits that change with any pinned module, build flag or kind of machine."""
     digest = hashlib.sha256(machine.encode())
     for component in components:
         digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())

@@ -1,4 +1,4 @@
-"""Takes CustomResourceDefinitions out of Go modules: what a cluster checks of them, without what only people read."""
+"""Extracts CustomResourceDefinitions from Go modules: what a cluster validates, without descriptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from perflab.files import documents
 
 _KIND = "CustomResourceDefinition"
-# of these, the keys are names of fields, and not words of a schema
+# keys of these are names of fields, not keywords of a schema
 _NAMED = frozenset({"properties", "patternProperties"})
 
 
@@ -23,9 +23,9 @@ def take(source: Path, folder: Path) -> None:
 
 
 def reduced(definition: dict[str, Any]) -> dict[str, Any]:
-    """A definition without descriptions and without the status with which it was generated.
+    """Return a definition without descriptions and without the generated status.
 
-    Descriptions are two thirds of most definitions, and the API server reads, copies and hashes them over and over.
+    Descriptions are two thirds of most definitions, and the API server reads, copies and hashes them repeatedly.
     """
     spec = definition["spec"]
     versions = [{**version, "schema": _reduced(version["schema"])} for version in spec["versions"]]

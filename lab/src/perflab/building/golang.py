@@ -1,4 +1,4 @@
-"""Runs the Go tool: fetches pinned modules and builds programs, telling how far it is."""
+"""Runs the Go tool: fetches pinned modules and builds programs, and reports progress."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from perflab.errors import ClusterError, PrintLine
 _SECONDS_BETWEEN_LINES = 10.0
 _SET_PARENT_DEATH_SIGNAL = 1
 _LAST_LINES = 15
-# the programs are stripped: what a debugger would want is not made, which saves a tenth of the time or more
+# the programs are stripped: without debug information, a build takes at least a tenth less time
 _COMPILER_FLAGS = ("-gcflags=all=-dwarf=false",)
 
 
 def _environment() -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in ("GOFLAGS", "GOWORK")}
-    # without cgo no C compiler is needed and the programs run on any Linux
+    # without cgo, no C compiler is needed and the programs run on any Linux
     return {**inherited, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
 
 
@@ -32,47 +32,47 @@ def _die_with_parent() -> None:
 
 @dataclass(slots=True)
 class Go:
-    """The Go tool at `path`, run with an environment that makes builds repeatable."""
+    """The Go tool at `path`, with an environment that makes builds reproducible."""
 
     path: Path
     environment: dict[str, str] = field(default_factory=_environment)
 
     def version(self) -> str:
-        """Such as `go version go1.26.8 linux/amd64`."""
+        """Return a text such as `go version go1.26.8 linux/amd64`."""
         return self._ask(["version"], Path("/")).strip()
 
     def cache_folders(self) -> dict[str, Path]:
-        """Where Go puts what it builds and downloads: environment variable → folder."""
+        """Return where Go puts builds and downloads: environment variable → folder."""
         known = json.loads(self._ask(["env", "-json", "GOCACHE", "GOMODCACHE"], Path("/")))
         return {name: Path(folder) for name, folder in known.items()}
 
     def module_folder(self, work: Path, module: str) -> Path:
-        """The folder in Go's module cache that holds the sources of `module`."""
+        """Return the folder in Go's module cache with the sources of `module`."""
         return Path(self._ask(["list", "-m", "-f", "{{.Dir}}", module], work).strip())
 
     def download(self, work: Path, module: str) -> Path:
-        """Fetch the sources of `module` itself, and of nothing that it imports; return their folder.
+        """Fetch the sources of `module` itself, without its imports; return their folder.
 
-        Raises ClusterError when it cannot be had.
+        Raises ClusterError if it cannot be fetched.
         """
         answer = json.loads(self._ask(["mod", "download", "-json", module], work))
         return Path(answer["Dir"])
 
     def fetch(self, work: Path, packages: list[str], tags: str = "") -> int:
-        """Fetch what `packages` import with these build tags; return the number of packages to compile, at most.
+        """Fetch the imports of `packages` with these build tags; return the maximum number of packages to compile.
 
-        Raises ClusterError when a module cannot be had.
+        Raises ClusterError if a module cannot be fetched.
         """
-        # not `go mod download`: that also takes what only the tests of others need
+        # not `go mod download`: that also fetches what only the tests of others need
         return len(self._ask(["list", "-deps", "-tags", tags, *packages], work).splitlines())
 
     def build(
         self, work: Path, packages: list[str], target: Path, linker_flags: str, print_line: PrintLine, tags: str = ""
     ) -> None:
-        """Build programs: into the file `target`, or into the folder when it is one.
+        """Build programs: into the file `target`, or into the folder if it is one.
 
-        `say` gets the number of packages compiled, now and then. Raises ClusterError with the end of the
-        compiler's output.
+        `print_line` is called with the number of packages compiled from time to time. Raises ClusterError with the end
+        of the compiler's output.
         """
         flags = ["-v", "-trimpath", *_COMPILER_FLAGS, "-ldflags", linker_flags, "-tags", tags, "-o", str(target)]
         command = [str(self.path), "build", *flags, *packages]
@@ -108,7 +108,7 @@ class Go:
             preexec_fn=_die_with_parent,
         )
         if done.returncode != 0:
-            # `go mod download -json` says what is wrong in its output
+            # `go mod download -json` prints errors in its output
             lines = (done.stderr.strip() or done.stdout.strip()).splitlines()[-_LAST_LINES:]
             raise ClusterError(_failure(f"go {' '.join(arguments)}", done.returncode, lines))
         return done.stdout
@@ -116,7 +116,7 @@ class Go:
 
 def _failure(what: str, code: int, lines: list[str]) -> str:
     text = "\n  ".join(lines) or "(no output)"
-    hint = "When modules cannot be fetched, check the network and `go env GOPROXY`."
+    hint = "If modules cannot be fetched, check the network and `go env GOPROXY`."
     if any("no space left" in line for line in lines):
-        hint = "The disk is full: free some, or point GOCACHE and TMPDIR to a larger one."
-    return f"`{what}` failed with code {code}:\n  {text}\n{hint} Nothing half-built was kept; run again."
+        hint = "The disk is full: free some space, or point GOCACHE and TMPDIR to a larger one."
+    return f"`{what}` failed with code {code}:\n  {text}\n{hint} No partial build was kept; run again."

@@ -1,4 +1,4 @@
-"""Builds llama.cpp, its server and llama-bench, and a tiny model for them: for tests of machines, no part of a lab."""
+"""Builds llama.cpp, its server and llama-bench, and a tiny model for them: for tests of machines, not part of a lab."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SOURCES = Path(__file__).parent / "llama_cpp"
 _REQUIREMENTS = SOURCES / "requirements.txt"
 PROGRAMS = ("llama-server", "llama-bench")
 MODEL = "tiny.gguf"
-# what writes the model; it is in the lab's cache only while that is written
+# writes the model; only in the lab's cache during that time
 _GGUF_FROM_PYPI = "gguf==0.19.0"
-# what a build needs on PATH, by the Debian packages that have it
+# programs that a build needs on PATH, by their Debian packages
 _NEEDED = {"cmake": "cmake", "ninja": "ninja-build", "c++": "g++"}
 _NEEDED_BYTES = 1.5e9
 _OPTIONS = {
     "CMAKE_BUILD_TYPE": "Release",
-    # a third of the time to compile; nobody measures a model of random weights for its own sake
+    # a third of the time to compile; the speed of a model with random weights does not matter
     "CMAKE_CXX_FLAGS_RELEASE": "-O1 -DNDEBUG",
     "CMAKE_PROJECT_llama.cpp_INCLUDE": str(SOURCES / "unite.cmake"),
     "BUILD_SHARED_LIBS": "OFF",
     "GGML_CCACHE": "OFF",
-    # the cache may be shared by machines
+    # machines may share the cache
     "GGML_NATIVE": "OFF",
     "GGML_OPENMP": "OFF",
     "LLAMA_BUILD_APP": "OFF",
@@ -44,7 +44,7 @@ _OPTIONS = {
 
 
 def lock_hash(machine: str = platform.machine()) -> str:
-    """12 hexadecimal digits that change with the pinned sources, how they are built and the kind of machine."""
+    """Return 12 hexadecimal digits that change with the pinned sources, build options and the kind of machine."""
     digest = hashlib.sha256(machine.encode())
     for path in (Path(__file__), *sorted(path for path in SOURCES.iterdir() if path.is_file())):
         digest.update(path.read_bytes())
@@ -52,34 +52,35 @@ def lock_hash(machine: str = platform.machine()) -> str:
 
 
 def ensure_llama_cpp(cache: Path, print_line: PrintLine) -> Binaries:
-    """Return the programs and the model, building them first when needed (minutes).
+    """Return the programs and the model, building them first if needed (minutes).
 
-    Raises ClusterError when there is no compiler, no room, or when a build fails.
+    Raises ClusterError if there is no compiler or no disk space, or if a build fails.
     """
     return ensure_set(cache / lock_hash(), print_line, _build)
 
 
 def model(binaries: Binaries) -> Path:
-    """The path of the tiny model."""
+    """Return the path of the tiny model."""
     return binaries.folder / MODEL
 
 
 def _build(folder: Path, print_line: PrintLine) -> Binaries:
     missing = [package for program, package in _NEEDED.items() if shutil.which(program) is None]
     if missing:
-        raise ClusterError(f"llama.cpp cannot be built here: install {' '.join(missing)} and repeat")
+        raise ClusterError(f"cannot build llama.cpp: install {' '.join(missing)} and repeat")
     free = shutil.disk_usage(folder.parent).free
     if free < _NEEDED_BYTES:
         raise ClusterError(
-            f"not enough room to build llama.cpp: {free / 1e9:.1f} GB free on the disk of {folder.parent}, "
-            f"{_NEEDED_BYTES / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME to a larger disk."
+            f"not enough disk space to build llama.cpp: {free / 1e9:.1f} GB free on the disk of "
+            f"{folder.parent}, {_NEEDED_BYTES / 1e9:.1f} GB needed. Free some, or point XDG_CACHE_HOME to a "
+            "larger disk."
         )
     started = time.monotonic()
     with whole_set(folder, _versions(), run(["c++", "--version"]).splitlines()[0]) as partial:
         work = partial / "work"
         print_line(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
         sources = _sources(work)
-        print_line(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on free CPUs")
+        print_line(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on idle CPUs")
         options = [f"-D{name}={value}" for name, value in _OPTIONS.items()]
         run(["cmake", "-G", "Ninja", "-S", str(sources), "-B", str(work / "build"), *options])
         run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
@@ -96,7 +97,7 @@ def _versions() -> dict[str, str]:
 
 
 def _sources(work: Path) -> Path:
-    """The folder of llama.cpp's sources, which the source distribution of its Python package contains."""
+    """Return the folder of llama.cpp's sources, which the source distribution of its Python package contains."""
     locked = ["--require-hashes", "--requirement", str(_REQUIREMENTS)]
     pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *locked)
     (archive,) = work.glob("*.tar.gz")

@@ -1,4 +1,4 @@
-"""Sets of programs in the user's cache: each appears whole, by a rename, or not at all."""
+"""Sets of programs in the user's cache: each appears completely, by a rename, or not at all."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ SCHEMA = "psap.perf/lab-binaries/1"
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """One complete set of programs and of the CRDs that belong to them, and further sets *beside* it."""
+    """One complete set of programs and their CRDs, and further sets in *beside*."""
 
     folder: Path
     beside: tuple[Path, ...] = ()
 
     def program(self, name: str) -> Path:
-        """Path of a program, such as `kube-apiserver`."""
+        """Return the path of a program, such as `kube-apiserver`."""
         return self._found(f"bin/{name}")
 
     def manifests(self, name: str) -> Path:
-        """Folder of YAML files copied from a module, such as `kueue-crds`."""
+        """Return the folder of YAML files copied from a module, such as `kueue-crds`."""
         return self._found(name)
 
     def definitions(self, name: str) -> list[Path]:
-        """The files of the CustomResourceDefinitions that an emulator, or OLM, has from modules; often none."""
+        """Return the CustomResourceDefinitions that an emulator, or OLM, has from modules; often none."""
         return sorted(self.manifests(DEFINITIONS_FOLDER).joinpath(name).glob("*.json"))
 
     def _found(self, name: str) -> Path:
@@ -43,7 +43,7 @@ class Binaries:
 
 
 def find_set(folder: Path) -> Binaries | None:
-    """The set in *folder*, or None when it is missing or was damaged."""
+    """Return the set in *folder*, or None if it is missing or damaged."""
     record = documents.read_json(folder / "built.json")
     if record is None:
         return None
@@ -56,18 +56,18 @@ def find_set(folder: Path) -> Binaries | None:
 def only_builder(cache: Path, print_line: PrintLine) -> Iterator[None]:
     """Wait until no other process builds into *cache*."""
     cache.mkdir(parents=True, exist_ok=True)
-    # the kernel drops this lock with the process, however it dies
+    # the kernel releases this lock when the process ends in any way
     with (cache / "build.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print_line("another process builds the lab's programs: waiting for it")
+            print_line("waiting for another process that builds the lab's programs")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def ensure_set(folder: Path, print_line: PrintLine, build: Callable[[Path, PrintLine], Binaries]) -> Binaries:
-    """Return the set in *folder* of a cache, by *build* when it is missing or was damaged."""
+    """Return the set in *folder* of a cache, calling *build* if it is missing or damaged."""
     found = find_set(folder)
     if found is not None:
         return found
@@ -80,7 +80,7 @@ def ensure_set(folder: Path, print_line: PrintLine, build: Callable[[Path, Print
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove what killed builds left, and a damaged set; the caller is the :func:`only_builder`."""
+    """Remove remains of killed builds, and a damaged set; the caller is the :func:`only_builder`."""
     for leftover in folder.parent.glob("*.partial-*"):
         shutil.rmtree(leftover)
     if folder.exists():
@@ -89,7 +89,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def whole_set(folder: Path, versions: Mapping[str, str], compiler: str) -> Iterator[Path]:
-    """A folder to build into, with `bin` and `work`; when the block ends well it becomes *folder*, without `work`."""
+    """Yield a folder to build into, with `bin` and `work`; on success it becomes *folder*, without `work`."""
     partial = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
     for name in ("bin", "work"):
         (partial / name).mkdir(parents=True)

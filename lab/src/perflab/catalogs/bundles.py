@@ -17,7 +17,7 @@ OPERATOR = "lab.psap.perf/operator"
 # the annotation of their pods, with the name of the ClusterServiceVersion
 OPERATOR_VERSION = "lab.psap.perf/operator-version"
 _MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
-# one Deployment's pods, whatever labels the product gives them
+# the pods of one Deployment, whatever labels the product sets
 _DEPLOYMENT = "lab.psap.perf/deployment"
 
 
@@ -33,7 +33,7 @@ def write(folder: Path) -> None:
 
 
 def catalog(offered: Iterable[Package]) -> Iterator[Document]:
-    """The documents of a catalog of these packages."""
+    """Yield the documents of a catalog of these packages."""
     for package in offered:
         yield {"schema": "olm.package", "name": package.name, "defaultChannel": package.default_channel}
         for name, versions in package.channels.items():
@@ -61,7 +61,7 @@ def _bundle(package: Package, version: str) -> Document:
             _property("olm.package.required", {"packageName": name, "versionRange": versions})
             for name, versions in package.requires.items()
         ),
-        # the objects themselves, as there is no image to unpack
+        # the objects themselves, since there is no image to unpack
         *(_property("olm.bundle.object", {"data": _encoded(each)}) for each in (csv(package, version), *crds)),
     ]
     return {
@@ -89,14 +89,14 @@ def _encoded(document: Document) -> str:
 
 
 def csv(package: Package, version: str) -> Document:
-    """The ClusterServiceVersion of a version."""
+    """Return the ClusterServiceVersion of a version."""
     name = package.csv_name(version)
     return {
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "ClusterServiceVersion",
         "metadata": {
             "name": name,
-            # OLM puts it where the operator is installed
+            # OLM replaces it with the namespace of the installation
             "namespace": "placeholder",
             "annotations": {"alm-examples": json.dumps(package.examples), "capabilities": "Basic Install"},
         },

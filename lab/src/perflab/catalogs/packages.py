@@ -1,4 +1,4 @@
-"""The packages of all catalogs, as `packages/` describes them."""
+"""The packages of all catalogs, declared in `packages/`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from perflab.cluster.api import Document
 from perflab.files.documents import read_documents
 from perflab.profiles import CRDS
 
-# on a part of a definition: the first version that has it, and the first one that no longer has it
+# keys of a part of a definition: the first version that has it, and the first one that no longer has it
 SINCE, UNTIL = "x-lab-since", "x-lab-until"
-# in place of a part: alternatives, of which a version has one
+# replaces a part: alternatives, of which a version has one
 ONE_OF = "x-lab-one-of"
 _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An operator as catalogs offer it.
+    """An operator as a package of catalogs.
 
     *channels* are the versions of each, oldest first, every one replacing the one before it; *csv* is a pattern with
     `{version}`; *requires* are ranges of versions of other packages.
@@ -43,27 +43,27 @@ class Package:
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The versions of all channels, each once."""
+        """Return the versions of all channels, each once."""
         return tuple(dict.fromkeys(version for channel in self.channels.values() for version in channel))
 
     def csv_name(self, version: str) -> str:
-        """The name of a version's ClusterServiceVersion."""
+        """Return the name of a version's ClusterServiceVersion."""
         return self.csv.format(version=version)
 
     def crds_of(self, version: str) -> tuple[Document, ...]:
-        """The definitions that come with a version, without the parts that only other versions have."""
+        """Return the definitions of a version, without the parts that only other versions have."""
         return tuple(_of_version(crd, _parts(version)) for crd in self.crds)
 
 
 def images() -> Mapping[str, list[str]]:
-    """Catalog → patterns of the images of CatalogSources that serve it."""
+    """Return catalog → patterns of the images of CatalogSources that serve it."""
     [patterns] = read_documents(_FOLDER / "catalogs.yaml")
     return patterns
 
 
 @cache
 def packages() -> tuple[Package, ...]:
-    """All packages of all catalogs."""
+    """Return all packages of all catalogs."""
     paths = sorted((_FOLDER / "packages").glob("*.yaml"))
     return tuple(_package(entry) for path in paths for entries in read_documents(path) for entry in entries)
 
@@ -86,7 +86,7 @@ def _package(entry: Any) -> Package:
 
 
 def _parts(version: str) -> tuple[int, ...]:
-    """Its numbers, also those of ``4.18.0-202509100210``."""
+    """Return the numbers of a version, also of ``4.18.0-202509100210``."""
     return tuple(map(int, re.findall(r"\d+", version)))
 
 

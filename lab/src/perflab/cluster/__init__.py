@@ -1,1 +1,1 @@
-"""The lab's API server as a client sees it, and its simulated nodes."""
+"""The lab's API server from the client's side, and its simulated nodes."""

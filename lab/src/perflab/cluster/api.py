@@ -1,4 +1,4 @@
-"""A small asynchronous client of the lab's API server: what `up` and `scale` need, and fast in bulk."""
+"""A small asynchronous client of the lab's API server for `up` and `scale`, fast for many objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import aiohttp
 
 from perflab.errors import ClusterError
 
-# more gain nothing on a few cores: the API server's CPU is the limit
+# more do not help on a few cores: the API server's CPU is the limit
 CONNECTIONS = 32
 CONFLICT = 409
 NOT_FOUND = 404
@@ -31,7 +31,7 @@ class Api:
     """Requests to one API server, as administrator."""
 
     def __init__(self, session: aiohttp.ClientSession, server: str) -> None:
-        """Use `session`, which carries the client certificate, towards `server` (an URL)."""
+        """Use `session`, which has the client certificate, for requests to `server` (a URL)."""
         self._session = session
         self._server = server
 
@@ -40,7 +40,7 @@ class Api:
         return await self._request("GET", path, None, ())
 
     async def get_present(self, path: str) -> Document | None:
-        """Read what may not be there; None when it is not."""
+        """Read an object that may not exist; None if it does not."""
         found = await self._request("GET", path, None, (NOT_FOUND,))
         return None if found.get("code") == NOT_FOUND else found
 
@@ -49,19 +49,19 @@ class Api:
         return (await self.get(path))["items"] or []
 
     async def create(self, path: str, body: Document) -> Document | None:
-        """Create an object and return it; None when one of that name is there already, which is left as it is."""
+        """Create an object and return it; None, without a change, if one of that name exists."""
         created = await self._request("POST", path, body, (CONFLICT, _TIMEOUT))
         if created.get("code") == _TIMEOUT:
-            # a busy machine: what was too slow for the server itself may be there by now
+            # a busy machine: a request that timed out in the server may have succeeded meanwhile
             created = await self._request("POST", path, body, (CONFLICT,))
         return None if created.get("code") == CONFLICT else created
 
     async def patch(self, path: str, body: Body) -> Document:
-        """Merge `body` into an object and return what it is then."""
+        """Merge `body` into an object and return the result."""
         return await self._request("PATCH", path, body, ())
 
     async def patch_present(self, path: str, body: Body) -> Document | None:
-        """Merge `body` into an object and return what it is then; None when it is gone."""
+        """Merge `body` into an object and return the result; None if it does not exist."""
         patched = await self._request("PATCH", path, body, (NOT_FOUND,))
         return None if patched.get("code") == NOT_FOUND else patched
 
@@ -71,17 +71,17 @@ class Api:
         await self._request("DELETE", path, body, (NOT_FOUND,))
 
     async def exists(self, path: str) -> bool:
-        """True when the object is there."""
+        """Return whether the object exists."""
         return await self.get_present(path) is not None
 
     async def watch(self, path: str) -> AsyncIterator[Document]:
-        """The events of a watch, until the server ends it; raises ClusterError when the connection breaks."""
-        # it lasts as long as the server likes, and an event may be larger than aiohttp's lines
+        """Yield the events of a watch, until the server ends it; raises ClusterError if the connection breaks."""
+        # it has no time limit, and an event may be longer than aiohttp's limit for lines
         unlimited = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
         try:
             async with self._session.get(self._server + path, timeout=unlimited) as answer:
                 if not answer.ok:
-                    raise ClusterError(f"GET {path}: the API server answers {answer.status}")
+                    raise ClusterError(f"GET {path}: the API server returned status {answer.status}")
                 rest = b""
                 async for chunk in answer.content.iter_any():
                     *lines, rest = (rest + chunk).split(b"\n")
@@ -93,7 +93,7 @@ class Api:
     async def _request(self, method: str, path: str, body: Body | None, accepted: Sequence[int]) -> Document:
         kind = "json-patch+" if isinstance(body, list) else "merge-patch+"
         content = f"application/{kind if method == 'PATCH' else ''}json"
-        # a field that the kind does not have is a mistake of ours; by default the server drops it
+        # an unknown field is a mistake of the lab; by default, the server drops it
         query = "?fieldValidation=Strict" if method in ("POST", "PATCH") else ""
         data = None if body is None else json.dumps(body).encode()
         try:
@@ -102,11 +102,11 @@ class Api:
             ) as answer:
                 text = await answer.text()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ClusterError(f"the lab's API server does not answer at {self._server}: {error}") from error
+            raise ClusterError(f"the lab's API server does not respond at {self._server}: {error}") from error
         if not answer.ok:
             if answer.status not in accepted:
-                raise ClusterError(f"{method} {path}: the API server answers {answer.status}: {text[:500]}")
-            # where there is no such kind it answers with a text
+                raise ClusterError(f"{method} {path}: the API server returned status {answer.status}: {text[:500]}")
+            # for an unknown kind, it responds with a text
             return {"code": answer.status}
         document: Document = json.loads(text)
         return document
@@ -114,9 +114,9 @@ class Api:
 
 @asynccontextmanager
 async def connect(folder: Path, server: str, connections: int = CONNECTIONS) -> AsyncIterator[Api]:
-    """An `Api` with the administrator's certificate of the lab in `folder`.
+    """Yield an `Api` with the administrator's certificate of the lab in `folder`.
 
-    Each watch keeps one of the *connections*; 0 sets no limit.
+    Each watch occupies one of the *connections*; 0 sets no limit.
     """
     pki = folder / "pki"
     tls = ssl.create_default_context(cafile=str(pki / "ca.crt"))
@@ -127,7 +127,7 @@ async def connect(folder: Path, server: str, connections: int = CONNECTIONS) -> 
 
 
 async def in_bulk(items: Sequence[Item], do: Callable[[Item], Awaitable[object]]) -> None:
-    """Do something for each item, as many at once as there are connections."""
+    """Call a function for each item, as many concurrently as there are connections."""
     queue = iter(items)
 
     async def work() -> None:

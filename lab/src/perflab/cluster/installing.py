@@ -9,7 +9,7 @@ from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
 
 CRD, _NAMESPACE = "CustomResourceDefinition", "Namespace"
-# the kinds of the lab's own manifests, which need no discovery
+# kinds of the lab's own manifests, which need no discovery
 _PATHS = {
     _NAMESPACE: "/api/v1/namespaces",
     "APIService": "/apis/apiregistration.k8s.io/v1/apiservices",
@@ -38,7 +38,7 @@ _PATHS = {
 async def install(api: Api, lab: Lab, documents: list[Document]) -> None:
     """Create the objects; return when every kind that they define is established."""
     kinds = [document for document in documents if document["kind"] == CRD]
-    # one by one: on a busy machine the API server takes longer for two large ones at once than it allows itself
+    # one by one: on a busy machine, two large ones in parallel exceed the API server's own time limit
     for kind in kinds:
         await api.create(_path(kind), kind)
     spaces = [document for document in documents if document["kind"] == _NAMESPACE]
@@ -50,7 +50,7 @@ async def install(api: Api, lab: Lab, documents: list[Document]) -> None:
 
 
 async def _served(api: Api, definitions: list[Document]) -> bool:
-    """Whether clients find all these kinds. The definitions themselves may be large: they are not read again."""
+    """Return whether clients find all these kinds. The definitions themselves may be large: they are not read again."""
     wanted: dict[str, set[str]] = {}
     for each in definitions:
         spec = each["spec"]

@@ -1,4 +1,4 @@
-"""Pods that serve a model: how one declares it, and where its server is reached from this machine."""
+"""Pods that serve a model: their declaration, and the local address of their servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SIMULATED, _LOOPBACK = "10.", "127."
 
 
 def address_of(pod: Mapping[str, Any]) -> str:
-    """The loopback address that stands for a pod's own: 127.128.0.7 for 10.128.0.7; empty when it has none."""
+    """Return the loopback address that represents a pod's own: 127.128.0.7 for 10.128.0.7; empty if it has none."""
     address: str = (pod.get("status") or {}).get("podIP", "")
-    # a pod in the network of its node has the node's address, which all of these share
+    # a pod in the network of its node has the node's address, which all such pods share
     return _LOOPBACK + address.removeprefix(_SIMULATED) if address.startswith(_SIMULATED) else ""

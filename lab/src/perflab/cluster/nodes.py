@@ -1,4 +1,4 @@
-"""The simulated GPU nodes: what they look like, and how their number is changed."""
+"""The simulated GPU nodes: their contents, and changes of their number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perflab.processes.state import Lab, Options
 from perflab.profiles import OPENSHIFT
 
 FAKE = {"kwok.x-k8s.io/node": "fake"}
-# what is in the machine of a node whose labels and capacity do not tell
+# the hardware of a node without labels and capacity for it
 GPUS = "lab.psap.perf/gpus"
 GPU_PRODUCT = "lab.psap.perf/gpu-product"
 _SELECTOR = "labelSelector=type%3Dkwok"
@@ -32,12 +32,12 @@ _HEALTHY = {
 
 
 def node_name(number: int) -> str:
-    """`node-0007` for 7."""
+    """Return `node-0007` for 7."""
     return f"node-{number:04d}"
 
 
 def read_template(path: Path) -> Document:
-    """Read a Node from a YAML file; raises UsageError when it is none."""
+    """Read a Node from a YAML file. Raises UsageError if it is invalid."""
     try:
         document = load_yaml(path.read_text())
     except (OSError, yaml.YAMLError) as error:
@@ -48,7 +48,7 @@ def read_template(path: Path) -> Document:
 
 
 def merge(base: Any, changes: Any) -> Any:
-    """`base` with `changes`: dictionaries are merged key by key, anything else is replaced."""
+    """Return `base` with `changes`: dictionaries are merged key by key, anything else is replaced."""
     if not isinstance(base, dict) or not isinstance(changes, dict):
         return copy.deepcopy(changes)
     merged = dict(base)
@@ -58,13 +58,13 @@ def merge(base: Any, changes: Any) -> Any:
 
 
 def shared_document(lab: Lab, template: Document) -> Document:
-    """What all nodes of a lab have in common: Ready from birth, `template` merged over the defaults."""
+    """Return what all nodes of a lab have in common: Ready from the start, `template` merged over the defaults."""
     merged: Document = merge(_defaults(lab.options, lab), template)
     return merged
 
 
 def named(document: Document, name: str) -> Document:
-    """The Node `name`: the shared document with what each node has of its own."""
+    """Return the Node `name`: the shared document with the node's own values."""
     labels = {**document["metadata"]["labels"], "kubernetes.io/hostname": name}
     status = {**document["status"]}
     status["addresses"] = [
@@ -99,7 +99,7 @@ def _defaults(options: Options, lab: Lab) -> Document:
 
 
 def _is_bare(options: Options) -> bool:
-    # node feature discovery and the GPU operator, which tell of the hardware, are yet to be installed
+    # node feature discovery and the GPU operator, which label hardware, are not installed yet
     return options.profile == OPENSHIFT
 
 
@@ -148,7 +148,7 @@ def _conditions() -> list[dict[str, str]]:
 
 
 def _node_info(lab: Lab) -> dict[str, str]:
-    # the suffix makes `kubectl get nodes` say that there is no machine behind
+    # the suffix makes `kubectl get nodes` show that there is no machine
     kubernetes = f"{lab.versions['kubernetes']}+simulated"
     return {
         "architecture": "amd64",
@@ -165,7 +165,7 @@ def _node_info(lab: Lab) -> dict[str, str]:
 
 
 async def set_number(api: Api, lab: Lab, number: int) -> None:
-    """Create or delete simulated nodes until there are `number`; pods of deleted nodes go with them."""
+    """Create or delete simulated nodes until there are `number`; pods of deleted nodes are deleted with them."""
     listed = await api.list(f"/api/v1/nodes?{_SELECTOR}")
     present = {node["metadata"]["name"] for node in listed if _is_numbered(node)}
     wanted = {node_name(index) for index in range(number)}
@@ -206,13 +206,13 @@ async def wait_ready(api: Api, lab: Lab, number: int) -> None:
 
 
 async def count_ready(api: Api) -> int:
-    """The number of the lab's numbered nodes whose Ready condition is true."""
+    """Return the number of the lab's numbered nodes whose Ready condition is true."""
     listed = await api.list(f"/api/v1/nodes?{_SELECTOR}&resourceVersion=0")
     return sum(_is_ready(node) for node in listed if _is_numbered(node))
 
 
 def _is_numbered(node: Document) -> bool:
-    # others, such as those of Machines, are not the lab's to count
+    # others, such as those of Machines, are not counted
     return re.fullmatch(r"node-\d{4,}", node["metadata"]["name"]) is not None
 
 

@@ -32,13 +32,13 @@ class Pair:
 
 
 class Authority:
-    """A certificate authority whose files are in one folder; made anew for each lab."""
+    """A certificate authority with its files in one folder; new for each lab."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the authority's key and certificate in `folder`."""
+        """Create the authority's key and certificate in `folder`."""
         self._folder = documents.private_folder(folder)
-        # RSA as kubeadm has it: the API server verifies a client's certificate at each request, and a signature of RSA
-        # costs a quarter of one on an elliptic curve to verify
+        # RSA as in kubeadm: the API server verifies a client's certificate at each request, and verifying an RSA
+        # signature costs a quarter of verifying one on an elliptic curve
         self._key = _rsa_key()
         self._name = _name("perflab", None)
         builder = _builder(self._name, self._name, self._key.public_key())
@@ -48,7 +48,7 @@ class Authority:
 
     @property
     def pair(self) -> Pair:
-        """The authority's own files."""
+        """Return the authority's own files."""
         return self._pair("ca")
 
     def issue_client(self, file: str, user: str, group: str | None = None) -> Pair:
@@ -61,9 +61,9 @@ class Authority:
         return self._issue(file, _name(file, None), alternatives, ExtendedKeyUsageOID.SERVER_AUTH)
 
     def make_signing_key(self, file: str) -> Pair:
-        """Make a key pair to sign service account tokens; `certificate` is its public key."""
+        """Create a key pair to sign service account tokens; `certificate` is its public key."""
         pair = self._pair(file)
-        # the API server's token issuer wants RSA or ECDSA; RSA is what clusters use
+        # the API server's token issuer requires RSA or ECDSA; clusters use RSA
         key = _rsa_key()
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -128,7 +128,7 @@ def _builder(subject: x509.Name, issuer: x509.Name, public_key: _PublicKey) -> x
 
 
 def _key_usage(signs_certificates: bool) -> x509.KeyUsage:
-    """What Python 3.13, which verifies as RFC 5280 says, wants of an authority, and of those that it signs."""
+    """Extensions that Python 3.13, which verifies by RFC 5280, requires of an authority and its certificates."""
     return x509.KeyUsage(
         digital_signature=not signs_certificates,
         key_cert_sign=signs_certificates,

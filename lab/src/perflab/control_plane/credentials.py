@@ -27,7 +27,7 @@ _API_SERVER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc
 
 
 def make_credentials(authority: Authority, lab: Lab) -> Credentials:
-    """Make the lab's keys, the kubeconfig of each program and the administrator's."""
+    """Create the lab's keys, the kubeconfig of each program and the administrator's."""
     admin = authority.issue_client("admin", "perflab:admin", "system:masters")
     _write_kubeconfig(lab.kubeconfig, lab, authority, admin)
     kubeconfigs = {}

@@ -1,4 +1,4 @@
-"""`up` and `down`: a lab is started whole or not at all, and nothing of it stays behind."""
+"""`up` and `down`: a lab is started completely or not at all, and deleted completely."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from perflab.processes.state import Lab, Options
 from perflab.profiles import ENVOY, OPENSHIFT, running
 
 PORT_ATTEMPTS = 4
-# etcd's first files, and some logs; a test of thousands of Jobs takes a few times that
+# etcd's first files, and some logs; a test of thousands of Jobs needs a few times that
 NEEDED_BYTES = 300 * 1000**2
 
 
 def up(home: Path, name: str, options: Options, binaries: Binaries, print_line: PrintLine) -> Lab:
-    """Start a lab, after removing what is left of a crashed one of this name.
+    """Start a lab, after removing the remains of a crashed lab of this name.
 
-    Raises ClusterError when a program does not become ready; whatever was started is stopped then, and
-    its logs are kept until the next `up` or `down`.
+    Raises ClusterError if a program does not become ready; started programs are stopped then, and their logs are kept
+    until the next `up` or `down`.
     """
     folder = home / name
     for attempt in range(1, PORT_ATTEMPTS + 1):
@@ -49,7 +49,7 @@ def up(home: Path, name: str, options: Options, binaries: Binaries, print_line: 
             _stop(folder)
             if attempt == PORT_ATTEMPTS:
                 raise
-            print_line(f"{str(error).split('.', 1)[0]}: its port was taken by another process; trying other ports")
+            print_line(f"{str(error).split('.', 1)[0]}: another process uses its port; trying other ports")
         except BaseException:
             _stop(folder)
             raise
@@ -57,7 +57,7 @@ def up(home: Path, name: str, options: Options, binaries: Binaries, print_line: 
 
 
 def down(home: Path, name: str) -> bool:
-    """Stop a lab and remove its folder; False when there was nothing to stop or remove."""
+    """Stop a lab and remove its folder. Return False if there was nothing to stop or remove."""
     folder = home / state.check_name(name)
     existed = folder.exists() or bool(process.find_marked(folder))
     remove(folder)
@@ -74,11 +74,11 @@ def remove(folder: Path) -> None:
 def _stop(folder: Path) -> None:
     lab = state.read_lab(folder.parent, folder.name)
     known = list(lab.pids.values()) if lab else []
-    # a command killed between starting a program and noting it leaves one that only its mark betrays
+    # a command killed between starting a program and recording it leaves one that only its environment identifies
     left = process.kill({*known, *process.find_marked(folder)})
     if left:
         pids = ", ".join(str(identity.pid) for identity in left)
-        raise ClusterError(f"processes of the lab in {folder} cannot be killed: {pids}")
+        raise ClusterError(f"cannot kill processes of the lab in {folder}: {pids}")
     if lab:
         dataclasses.replace(lab, state="failed", pids={}).write()
 
@@ -100,7 +100,7 @@ def _prepare(folder: Path, options: Options) -> Lab:
         },
     )
     if options.node_template:
-        # a copy: the lab can be scaled after the file is gone
+        # a copy: the lab can be scaled after the file is deleted
         documents.write_private(lab.node_template, Path(options.node_template).read_text())
     lab.write()
     return lab
@@ -110,8 +110,8 @@ def _check_room(home: Path) -> None:
     free = shutil.disk_usage(home).free
     if free < NEEDED_BYTES:
         raise ClusterError(
-            f"not enough room for a lab: {free / 1e6:.0f} MB free in {home}, {NEEDED_BYTES / 1e6:.0f} MB needed. "
-            "Free some, or point PERFLAB_HOME to a larger disk."
+            f"not enough disk space for a lab: {free / 1e6:.0f} MB free in {home}, {NEEDED_BYTES / 1e6:.0f} "
+            "MB needed. Free some, or point PERFLAB_HOME to a larger disk."
         )
 
 
@@ -138,7 +138,7 @@ async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, print_lin
     try:
         return await _start_others(lab, binaries, files, alone, print_line)
     except ClusterError:
-        # rather name the program that died than the request that failed for it
+        # report the program that ended rather than the request that failed because of it
         launch.check_alive(lab)
         raise
 
@@ -146,7 +146,7 @@ async def _start_all(lab: Lab, binaries: Binaries, files: Credentials, print_lin
 async def _start_others(
     lab: Lab, binaries: Binaries, files: Credentials, started: Sequence[Program], print_line: PrintLine
 ) -> Lab:
-    """Start what needs the API server; what does not care for further kinds starts while they are installed."""
+    """Start programs that need the API server; those that need no further kinds start while these are installed."""
     early = [
         programs.scheduler(lab, binaries, files),
         programs.kwok(lab, binaries, files),

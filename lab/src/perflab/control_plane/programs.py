@@ -1,4 +1,4 @@
-"""The command line of each program of a lab, and where its health and its metrics are read."""
+"""The command line of each program of a lab, and the URLs of its health and its metrics."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ PORTS = (
     EMULATORS,
 )
 
-# A test may ask for thousands of requests a second: no limit but the CPU.
+# A test may send thousands of requests per second: no limit except the CPU.
 _CLIENT_LIMITS = ("--kube-api-qps=5000", "--kube-api-burst=10000")
-# pods that start together or not at all: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
+# gang scheduling: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
 _GANGS = "--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
 _POD_NETWORK = "10.128.0.1/14"
 _SERVICE_NETWORK = "10.96.0.0/16"
-# simulated nodes send no heartbeats, and none is expected for the life of a lab
+# simulated nodes send no heartbeats, and none is expected during the life of a lab
 _NODE_GRACE = "8760h"
 
 
 def port_names(options: Options) -> tuple[str, ...]:
-    """The names of the ports that a lab needs."""
+    """Return the names of the ports that a lab needs."""
     profile = ("prometheus",) if options.profile == OPENSHIFT else ()
     products = running(options.profile, options.products).values()
     return (*PORTS, *profile, *(port for ports in products for port in ports))
@@ -60,13 +60,13 @@ class Credentials:
 
 
 def etcd(lab: Lab, binaries: Binaries) -> Program:
-    """The database, on Unix sockets in the lab's own folder: no other user reaches it.
+    """Return the database, on Unix sockets in the lab's own folder: no other user reaches it.
 
-    Its port serves health and metrics only.
+    Its port only serves health and metrics.
     """
     metrics = f"http://{LOOPBACK}:{lab.ports['etcd']}"
     client, peer = "unix://etcd.sock", "unix://peer.sock"
-    # etcd wants a host and a port to tell others; the API server is told the socket
+    # etcd requires a host and a port to advertise; the API server uses the socket
     advertised = "http://localhost:2379"
     command: list[str | Path] = [
         binaries.program("etcd"),
@@ -84,13 +84,13 @@ def etcd(lab: Lab, binaries: Binaries) -> Program:
         "--log-level=warn",
     ]
     if not lab.options.fsync:
-        # what a transaction of the database waits for is in the log, which is read again after a kill
+        # transactions wait for the log, which is read again after a kill
         command += ["--unsafe-no-fsync", "--backend-batch-interval=1s"]
     return Program("etcd", tuple(command), f"{metrics}/readyz")
 
 
 def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """The API server, without its limits on load."""
+    """Return the API server, without its limits on load."""
     command: list[str | Path] = [
         binaries.program("kube-apiserver"),
         "--etcd-servers=unix://etcd.sock",
@@ -114,7 +114,7 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         "--enable-priority-and-fairness=false",
         "--max-requests-inflight=0",
         "--max-mutating-requests-inflight=0",
-        # simulated nodes are born Ready: no taint to add and to take away again
+        # simulated nodes are created Ready: no taint to add and remove
         "--disable-admission-plugins=TaintNodesByCondition",
         _GANGS,
         "--runtime-config=scheduling.k8s.io/v1alpha2=true",
@@ -130,7 +130,7 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
 
 
 def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """The controllers, with enough workers for thousands of Jobs."""
+    """Return the controllers, with enough workers for thousands of Jobs."""
     port = lab.ports["kube-controller-manager"]
     command = (
         binaries.program("kube-controller-manager"),
@@ -142,7 +142,7 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
         f"--tls-cert-file={files.server.certificate}",
         f"--tls-private-key-file={files.server.key}",
         f"--root-ca-file={files.authority.certificate}",
-        # the other signers would watch files too, of which a system allows each user few
+        # the other signers would watch files too, which a system limits per user
         f"--cluster-signing-kubelet-serving-cert-file={files.authority.certificate}",
         f"--cluster-signing-kubelet-serving-key-file={files.authority.key}",
         f"--service-account-private-key-file={files.tokens.key}",
@@ -160,7 +160,7 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
 
 
 def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """The scheduler."""
+    """Return the scheduler."""
     port = lab.ports["kube-scheduler"]
     command = (
         binaries.program("kube-scheduler"),
@@ -180,7 +180,7 @@ def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
 
 
 def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """KWOK, which simulates the kubelets of the nodes."""
+    """Return KWOK, which simulates the kubelets of the nodes."""
     port = lab.ports["kwok"]
     command = (
         binaries.program("kwok"),
@@ -203,7 +203,7 @@ def _write_kwok_configuration(lab: Lab) -> Path:
     options = {
         "manageAllNodes": False,
         "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake",
-        # no leases: 1,000 nodes would renew 100 a second, and the controllers do not expect them
+        # no leases: 1,000 nodes would renew 100 per second, and the controllers do not expect them
         "nodeLeaseDurationSeconds": 0,
         "nodePlayStageParallelism": workers,
         "podPlayStageParallelism": workers,
@@ -215,21 +215,21 @@ def _write_kwok_configuration(lab: Lab) -> Path:
 
 
 def kubelet(lab: Lab, python: str) -> Program:
-    """The lab's own process that answers `kubectl logs` for all simulated nodes."""
+    """Return the lab's own process that serves `kubectl logs` for all simulated nodes."""
     port = lab.ports["kubelet"]
     command = (python, "-m", "perflab.kubelet", str(port))
     return Program("kubelet", command, f"https://{LOOPBACK}:{port}/healthz")
 
 
 def emulators(lab: Lab, python: str) -> Program:
-    """The controllers that the lab emulates, all of them in one process."""
+    """Return the controllers that the lab emulates, all of them in one process."""
     port = lab.ports[EMULATORS]
     command = (python, "-m", "perflab.emulators", str(port))
     return Program(EMULATORS, command, f"http://{LOOPBACK}:{port}/healthz")
 
 
 def training_operator(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """Kubeflow's PyTorchJob controller and its webhook."""
+    """Return Kubeflow's PyTorchJob controller and its webhook."""
     port = lab.ports["training-operator"]
     command = (
         binaries.program("training-operator"),
@@ -245,7 +245,7 @@ def training_operator(lab: Lab, binaries: Binaries, files: Credentials) -> Progr
 
 
 def metrics_endpoints(lab: Lab) -> dict[str, str]:
-    """Component → URL of its metrics; those over TLS want the administrator's client certificate."""
+    """Return component → URL of its metrics; URLs with TLS require the administrator's client certificate."""
     endpoints = {"etcd": f"http://{LOOPBACK}:{lab.ports['etcd']}/metrics"}
     for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
         endpoints[name] = f"https://{LOOPBACK}:{lab.ports[name]}/metrics"

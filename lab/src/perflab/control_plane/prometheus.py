@@ -1,4 +1,4 @@
-"""Prometheus over the lab's control plane: how it is configured and started."""
+"""Prometheus for the lab's control plane: its configuration and start."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 
 NAME = "prometheus"
-# short against the jobs of a lab, which last seconds
+# short compared to the jobs of a lab, which last seconds
 SCRAPE_INTERVAL = "2s"
-# a scrape may last as long as its interval, and a busy API server takes seconds to write its thousands of metrics
+# a scrape may take as long as its interval, and a busy API server takes seconds to write its thousands of metrics
 _SECURED_INTERVAL = "5s"
 _TLS_FILES = {"ca_file": "ca.crt", "cert_file": "admin.crt", "key_file": "admin.key"}
-# as OpenShift's monitoring names its jobs
+# names of jobs in OpenShift's monitoring
 _JOBS = {
     "apiserver": "kube-apiserver",
     "kube-controller-manager": "kube-controller-manager",
@@ -26,22 +26,22 @@ _JOBS = {
 
 
 def url(lab: Lab) -> str:
-    """Where it answers queries."""
+    """Return the URL of its queries."""
     return f"http://{LOOPBACK}:{lab.ports[NAME]}"
 
 
 def data_folder(lab: Lab) -> Path:
-    """The folder of its database."""
+    """Return the folder of its database."""
     return lab.folder / "data" / NAME
 
 
 def targets_folder(lab: Lab) -> Path:
-    """The folder for files `*.json` of further targets, which emulators may write."""
+    """Return the folder for files `*.json` of further targets, which emulators may write."""
     return lab.folder / NAME
 
 
 def program(lab: Lab, binaries: Binaries) -> Program:
-    """Prometheus with the API by which its database is copied and emptied."""
+    """Return Prometheus with the API that copies and empties its database."""
     documents.private_folder(targets_folder(lab))
     configuration = lab.folder / "prometheus.json"
     # JSON is YAML
@@ -52,7 +52,7 @@ def program(lab: Lab, binaries: Binaries) -> Program:
         f"--storage.tsdb.path={data_folder(lab)}",
         f"--web.listen-address={LOOPBACK}:{lab.ports[NAME]}",
         "--web.enable-admin-api",
-        # otherwise the first scrape comes after 5 s, and one of a new target as late
+        # otherwise the first scrape comes after 5 s, also for a new target
         "--scrape.discovery-reload-interval=500ms",
         "--log.level=warn",
     )

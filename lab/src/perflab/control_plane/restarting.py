@@ -10,17 +10,17 @@ from perflab.processes.state import Lab
 
 
 def restart(lab: Lab, component: str, away_s: float = 0.0) -> Lab:
-    """End *component* at once (when it still runs), start it again *away_s* seconds later, wait until it is ready.
+    """Kill *component* (if it still runs), start it again *away_s* seconds later, and wait until it is ready.
 
-    The lab may have lost it, or others, before. Raises UsageError for an unknown component, ClusterError when it
-    cannot be ended or does not become ready; its log goes on in the same file.
+    It, and other programs, may have ended before. Raises UsageError for an unknown component, ClusterError if it cannot
+    be killed or does not become ready; its log continues in the same file.
     """
     program = lab.programs.get(component)
     if program is None:
         known = ", ".join(sorted(lab.programs)) or "none"
-        raise UsageError(f"the lab {lab.name!r} has no program {component!r}; it has: {known}.")
+        raise UsageError(f"the lab {lab.name!r} has no program {component!r}; known: {known}.")
     if process.kill([lab.pids[component]]):
-        raise ClusterError(f"{component} of the lab {lab.name!r} cannot be killed: process {lab.pids[component].pid}.")
+        raise ClusterError(f"cannot kill {component} of the lab {lab.name!r}: process {lab.pids[component].pid}.")
     return asyncio.run(_start(lab, component, away_s))
 
 
@@ -28,6 +28,6 @@ async def _start(lab: Lab, component: str, away_s: float) -> Lab:
     await asyncio.sleep(away_s)
     program = lab.programs[component]
     lab = launch.start(lab, program)
-    # only this one: another that is dead shall not keep it from coming back
+    # only this one: other dead programs must not prevent its start
     await launch.wait_ready(lab, [program], watched=[component])
     return lab

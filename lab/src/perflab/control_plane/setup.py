@@ -1,4 +1,4 @@
-"""What a lab's cluster holds besides nodes: the mark that it is a lab, and Kubeflow's PyTorchJob."""
+"""The objects of a lab's cluster besides nodes: the mark that it is a lab, and Kubeflow's PyTorchJob."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _MARK = "/api/v1/namespaces/kube-system/configmaps"
 
 
 async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document]:
-    """Create what the cluster serves beyond Kubernetes' own kinds, wait until it does, and what programs start with.
+    """Create the kinds that the cluster serves in addition to Kubernetes' own, wait for them, and create initial
+    objects.
 
-    Before the controllers start: the garbage collector looks for new kinds only every half minute. Returns the objects
-    of the new kinds, which are still to be created: an API server takes none for two seconds.
+    This comes before the controllers start: the garbage collector discovers new kinds only every half minute. Returns
+    the objects of the new kinds, which the caller creates: an API server accepts none for two seconds.
     """
     pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
     files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS)]
@@ -44,7 +45,7 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document
 
 
 def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
-    """Put the pair of all webhooks where controller-runtime looks for it: tls.crt and tls.key in one folder."""
+    """Put the pair of all webhooks where controller-runtime reads it: tls.crt and tls.key in one folder."""
     folder = lab.folder / "pki" / "webhook"
     folder.mkdir(mode=0o700)
     pair = authority.issue_server("webhook-server", [])
@@ -53,14 +54,14 @@ def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
 
 
 async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
-    """Have the API server ask those who have a say in new or changed objects; they must be ready."""
+    """Register the webhooks at the API server; their programs must be ready."""
     await install(api, lab, [_of_training_operator(lab)])
     for product in products.of(lab).values():
         await install(api, lab, list(product.served(lab, binaries)))
 
 
 def _of_training_operator(lab: Lab) -> Document:
-    """It is asked about each new or changed PyTorchJob."""
+    """Return the webhook for each new or changed PyTorchJob."""
     rule = {
         "apiGroups": ["kubeflow.org"],
         "apiVersions": ["v1"],
@@ -84,7 +85,7 @@ def _of_training_operator(lab: Lab) -> Document:
 
 
 async def mark_cluster(api: Api, lab: Lab) -> None:
-    """Write the ConfigMap that tells any client that this cluster is a lab, and what of it is real."""
+    """Write the ConfigMap that tells clients that this cluster is a lab, and which parts of it are real."""
     document = lab.document()
     data = {
         "name": lab.name,
@@ -102,7 +103,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
     mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perflab"}, "data": data}
     await api.create(_MARK, mark)
     await _let_everybody_read_the_mark(api)
-    # when it was there already: `scale` changes the number of nodes
+    # if it existed: `scale` changes the number of nodes
     await api.patch(f"{_MARK}/perflab", {"data": data})
 
 
@@ -112,7 +113,7 @@ def _all_metrics(lab: Lab) -> dict[str, str]:
 
 
 async def _let_everybody_read_the_mark(api: Api) -> None:
-    """A user with few rights must learn that it is a lab, and which one, too."""
+    """Let users with few rights read that it is a lab, and which one."""
     metadata = {"name": "perflab-mark"}
     rules = [
         {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["perflab"], "verbs": ["get"]},

@@ -1,4 +1,4 @@
-"""Sets how the steps of a lab's emulators and products go, and waits until their programs know."""
+"""Sets delays and failures of the steps of a lab's emulators and products, and waits until their programs have them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _PATH = f"/api/v1/namespaces/{steps.STEPS_NAMESPACE}/configmaps"
 
 
 def known(lab: Lab) -> dict[str, Declarations]:
-    """Emulator or product of the lab → what can be set of it."""
+    """Return emulator or product of the lab → its declared steps and numbers."""
     of_products = {name: Declarations(each.steps) for name, each in products.of(lab).items() if each.steps}
     return {**{name: declarations(name) for name in lab.emulators}, **of_products}
 
 
 def check(values: Mapping[str, str], possible: Mapping[str, Declarations]) -> None:
-    """Raise UsageError when a key is no step (or number) of the lab, or its value is none; "" takes a key away."""
+    """Raise UsageError if a key is not a step (or number) of the lab, or its value is invalid; "" removes a key."""
     for key, value in values.items():
         emulator, _, rest = key.partition(".")
         settable = possible.get(emulator, Declarations())
         step = rest.partition(".")[0]
         if step not in settable.steps and rest not in settable.numbers:
             names = ", ".join(sorted(_names(possible))) or "none"
-            raise UsageError(f"{key!r} is not a step of this lab. Its steps: {names}.")
+            raise UsageError(f"the lab has no step {key!r}; known: {names}.")
         if value:
             _check_value(key, value, is_number=rest in settable.numbers)
 
@@ -53,7 +53,7 @@ def _names(possible: Mapping[str, Declarations]) -> list[str]:
 
 
 def describe(possible: Mapping[str, Declarations], values: Mapping[str, str]) -> list[str]:
-    """A line for each step and number, with what is set of it, and one for each object that differs."""
+    """Return a line for each step and number with its value, and one for each object with another value."""
     lines = []
     for emulator, each in possible.items():
         for step, what in {**each.steps, **each.numbers}.items():
@@ -65,7 +65,7 @@ def describe(possible: Mapping[str, Declarations], values: Mapping[str, str]) ->
 
 
 def read(lab: Lab) -> dict[str, str]:
-    """What is set: key → value."""
+    """Return the set values: key → value."""
 
     async def ask() -> dict[str, str]:
         async with connect(lab.folder, lab.server) as api:
@@ -75,7 +75,7 @@ def read(lab: Lab) -> dict[str, str]:
 
 
 def change(lab: Lab, values: Mapping[str, str], *, clear: bool) -> dict[str, str]:
-    """Set *values* (after taking all away, with *clear*); returns what is set, once every program knows it."""
+    """Set *values* (after removing all, with *clear*); return all set values, once every program has them."""
     return asyncio.run(_change(lab, values, clear=clear))
 
 
@@ -100,7 +100,7 @@ async def _read(api: Api) -> dict[str, str]:
 
 
 async def _wait_until_known(lab: Lab, program: str, version: str) -> None:
-    # what is created next must not meet a program that has not heard yet
+    # objects created next must not reach a program that does not have the values yet
     url = f"http://{LOOPBACK}:{lab.ports[program]}/steps"
     async with aiohttp.ClientSession() as session:
 
@@ -109,7 +109,7 @@ async def _wait_until_known(lab: Lab, program: str, version: str) -> None:
                 async with session.get(url) as answer:
                     return int(await answer.json() or 0) >= int(version)
             except aiohttp.ClientError:
-                # it is being restarted: ask again
+                # it is restarting: ask again
                 return False
 
-        await launch.wait_until(lab, f"{program} knows the steps", known)
+        await launch.wait_until(lab, f"{program} has the new values of steps", known)

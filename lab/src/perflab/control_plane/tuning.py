@@ -1,8 +1,8 @@
-"""How much the lab's programs do at once on this machine, and what memory the API server may use.
+"""Settings for this machine: concurrency of the lab's programs, and memory of the API server.
 
-More workers than the CPUs can serve make it slower: the API server then gets to its watchers too late, closes
-their connections, and KWOK reads (and plays) everything again. Measured on 2 CPUs with 500 Jobs: 16 stage workers
-and 50 Job workers gave 39 closed watches, 4 and 8 gave none, for the same throughput.
+More workers than the CPUs can serve slow the API server down: it then serves its watchers too late, closes their
+connections, and KWOK reads (and simulates) everything again. Measured on 2 CPUs with 500 Jobs: 16 stage workers and 50
+Job workers caused 39 closed watches, 4 and 8 caused none, with the same throughput.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Tuning:
     memory_limit_bytes: int
 
     def environment(self) -> dict[str, str]:
-        """Environment of the API server: its garbage collector gets eager near the memory limit."""
+        """Return the environment of the API server: its garbage collector works more near the memory limit."""
         return {"GOGC": _GARBAGE_PERCENT, "GOMEMLIMIT": str(self.memory_limit_bytes)}
 
 
 def tuning_for(cpus: int, memory_bytes: int) -> Tuning:
-    """The settings for a machine with so many CPUs and so much memory."""
+    """Return the settings for a machine with so many CPUs and so much memory."""
     return Tuning(
         stage_workers=max(_FEWEST_WORKERS, cpus * _STAGE_WORKERS_PER_CPU),
         job_workers=max(_FEWEST_WORKERS, cpus * _JOB_WORKERS_PER_CPU),
@@ -41,6 +41,6 @@ def tuning_for(cpus: int, memory_bytes: int) -> Tuning:
 
 
 def this_machine() -> Tuning:
-    """The settings for the machine that this runs on."""
+    """Return the settings for this machine."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return tuning_for(len(os.sched_getaffinity(0)), memory)

@@ -1,4 +1,4 @@
-"""How the API server reaches the webhooks of a lab's programs: on loopback, with the lab's own authority."""
+"""Configure how the API server reaches the webhooks of a lab's programs: on loopback, with the lab's own authority."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from perflab.processes.state import Lab
 
 
 def client_config(lab: Lab, port: str, path: str) -> Document:
-    """The `clientConfig` of a webhook that is served at *path* on the port of this name."""
+    """Return the `clientConfig` of a webhook that is served at *path* on the port of this name."""
     bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
     return {"url": f"https://{LOOPBACK}:{lab.ports[port]}{path}", "caBundle": bundle}
 
 
 def webhooks_at(lab: Lab, port: str, webhooks: Iterable[Document]) -> list[Document]:
-    """Webhooks as upstream writes them, for a Service, reached at a port of the lab."""
+    """Yield upstream's webhooks, which name a Service, with a port of the lab instead."""
     return [
         {**each, "clientConfig": client_config(lab, port, each["clientConfig"]["service"]["path"])} for each in webhooks
     ]

@@ -22,19 +22,19 @@ from perflab.processes.ports import LOOPBACK
 from perflab.processes.state import read_lab
 
 _SETTLE_S = 0.02
-# there are more watches than an API client needs connections for its requests
+# there are more watches than connections that an API client needs for its requests
 _UNLIMITED = 0
 
 
 async def serve(folder: Path, port: int) -> None:
     """Run the lab's emulators until the process is ended.
 
-    `/healthz` answers 200 once they know the cluster and have created what is there from the start, and while none of
-    them waits to be started again after a failure; `/steps` which version of the set steps they know.
+    `/healthz` returns 200 once they have read the cluster and created their initial objects, and while none of them
+    waits for a restart after a failure; `/steps` returns the version of the step values that they use.
     """
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
-        raise ClusterError(f"{folder} is no lab")
+        raise ClusterError(f"{folder} is not a lab")
     async with connect(folder, lab.server, _UNLIMITED) as api:
         stores, supervisor, settled = Stores(api), Supervisor(), asyncio.Event()
         targets = Targets(folder / "prometheus")
@@ -46,11 +46,11 @@ async def serve(folder: Path, port: int) -> None:
         async with asyncio.TaskGroup() as group:
             for store in stores.all():
                 group.create_task(supervisor.keep(store.resource.plural, store.follow))
-            # what is not read yet must not look like what is not there
+            # objects that are not read yet must not look absent
             await asyncio.gather(*(store.synced.wait() for store in stores.all()))
             for each in running:
                 group.create_task(supervisor.keep(each.name, each.run))
-            # besides controllers there may be servers, which have no work to finish
+            # servers, unlike controllers, never finish their work
             controllers = [each for each in running if isinstance(each, Controller)]
             while not all(controller.is_idle for controller in controllers):
                 await asyncio.sleep(_SETTLE_S)

@@ -1,4 +1,4 @@
-"""The emulators by their names: each is a package of Python, or a folder with a `product.yaml` for the engine."""
+"""The emulators by their names: each is a Python package, or a folder with a `product.yaml` for the engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perflab.emulators.framework.stores import Stores
 
 
 class Runnable(Protocol):
-    """A controller, or a server that runs beside them."""
+    """A controller or a server."""
 
     name: str
 
@@ -26,13 +26,13 @@ class Runnable(Protocol):
 
 
 def product_file(name: str) -> Path | None:
-    """The `product.yaml` of the emulator *name*; None when it is a program."""
+    """Return the `product.yaml` of the emulator *name*; None if it is a Python package."""
     path = profiles.folder(name) / "product.yaml"
     return path if path.exists() else None
 
 
 def declarations(name: str) -> Declarations:
-    """What can be set of the emulator *name*."""
+    """Return the steps and numbers of the emulator *name*."""
     path = product_file(name)
     return _of_product(load(path)) if path is not None else _of_package(name)
 
@@ -47,7 +47,7 @@ def _of_package(name: str) -> Declarations:
 
 
 def runnable_of(name: str, stores: Stores, targets: Targets) -> Iterator[Runnable]:
-    """The controllers and servers of one emulator."""
+    """Yield the controllers and servers of one emulator."""
     path = product_file(name)
     running: Iterable[Runnable]
     if path is not None:

@@ -1,4 +1,4 @@
-"""Files that are written whole: a reader sees the old contents or the new, never a part."""
+"""Files that are written atomically: a reader sees the old contents or the new, never a part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRIVATE_FOLDER = 0o700
 
 
 def write_private(path: Path, contents: str | bytes) -> None:
-    """Write `path` (mode 0600) through a temporary file beside it and a rename."""
+    """Write `path` (mode 0600) through a temporary file in the same folder and a rename."""
     data = contents.encode() if isinstance(contents, str) else contents
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
@@ -31,7 +31,7 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in `path`, or None when the file is missing or is no JSON object."""
+    """Return the JSON object in `path`, or None if the file is missing or is not a JSON object."""
     try:
         document = json.loads(path.read_text())
     except (FileNotFoundError, ValueError):
@@ -40,7 +40,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def read_documents(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a YAML file, or the one of a JSON file."""
+    """Return the objects of a YAML file, or the object of a JSON file."""
     contents = path.read_bytes()
     if path.suffix == ".json":
         return [json.loads(contents)]
@@ -48,7 +48,7 @@ def read_documents(path: Path) -> list[dict[str, Any]]:
 
 
 def private_folder(path: Path) -> Path:
-    """Make the folder (and its parents), with mode 0700 for the folder itself."""
+    """Create the folder (and its parents), with mode 0700 for the folder itself."""
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(PRIVATE_FOLDER)
     return path

@@ -1,7 +1,7 @@
-"""The kubelet endpoint of all simulated nodes: answers the API server's requests for container logs and port-forwards.
+"""The kubelet endpoint of all simulated nodes: serves the API server's requests for container logs and port-forwards.
 
-A process of its own in each lab. It keeps nothing: the text is the pod's annotation, read when asked for. What a
-trainer prints is made from the numbers in its annotation, as far as the training has come.
+It is a separate process in each lab and has no state: the text is the pod's annotation, read at each request. The
+output of a trainer is computed from the numbers in its annotation, up to the current progress of the training.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def _container_logs(request: web.Request) -> web.StreamResponse:
     api = request.app[_API]
     try:
         pod = await api.get(path)
-        # a training of many steps prints megabytes: others are answered meanwhile
+        # a training of many steps prints megabytes: other requests are served meanwhile
         text = await asyncio.to_thread(render_log, pod, names["container"], query)
     except (ClusterError, ValueError) as error:
         return web.Response(status=400, text=str(error))
@@ -51,7 +51,7 @@ async def _container_logs(request: web.Request) -> web.StreamResponse:
 async def _follow(
     api: Api, path: str, pod: dict[str, Any], container: str, query: dict[str, str], response: web.StreamResponse
 ) -> None:
-    """Write what comes after the first answer, until the container has ended."""
+    """Write the rest of the log after the first response, until the container has ended."""
     written, stamped = len(log_of(pod, container)), query.get("timestamps") == "true"
     while not has_ended(pod, container):
         await asyncio.sleep(_POLL_S)
@@ -81,7 +81,7 @@ async def _healthz(_: web.Request) -> web.Response:
 
 
 def application(api: Api, lab: Lab) -> web.Application:
-    """The endpoint's routes."""
+    """Return the endpoint's routes."""
     app = web.Application()
     app[_API], app[_LAB] = api, lab
     app.router.add_get("/healthz", _healthz)
@@ -92,10 +92,10 @@ def application(api: Api, lab: Lab) -> web.Application:
 
 
 async def serve(folder: Path, port: int) -> None:
-    """Serve until the process is ended; only clients with a certificate of the lab see more than healthz."""
+    """Serve until the process is ended; clients without a certificate of the lab only see healthz."""
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
-        raise ClusterError(f"{folder} is no lab")
+        raise ClusterError(f"{folder} is not a lab")
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(folder / "pki" / "ca.crt"))
     tls.load_cert_chain(folder / "pki" / "server.crt", folder / "pki" / "server.key")
     tls.verify_mode = ssl.CERT_OPTIONAL
@@ -111,7 +111,7 @@ async def serve(folder: Path, port: int) -> None:
 @web.middleware
 async def _only_lab_clients(request: web.Request, handler: Any) -> web.StreamResponse:
     if request.path != "/healthz" and request.get_extra_info("peercert") is None:
-        return web.Response(status=401, text="a client certificate of the lab is needed\n")
+        return web.Response(status=401, text="a client certificate of the lab is required\n")
     response: web.StreamResponse = await handler(request)
     return response
 

@@ -1,4 +1,4 @@
-"""The logs of simulated containers: the text of an annotation, or what a trainer has printed so far."""
+"""The logs of simulated containers: the text of an annotation, or a trainer's output so far."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LOG = "lab.psap.perf/log"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a log: its stamp as it shows it, and when it came, by the clock of everyone."""
+    """One line of a log: its timestamp as printed, and its actual time."""
 
     stamp: str
     came: datetime.datetime
     text: str
 
     def shown(self, stamped: bool) -> str:
-        """As `kubectl logs` shows it, with its stamp or without."""
+        """Return the line as `kubectl logs` shows it, with its timestamp or without."""
         return f"{self.stamp} {self.text}\n" if stamped else f"{self.text}\n"
 
 
 def render_log(pod: dict[str, Any], container: str, query: dict[str, str], now: datetime.datetime | None = None) -> str:
-    """The log of one container until *now*, with the options of `kubectl logs` applied.
+    """Return the log of one container until *now*, with the options of `kubectl logs` applied.
 
-    Raises ValueError when the container has no log yet, or is none of the pod's.
+    Raises ValueError if the container has no log yet, or is not one of the pod's.
     """
     earliest = _earliest(query)
     lines = [line for line in log_of(pod, container, now) if earliest is None or line.came >= earliest]
@@ -44,9 +44,9 @@ def render_log(pod: dict[str, Any], container: str, query: dict[str, str], now: 
 
 
 def log_of(pod: dict[str, Any], container: str, now: datetime.datetime | None = None) -> list[Line]:
-    """All lines of a container until *now*.
+    """Return all lines of a container until *now*.
 
-    Raises ValueError when the container has no log yet, or is none of the pod's.
+    Raises ValueError if the container has no log yet, or is not one of the pod's.
     """
     state = _container_status(pod, container).get("state", {})
     annotations = pod["metadata"].get("annotations") or {}
@@ -62,13 +62,13 @@ def log_of(pod: dict[str, Any], container: str, now: datetime.datetime | None = 
 def _of_trainer(
     simulated: Simulated, state: dict[str, Any], started: datetime.datetime, now: datetime.datetime
 ) -> Iterator[Line]:
-    """What a trainer has printed: all when it ended as it was to, else what came until it was ended or until now."""
+    """Return a trainer's output: all if it ended by itself, else up to its end or until now."""
     ended = state.get("terminated")
     whole = ended is not None and ended.get("exitCode") == simulated.exit_code
     until = _moment(ended["finishedAt"]) if ended else now
     for line in log_lines(simulated, started):
         came = started + datetime.timedelta(seconds=line.at_s / simulated.speed)
-        # its last words come with its end, whatever the clocks' whole seconds say
+        # its last lines belong to its end, whatever the whole seconds of the clocks are
         if not whole and (came > until or line.at_s >= simulated.duration_s):
             return
         stamp = _stamp(started + datetime.timedelta(seconds=line.at_s))
@@ -76,7 +76,7 @@ def _of_trainer(
 
 
 def has_ended(pod: dict[str, Any], container: str) -> bool:
-    """True when no more log can come."""
+    """Return whether the log is complete."""
     return "terminated" in _container_status(pod, container).get("state", {})
 
 

@@ -1,4 +1,4 @@
-"""What the model knows of GPUs: arithmetic, memory, and how they reach each other."""
+"""The model's data of GPUs: arithmetic, memory, and links between them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SIZE = re.compile(r"(\d+)GB")
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU. `flops`: dense 16-bit operations a second, as stated; `link`: bytes a second to a neighbour."""
+    """One GPU. `flops`: dense 16-bit operations per second, as stated; `link`: bytes per second to a neighbour."""
 
     flops: float
     memory_bytes: float
     link: float
 
 
-# by a part of the label nvidia.com/gpu.product, the more precise before the others
+# by a part of the label nvidia.com/gpu.product, the more specific first
 _KNOWN = {
     "H200": Gpu(989e12, 141 * GIB, 450e9),
     "H100-PCIe": Gpu(756e12, 80 * GIB, 50e9),
@@ -34,10 +34,10 @@ _OTHER = Gpu(312e12, 80 * GIB, 50e9)
 
 
 def gpu_of(product: str) -> tuple[Gpu, str]:
-    """The GPU of a product's label, and what was assumed of it (empty when it is known)."""
+    """Return the GPU of a product's label, and assumptions about it (empty if it is known)."""
     found = next((gpu for part, gpu in _KNOWN.items() if part.lower() in product.lower()), None)
     size = _SIZE.search(product)
     gpu = found or _OTHER
     if size:
         gpu = Gpu(gpu.flops, int(size[1]) * GIB, gpu.link)
-    return gpu, "" if found else f"the GPU {product or 'without a label'} is unknown: as fast as an A100 is assumed"
+    return gpu, "" if found else f"the GPU {product or 'without a label'} is unknown: the speed of an A100 is assumed"

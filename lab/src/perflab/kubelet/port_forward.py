@@ -1,6 +1,6 @@
-"""Port-forwards to simulated pods: a port of a pod may stand for one on which a program of the lab listens.
+"""Port-forwards to simulated pods: a port of a pod may represent one on which a program of the lab listens.
 
-The server of a pod that serves a model listens at an address of the pod's own; to the outside it is on port 8080.
+The server of a pod that serves a model listens at the pod's own address; clients see it on port 8080.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from perflab.cluster.model_pods import MODEL, address_of
 from perflab.processes.ports import LOOPBACK
 from perflab.profiles import MODELS
 
-# on a pod: its port → the name of the lab's, such as {"8080": "etcd"}
+# annotation of a pod: its port → the name of the lab's, such as {"8080": "etcd"}
 PORTS = "lab.psap.perf/ports"
-# where KServe's runtimes listen unless they say otherwise
+# the default port of KServe's runtimes
 MODEL_PORT = 8080
 PROTOCOL = "v4.channel.k8s.io"
 _CHUNK_BYTES = 1 << 16
-# of the one port of a connection
+# data of the only port of a connection
 _DATA, _ERROR = b"\0", b"\1"
 
 
 def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> tuple[str, int]:
-    """Where in the lab it listens what *port* of a pod stands for.
+    """Return the address in the lab that *port* of a pod represents.
 
-    Raises ValueError, which says why, when there is none.
+    Raises ValueError with the reason if there is none.
     """
     annotations = pod["metadata"].get("annotations") or {}
     if port == MODEL_PORT and MODEL in annotations and MODELS in ports:
@@ -38,16 +38,16 @@ def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> 
     try:
         name = json.loads(text).get(str(port))
     except (ValueError, AttributeError) as error:
-        raise ValueError(f"the annotation {PORTS} is no JSON object: {text}") from error
+        raise ValueError(f"the annotation {PORTS} is not a JSON object: {text}") from error
     if name is None:
         raise ValueError(f"no program listens on port {port} of a simulated pod; its annotation {PORTS} may name one")
     if name not in ports:
-        raise ValueError(f"the lab has no port {name!r}; it has {', '.join(sorted(ports))}")
+        raise ValueError(f"the lab has no port {name!r}; known: {', '.join(sorted(ports))}")
     return LOOPBACK, ports[name]
 
 
 async def forward(request: web.Request, pod: Mapping[str, Any], ports: Mapping[str, int]) -> web.StreamResponse:
-    """Pass on what comes and goes, until either side ends."""
+    """Forward data in both directions until either side ends."""
     port = int(request.query["port"])
     socket = web.WebSocketResponse(protocols=(PROTOCOL,))
     await socket.prepare(request)

@@ -1,4 +1,4 @@
-"""A simulated training in numbers: what its log, its runtime and its GPUs are made of."""
+"""A simulated training in numbers: the basis of its log, its runtime and its GPUs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Self
 
 ANNOTATION = "lab.psap.perf/training"
 _MASK = 2**64 - 1
-# how far a step may end from where it would if all were equal, as a share of one
+# how far the end of a step may deviate from that of equal steps, as a share of a step
 _JITTER = 0.04
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation(abc.ABC):
-    """What a pod's annotation says it does. Times are seconds of the program itself, which runs `speed` times as fast.
+    """The simulation in a pod's annotation. Times are seconds of the program itself, which runs `speed` times as fast.
 
-    `format` says which log it prints; `start_s` is from the container's start to the first step or run.
+    `format` is the format of the log; `start_s` is from the container's start to the first step or run.
     `gpu_utilization` (0 to 1) and `gpu_memory_bytes` are those of one GPU.
     """
 
@@ -35,14 +35,14 @@ class Simulation(abc.ABC):
     @property
     @abc.abstractmethod
     def duration_s(self) -> float:
-        """From the container's start to its end."""
+        """Return the time from the container's start to its end."""
 
     def text(self) -> str:
-        """The annotation."""
+        """Return the annotation."""
         return json.dumps({"simulated": True, **dataclasses.asdict(self)}, sort_keys=True)
 
     def in_time(self, seconds: float) -> Self:
-        """The same, run so fast that it takes *seconds*."""
+        """Return the same with a speed so that it takes *seconds*."""
         return dataclasses.replace(self, speed=self.duration_s / seconds) if seconds > 0 else self
 
 
@@ -76,39 +76,39 @@ class Training(Simulation):
 
     @property
     def runtime_s(self) -> float:
-        """All steps."""
+        """Return the time of all steps."""
         return self.steps * self.step_s
 
     @property
     def duration_s(self) -> float:
-        """From the container's start to its end."""
+        """Return the time from the container's start to its end."""
         return self.start_s + (0.0 if self.out_of_memory else self.runtime_s)
 
     @property
     def exit_code(self) -> int:
-        """How it ends."""
+        """Return how it ends."""
         return int(self.out_of_memory)
 
     def at_s(self, step: int) -> float:
-        """When a step ends, after the container's start; none is exactly as long as another, all together are."""
+        """Return when a step ends, after the container's start; single steps vary, their sum does not."""
         inner = 0 < step < self.steps
         return self.start_s + self.step_s * (step + (_JITTER * self.noise(step) if inner else 0.0))
 
     def epoch(self, step: int) -> float:
-        """How much of the data was seen after a step."""
+        """Return the share of the data seen after a step, in epochs."""
         return self.epochs * step / self.steps
 
     def loss(self, step: int) -> float:
-        """Falls as losses do, and never quite smoothly."""
+        """Return a loss that falls, with noise."""
         falling = math.exp(-4.0 * step / self.steps)
         return self.last_loss + (self.first_loss - self.last_loss) * falling * (1.0 + 0.1 * self.noise(-step))
 
     def gradient_norm(self, step: int) -> float:
-        """Falls with the loss."""
+        """Return a norm that falls with the loss."""
         return 0.6 + self.loss(step) * (0.5 + 0.1 * self.noise(3 * step + 1))
 
     def rate(self, step: int) -> float:
-        """The learning rate after a step: it warms up, then stays or falls."""
+        """Return the learning rate after a step: it warms up, then stays or falls."""
         if self.warmup_steps and step < self.warmup_steps:
             return self.learning_rate * step / self.warmup_steps
         part = min(1.0, (step - self.warmup_steps) / max(1.0, self.steps - self.warmup_steps))
@@ -116,7 +116,7 @@ class Training(Simulation):
         return self.learning_rate * falling.get(self.scheduler, 1.0)
 
     def noise(self, place: int) -> float:
-        """A number from -1 to 1, always the same for a place of this training."""
+        """Return a number from -1 to 1, always the same for a place of this training."""
         mixed = (self.seed * 0x9E3779B97F4A7C15 + place * 0xBF58476D1CE4E5B9) & _MASK
         mixed = ((mixed ^ (mixed >> 29)) * 0x94D049BB133111EB) & _MASK
         return (mixed >> 11) / 2**52 - 1.0
@@ -124,9 +124,9 @@ class Training(Simulation):
 
 @dataclass(frozen=True, slots=True)
 class Benchmark(Simulation):
-    """A benchmark of the network between a job's pods.
+    """A network benchmark between a job's pods.
 
-    `format` is `iperf` or `network_overhead`. The latter fails when it takes longer than `limit_s`.
+    `format` is `iperf` or `network_overhead`. The latter fails if it takes longer than `limit_s`.
     """
 
     runs: int
@@ -137,20 +137,20 @@ class Benchmark(Simulation):
 
     @property
     def duration_s(self) -> float:
-        """From the container's start to its end."""
+        """Return the time from the container's start to its end."""
         return self.start_s + self.runs * self.run_s
 
     @property
     def exit_code(self) -> int:
-        """How it ends."""
+        """Return how it ends."""
         return int(self.format != "iperf" and self.time_s(0) > self.limit_s)
 
     def time_s(self, run: int) -> float:
-        """What one run took, by its rate."""
+        """Return the duration of one run, by its rate."""
         return self.run_s * self.bits_per_second / self.rate(run)
 
     def rate(self, run: int) -> float:
-        """Bits a second of one run; no two are equal."""
+        """Return bits per second of one run; all runs differ."""
         return self.bits_per_second * (1.0 - 0.02 * ((self.seed >> run) & 7) / 7)
 
 
@@ -158,7 +158,7 @@ Simulated = Training | Benchmark
 
 
 def read_simulated(annotations: Mapping[str, str]) -> Simulated | None:
-    """What a pod's annotation says it does; None when there is none, or a user's own that tells less."""
+    """Return the simulation in a pod's annotation; None if there is none, or if a user's own is incomplete."""
     try:
         document = json.loads(annotations.get(ANNOTATION, ""))
         kind = Benchmark if "limit_s" in document else Training

@@ -1,4 +1,4 @@
-"""Starts programs of a lab and waits until they are ready, or tells which one failed and why."""
+"""Starts programs of a lab and waits until they are ready, or reports which one failed and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perflab.processes.state import Lab
 READY_TIMEOUT_S = 240.0
 SEEN_TIMEOUT_S = 240.0
 _POLL_S = 0.05
-# an API server that starts on a busy machine takes seconds for its answer
+# an API server that starts on a busy machine takes seconds to respond
 _ANSWER_TIMEOUT_S = 10.0
 _LOG_LINES = 12
 _PORT_TAKEN = "address already in use"
@@ -28,11 +28,11 @@ _INSTANCES = Path("/proc/sys/fs/inotify/max_user_instances")
 
 
 class PortTakenError(ClusterError):
-    """A program found its port taken by another process: choose other ports and start again."""
+    """Another process uses the port of a program: choose other ports and start again."""
 
 
 def start(lab: Lab, program: Program) -> Lab:
-    """Start one program and record it in `lab.json`; returns the lab with its process."""
+    """Start one program and record it in `lab.json`; return the lab with its process."""
     identity = process.start(program.command, lab.folder, lab.log(program.name), program.environment)
     lab = dataclasses.replace(
         lab,
@@ -46,11 +46,11 @@ def start(lab: Lab, program: Program) -> Lab:
 async def wait_ready(
     lab: Lab, programs: list[Program], timeout_s: float = READY_TIMEOUT_S, watched: Sequence[str] | None = None
 ) -> None:
-    """Wait until each program answers its health check.
+    """Wait until the health check of each program succeeds.
 
-    A death of any program, or only of those *watched*, ends the wait. Raises PortTakenError when one lost the
-    race for its port, ClusterError when one ended or did not become ready in time; the message ends with the last
-    lines of its log, or says why its certificate is refused: that does not change by waiting.
+    The end of any program, or only of those *watched*, ends the wait. Raises PortTakenError if another process took a
+    program's port, ClusterError if one ended or did not become ready in time; the message ends with the last lines of
+    its log, or states why its certificate is refused, which does not change by waiting.
     """
     tls = ssl.create_default_context(cafile=str(lab.folder / "pki" / "ca.crt"))
     timeout = aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT_S)
@@ -72,23 +72,23 @@ async def wait_ready(
 
 
 async def wait_until(lab: Lab, what: str, check: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until `check` says so; `what` names it ("4 nodes are Ready").
+    """Wait until `check` returns true; `what` names the condition ("4 nodes are Ready").
 
-    Raises ClusterError when a program ends meanwhile, or when it does not come in time.
+    Raises ClusterError if a program ends meanwhile, or if the condition is not met in time.
     """
     deadline = time.monotonic() + SEEN_TIMEOUT_S
     while not await check():
         check_alive(lab)
         if time.monotonic() > deadline:
             raise ClusterError(
-                f"in the lab {lab.name!r}, this was not seen within {SEEN_TIMEOUT_S:.0f} s: {what}. "
-                f"The components' logs are in {lab.folder / 'logs'}."
+                f"in the lab {lab.name!r}, this did not happen within {SEEN_TIMEOUT_S:.0f} s: {what}. The "
+                f"components' logs are in {lab.folder / 'logs'}."
             )
         await asyncio.sleep(_POLL_S)
 
 
 def check_alive(lab: Lab, watched: Sequence[str] | None = None) -> None:
-    """Raise when a program that was started, or one of those *watched*, does not run any more."""
+    """Raise if a started program, or one of those *watched*, does not run any more."""
     for name in lab.dead_components():
         if watched is None or name in watched:
             raise _failure(lab, name, "ended")
@@ -103,7 +103,7 @@ async def _is_healthy(session: aiohttp.ClientSession, lab: Lab, program: Program
         # another process that took the port has another certificate
         if _is_its_own_answer(lab, program):
             raise ClusterError(
-                f"the certificate of {program.name} at {program.health} is refused: {error.certificate_error}"
+                f"cannot verify the certificate of {program.name} at {program.health}: {error.certificate_error}"
             ) from error
         return False
     except (aiohttp.ClientError, TimeoutError):
@@ -111,14 +111,14 @@ async def _is_healthy(session: aiohttp.ClientSession, lab: Lab, program: Program
 
 
 def _is_its_own_answer(lab: Lab, program: Program) -> bool:
-    # another process that took the port might answer as well
+    # another process that took the port might respond as well
     return ports.is_listening(lab.pids[program.name].pid, lab.ports[program.name])
 
 
 def _failure(lab: Lab, name: str, what: str) -> ClusterError:
     log = lab.log(name)
     text = log.read_text(errors="replace")
-    last = "\n  ".join(text.splitlines()[-_LOG_LINES:]) or "(it wrote nothing)"
+    last = "\n  ".join(text.splitlines()[-_LOG_LINES:]) or "(no output)"
     message = f"{name} {what}. The end of {log}:\n  {last}{advice(text)}"
     if what == "ended" and _PORT_TAKEN in text:
         return PortTakenError(message)
@@ -126,11 +126,11 @@ def _failure(lab: Lab, name: str, what: str) -> ClusterError:
 
 
 def advice(log: str, limit: Path = _INSTANCES) -> str:
-    """What to do about what a program that ended wrote to its *log*, if it is known; *limit* is the system's file."""
+    """Return advice on the error in a program's *log*, if it is known; *limit* is the system's file."""
     if _NO_FILE not in log:
         return ""
     allowed = limit.read_text(encoding="utf-8").strip() if limit.exists() else "?"
     return (
-        f"\nThe system lets one user watch files {allowed} times (fs.inotify.max_user_instances), and a lab does so "
-        "about 13 times: delete labs that are not needed (perflab status), or raise it."
+        f"\nThe system allows one user {allowed} file watches (fs.inotify.max_user_instances), and a lab "
+        "needs about 13: delete labs that you do not need (perflab status), or raise the limit."
     )

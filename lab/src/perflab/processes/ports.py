@@ -21,10 +21,10 @@ _ANY = 0
 def free_ports(names: Sequence[str]) -> dict[str, int]:
     """Choose one free port per name, all different.
 
-    None that the system gives to outgoing connections, where there are others: while a killed program is away, one
-    of its clients would be given its port (to talk to itself, even), and it could not come back.
-    Another program may take one before its component listens: the component then ends with
-    "address already in use", and `up` tries again with other ports.
+    It avoids ports that the system gives to outgoing connections if possible: while a killed program is away, one of
+    its clients could get its port (and even talk to itself), and the program could not restart. Another program may
+    take a port before its component listens: the component then ends with "address already in use", and `up` tries
+    again with other ports.
     """
     sockets: list[socket.socket] = []
     candidates = iter(_candidates())
@@ -51,12 +51,12 @@ def _candidates() -> list[int]:
 
 
 def listening_addresses(pid: int) -> list[str]:
-    """The TCP addresses that a process listens on, such as `127.0.0.1:6443` and `[::]:80`."""
+    """Return the TCP addresses that a process listens on, such as `127.0.0.1:6443` and `[::]:80`."""
     inodes = _socket_inodes(pid)
     tables = (Path(f"/proc/{pid}/net/tcp"), Path(f"/proc/{pid}/net/tcp6"))
     found = []
     for table in tables:
-        # the kernel has no second table when it is built without IPv6
+        # a kernel without IPv6 has no second table
         lines = table.read_text().splitlines()[1:] if table.exists() else []
         for fields in map(str.split, lines):
             if fields[3] == _LISTENING and fields[9] in inodes:
@@ -65,7 +65,7 @@ def listening_addresses(pid: int) -> list[str]:
 
 
 def is_listening(pid: int, port: int) -> bool:
-    """True when the process itself listens on this loopback port; False when it has ended."""
+    """Return whether the process itself listens on this loopback port; False if it has ended."""
     try:
         return f"{LOOPBACK}:{port}" in listening_addresses(pid)
     except (FileNotFoundError, PermissionError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Processes of a lab: started apart from the terminal, found again by more than their number."""
+"""Processes of a lab: started detached from the terminal, identified by more than their number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# every process of a lab carries its folder here, so that one that no file mentions is found too
+# the environment of every process of a lab has its folder here, so that unrecorded processes are found too
 MARK = "PERFLAB_FOLDER"
 
 _STATE_FIELD = 0
@@ -22,34 +22,34 @@ _DEAD_STATES = ("Z", "X")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A process: its number, and when it started in clock ticks since boot (numbers are used again)."""
+    """A process: its number, and its start in clock ticks since boot (numbers are reused)."""
 
     pid: int
     start_time: int
 
     def is_alive(self) -> bool:
-        """True while this very process runs."""
+        """Return whether this very process runs."""
         return identify(self.pid) == self
 
 
 def identify(pid: int) -> Identity | None:
-    """The identity of a running process; None when there is none, or only its exit status is left."""
+    """Return the identity of a running process; None if it does not exist, or is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # the name in parentheses may hold blanks and parentheses itself
+    # the name in parentheses may contain blanks and parentheses itself
     fields = text.rpartition(")")[2].split()
-    # while other threads of a killed process are on their way out, its ports are still taken
+    # while other threads of a killed process end, its ports are still in use
     if fields[_STATE_FIELD] in _DEAD_STATES and int(fields[_THREADS_FIELD]) <= 1:
         return None
     return Identity(pid, int(fields[_START_TIME_FIELD]))
 
 
 def start(command: Sequence[str | Path], folder: Path, log: Path, environment: dict[str, str]) -> Identity:
-    """Start a program in `folder`, in a session of its own, writing to `log`.
+    """Start a program in `folder`, in a separate session, writing to `log`.
 
-    Neither Ctrl-C in the terminal nor the end of this command reaches it.
+    Neither Ctrl-C in the terminal nor the end of this command ends it.
     """
     inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -67,7 +67,7 @@ def start(command: Sequence[str | Path], folder: Path, log: Path, environment: d
             )
     finally:
         os.close(descriptor)
-    # it outlives this command on purpose, which Popen would otherwise warn about
+    # it outlives this command on purpose, about which Popen would warn
     process.returncode = 0
     identity = identify(process.pid) or Identity(process.pid, 0)
     _await_mark(identity)
@@ -76,9 +76,9 @@ def start(command: Sequence[str | Path], folder: Path, log: Path, environment: d
 
 @contextlib.contextmanager
 def _batch_scheduling() -> Iterator[None]:
-    """Have what this thread starts meanwhile interrupt no other program when it wakes up, which costs less CPU.
+    """Make processes that this thread starts meanwhile not interrupt other programs when they wake up, to save CPU.
 
-    See sched(7), SCHED_BATCH; docs/lab.md has what it saves a Job.
+    See sched(7), SCHED_BATCH; docs/lab.md has its effect on a Job.
     """
     if not hasattr(os, "SCHED_BATCH"):
         yield
@@ -93,7 +93,7 @@ def _batch_scheduling() -> Iterator[None]:
 
 
 def _await_mark(identity: Identity) -> None:
-    """Wait until the kernel shows the program's environment, which it does a moment after Popen returns."""
+    """Wait until the kernel shows the program's environment, shortly after Popen returns."""
     environment = Path(f"/proc/{identity.pid}/environ")
     while identity.is_alive():
         try:
@@ -105,7 +105,7 @@ def _await_mark(identity: Identity) -> None:
 
 
 def find_marked(folder: Path) -> list[Identity]:
-    """All running processes of this user that belong to the lab in `folder`."""
+    """Return all running processes of this user that belong to the lab in `folder`."""
     mark = f"{MARK}={folder}".encode()
     found = []
     for entry in Path("/proc").iterdir():
@@ -121,9 +121,9 @@ def find_marked(folder: Path) -> list[Identity]:
 
 
 def kill(identities: Iterable[Identity], timeout_s: float = 10.0) -> list[Identity]:
-    """Kill these processes at once (a lab keeps nothing) and return those that are still there.
+    """Kill these processes (a lab saves nothing) and return those that still exist.
 
-    A process that ended, or whose number is used by another one now, is left alone.
+    A process that ended, or whose number another process uses now, is left alone.
     """
     waiting = [identity for identity in identities if identity.is_alive()]
     for identity in waiting:

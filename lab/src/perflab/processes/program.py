@@ -1,4 +1,4 @@
-"""One program of a lab: how it is started, and how to know that it is ready."""
+"""One program of a lab: its start, and its health check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to start. `health` is the URL that answers 200 once it is ready, None when nothing asks."""
+    """A program to start. `health` is the URL that returns 200 once it is ready, None without a check."""
 
     name: str
     command: tuple[str | Path, ...]
@@ -18,7 +18,7 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """What `lab.json` keeps of it, enough to start it again."""
+        """Return its record in `lab.json`, sufficient to start it again."""
         return {
             "command": [str(part) for part in self.command],
             "health": self.health,
@@ -27,5 +27,5 @@ class Program:
 
     @classmethod
     def read(cls, name: str, document: Mapping[str, Any]) -> Program:
-        """The program that `document` describes."""
+        """Return the program that `document` describes."""
         return cls(name, tuple(document["command"]), document["health"], dict(document["environment"]))

@@ -1,4 +1,4 @@
-"""What is known of one lab: its folder, its `lab.json`, and the lock that commands on it take."""
+"""One lab: its folder, its `lab.json`, and the lock of commands on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a lab was asked to be."""
+    """The requested options of a lab."""
 
     nodes: int = 100
     gpus_per_node: int = 8
@@ -42,7 +42,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """One lab: where it is and what `lab.json` says of it. `state` is starting, running or failed."""
+    """One lab: its folder and the contents of `lab.json`. `state` is starting, running or failed."""
 
     folder: Path
     options: Options
@@ -55,35 +55,35 @@ class Lab:
 
     @property
     def name(self) -> str:
-        """The lab's name, which is its folder's."""
+        """Return the lab's name, which is its folder's."""
         return self.folder.name
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's kubeconfig."""
+        """Return the path of the administrator's kubeconfig."""
         return self.folder / "kubeconfig"
 
     @property
     def node_template(self) -> Path:
-        """The lab's copy of `--node-template`; it exists only when one was given."""
+        """Return the lab's copy of `--node-template`; it exists only if the option was given."""
         return self.folder / "node-template.yaml"
 
     @property
     def emulators(self) -> tuple[str, ...]:
-        """Names of the emulators that it runs."""
+        """Return the names of the emulators that it runs."""
         return chosen(self.options.profile, self.options.emulate, self.options.products)
 
     @property
     def server(self) -> str:
-        """The API server's URL."""
+        """Return the API server's URL."""
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
 
     def log(self, component: str) -> Path:
-        """The log file of a component."""
+        """Return the log file of a component."""
         return self.folder / "logs" / f"{component}.log"
 
     def dead_components(self) -> list[str]:
-        """Names of the components that do not run any more."""
+        """Return the names of the components that do not run any more."""
         return [name for name, identity in self.pids.items() if not identity.is_alive()]
 
     def write(self) -> None:
@@ -91,7 +91,7 @@ class Lab:
         documents.write_json(self.folder / "lab.json", self.document())
 
     def document(self) -> dict[str, Any]:
-        """The contents of `lab.json`."""
+        """Return the contents of `lab.json`."""
         return {
             "schema": SCHEMA,
             "name": self.name,
@@ -110,30 +110,30 @@ class Lab:
 
 
 def now() -> str:
-    """The time, UTC, ISO 8601 with milliseconds and Z."""
+    """Return the time, UTC, ISO 8601 with milliseconds and Z."""
     text = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
 
 def check_name(name: str) -> str:
-    """Return `name` when it can name a lab; raise UsageError when not."""
+    """Return `name` if it can name a lab. Raises UsageError if it cannot."""
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot name a lab: use 1 to 40 lower-case letters, digits and hyphens, "
-            "beginning and ending with a letter or digit."
+            f"invalid name of a lab {name!r}: use 1 to 40 lower-case letters, digits and hyphens, beginning "
+            "and ending with a letter or digit."
         )
     return name
 
 
 def read_lab(home: Path, name: str) -> Lab | None:
-    """The lab as its `lab.json` says; None when there is no such file or it cannot be read."""
+    """Return the lab in its `lab.json`; None if there is no such file or it cannot be read."""
     folder = home / check_name(name)
     document = documents.read_json(folder / "lab.json")
     if document is None or document.get("schema") != SCHEMA:
         return None
     known = {field.name for field in dataclasses.fields(Options)}
     options = {key: value for key, value in document.items() if key in known}
-    # JSON has lists only
+    # JSON only has lists
     options |= {key: tuple(options.get(key, ())) for key in ("emulate", "products")}
     return Lab(
         folder=folder,
@@ -142,14 +142,14 @@ def read_lab(home: Path, name: str) -> Lab | None:
         started=document["started"],
         ports=document["ports"],
         pids={key: Identity(value["pid"], value["start_time"]) for key, value in document["pids"].items()},
-        # a lab of an older perflab did not note them
+        # a lab of an older perflab did not record them
         programs={key: Program.read(key, value) for key, value in document.get("programs", {}).items()},
         versions=document["versions"],
     )
 
 
 def get_started(home: Path, name: str) -> Lab:
-    """The lab `name`, which was up, though programs of it may have died since; raises ClusterError when it was not."""
+    """Return the lab `name`, which was up, though programs of it may have ended. Raises ClusterError if it was not."""
     lab = read_lab(home, name)
     if lab is None:
         raise ClusterError(f"there is no lab {name!r} in {home}. Create it with: perflab up --name {name}")
@@ -159,7 +159,7 @@ def get_started(home: Path, name: str) -> Lab:
 
 
 def get_running(home: Path, name: str) -> Lab:
-    """The lab `name`, which must be up; raises ClusterError with what to do when it is not."""
+    """Return the lab `name`, which must be up. Raises ClusterError with what to do if it is not."""
     lab = get_started(home, name)
     dead = lab.dead_components()
     if dead:
@@ -172,14 +172,14 @@ def _unusable(name: str, why: str) -> ClusterError:
 
 
 def names(home: Path) -> list[str]:
-    """Names of all labs that have a folder."""
+    """Return the names of all labs that have a folder."""
     if not home.is_dir():
         return []
     return sorted(path.name for path in home.iterdir() if path.is_dir() and _NAME.fullmatch(path.name))
 
 
 def is_locked(home: Path, name: str) -> bool:
-    """True while a command works on this lab."""
+    """Return whether a command works on this lab."""
     path = home / f".{check_name(name)}.lock"
     if not path.exists():
         return False
@@ -193,7 +193,7 @@ def is_locked(home: Path, name: str) -> bool:
 
 @contextmanager
 def only_one(home: Path, name: str, print_line: PrintLine) -> Iterator[None]:
-    """Keep other commands off this lab; the kernel drops the lock when the process dies."""
+    """Exclude other commands on this lab; the kernel releases the lock when the process ends."""
     documents.private_folder(home)
     path = home / f".{check_name(name)}.lock"
     with path.open("a") as lock:

@@ -26,10 +26,10 @@ from perflab.serving.tgis import serve_tgis
 
 
 async def serve(folder: Path, port: int, grpc_port: int = 0) -> None:
-    """Serve what the pods say, from when each is Ready to its end, until the process is ended."""
+    """Serve the declared models of pods, each from its readiness to its end, until the process is ended."""
     lab = read_lab(folder.parent, folder.name)
     if lab is None:
-        raise ClusterError(f"{folder} is no lab")
+        raise ClusterError(f"{folder} is not a lab")
     servers = Servers()
     runner = web.AppRunner(application(servers), access_log=None)
     await runner.setup()

@@ -1,4 +1,4 @@
-"""Has the server of each pod listen at an address of its own, as on a cluster."""
+"""Makes the server of each pod listen at its own address, as on a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Pods:
-    """The pods that serve models: each listens on loopback at the address that stands for its own."""
+    """The pods that serve models: each listens on the loopback address that represents its own."""
 
     def __init__(self, servers: Servers, runner: web.AppRunner, port: int) -> None:
         """All listen on *port*."""
@@ -26,7 +26,7 @@ class Pods:
         self._sites: dict[str, tuple[str, web.TCPSite]] = {}
 
     async def changed(self, old: Document | None, new: Document | None) -> None:
-        """A pod became what *new* says; None: it is gone."""
+        """Handle the change of a pod to *new*; None: it was deleted."""
         pod = new or old
         if pod is None:
             return

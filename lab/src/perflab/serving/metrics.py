@@ -1,4 +1,4 @@
-"""vLLM's metrics of a served model, by the names that its version 1 engine gives them."""
+"""vLLM's metrics of a served model, with the names of its version 1 engine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Registry:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self.running = Gauge("vllm:num_requests_running", "Requests that are answered", LABEL, registry=registry)
-        self.waiting = Gauge("vllm:num_requests_waiting", "Requests that wait", LABEL, registry=registry)
+        self.running = Gauge("vllm:num_requests_running", "Requests in progress", LABEL, registry=registry)
+        self.waiting = Gauge("vllm:num_requests_waiting", "Waiting requests", LABEL, registry=registry)
         self.prompt = Counter("vllm:prompt_tokens", "Tokens of prompts", LABEL, registry=registry)
         self.generated = Counter("vllm:generation_tokens", "Tokens of answers", LABEL, registry=registry)
         self.succeeded = Counter(
-            "vllm:request_success", "Requests that ended", (*LABEL, "finished_reason"), registry=registry
+            "vllm:request_success", "Completed requests", (*LABEL, "finished_reason"), registry=registry
         )
         self.first, self.next, self.whole = (
             Histogram(f"vllm:{name}_seconds", words, LABEL, buckets=SECONDS, registry=registry)
@@ -34,45 +34,45 @@ class Registry:
         )
 
     def of(self, model: str) -> ModelMetrics:
-        """Those of one model."""
+        """Return the metrics of one model."""
         return ModelMetrics(self, model)
 
     @property
     def text(self) -> bytes:
-        """In Prometheus' text format."""
+        """Return Prometheus' text format."""
         return generate_latest(self._registry)
 
 
 @dataclass(frozen=True)
 class ModelMetrics:
-    """What is counted of one model."""
+    """The counters of one model."""
 
     registry: Registry
     model: str
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While a request waits for a slot."""
+        """Count a request while it waits for a slot."""
         with self.registry.waiting.labels(self.model).track_inprogress():
             yield
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While a request is answered."""
+        """Count a request while it is answered."""
         with self.registry.running.labels(self.model).track_inprogress():
             yield
 
     def token(self, after_s: float, *, first: bool) -> None:
-        """A token was sent, so long after the one before it, or after the request."""
+        """Count a token, and the time since the previous token, or since the request."""
         (self.registry.first if first else self.registry.next).labels(self.model).observe(after_s)
 
     def succeeded(self, took_s: float, prompt_tokens: int, tokens: int) -> None:
-        """A request was answered."""
+        """Count an answered request."""
         self.registry.whole.labels(self.model).observe(took_s)
         self.registry.prompt.labels(self.model).inc(prompt_tokens)
         self.registry.generated.labels(self.model).inc(tokens)
         self.registry.succeeded.labels(self.model, "length").inc()
 
     def failed(self) -> None:
-        """A request was answered with an error."""
+        """Count a request that was answered with an error."""
         self.registry.succeeded.labels(self.model, "error").inc()

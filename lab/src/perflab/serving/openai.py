@@ -1,4 +1,4 @@
-"""OpenAI's completions and chat completions, streamed or whole, and vLLM's metrics, for declared models."""
+"""OpenAI's completions and chat completions, streamed or not, and vLLM's metrics, for declared models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perflab.serving.servers import FAILS, MOST_TOKENS, WORD, NoPodError, Server
 
 @dataclass(frozen=True)
 class Asked:
-    """A request: how its answer is spelled, and how many tokens it has."""
+    """A request: the form of its answer, and its number of tokens."""
 
     kind: str
     stream: bool
@@ -30,9 +30,9 @@ SERVERS: web.AppKey[Servers] = web.AppKey("servers", Servers)
 
 
 def application(servers: Servers) -> web.Application:
-    """The routes of all services below `/NAMESPACE/SERVICE`, and without that prefix of whoever serves the model.
+    """Return the routes of all services below `/NAMESPACE/SERVICE`, and without that prefix for any pod with the model.
 
-    At the address of a pod, that is the pod.
+    At the address of a pod, only that pod answers.
     """
     app = web.Application()
     app[SERVERS] = servers
@@ -73,18 +73,18 @@ async def _complete(request: web.Request) -> web.StreamResponse:
         serving = request.app[SERVERS].choose(_place(request), body["model"])
         asked = _asked(request.path, body, serving.model)
     except NoPodError as error:
-        # as a gateway answers
+        # as a gateway responds
         raise web.HTTPServiceUnavailable(text=str(error)) from error
     except KeyError as error:
         return _error(404, f"it is not there: {error}")
     except (ValueError, TypeError, AttributeError) as error:
-        return _error(400, f"the request cannot be read: {error}")
+        return _error(400, f"cannot read the request: {error}")
     if serving.fails():
         return _error(500, FAILS)
     try:
         return await serving.answer(_answer(request, serving, asked))
     except asyncio.CancelledError:
-        # its pod has ended, or the client has gone
+        # its pod has ended, or the client has disconnected
         if request.transport is not None:
             request.transport.close()
         raise
@@ -96,7 +96,7 @@ def _asked(path: str, body: dict[str, Any], model: ServedModel) -> Asked:
     text = " ".join(str(one.get("content")) for one in prompt) if chat else str(prompt)
     most = body.get("max_completion_tokens") or body.get("max_tokens") or model.answer_tokens
     if not isinstance(most, int) or not 1 <= most <= MOST_TOKENS:
-        raise ValueError(f"max_tokens is a whole number up to {MOST_TOKENS}")
+        raise ValueError(f"max_tokens must be a whole number up to {MOST_TOKENS}")
     options = body.get("stream_options") or {}
     kind = "chat.completion" if chat else "text_completion"
     return Asked(kind, bool(body.get("stream")), bool(options.get("include_usage")), len(text.split()), most)
@@ -130,7 +130,7 @@ async def _event(response: web.StreamResponse, document: dict[str, Any]) -> None
 
 
 def _chunk(model: str, asked: Asked, text: str, *, ended: bool) -> dict[str, Any]:
-    """The whole answer, or a part of one that is streamed."""
+    """Return the whole answer, or a part of one that is streamed."""
     choice: dict[str, Any] = {"index": 0, "finish_reason": "length" if ended else None}
     kind = asked.kind
     if kind == "text_completion":

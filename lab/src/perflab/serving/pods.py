@@ -12,14 +12,14 @@ from perflab.cluster.model_pods import MODEL
 from perflab.files.bounded_yaml import load_yaml
 from perflab.serving.models import ServedModel, model_of
 
-# of the pods of KServe's two kinds: the service that they belong to
+# labels of the pods of KServe's two kinds: their service
 _SERVICE_LABELS = ("serving.kserve.io/inferenceservice", "app.kubernetes.io/name")
 
 _log = logging.getLogger(__name__)
 
 
 def service_of(pod: Mapping[str, Any]) -> str:
-    """Namespace and name of what a pod serves, `NAMESPACE/NAME`; its own name when no label says it."""
+    """Return namespace and name of a pod's service, `NAMESPACE/NAME`; its own name if no label states it."""
     metadata = pod["metadata"]
     labels = metadata.get("labels") or {}
     name = next((labels[label] for label in _SERVICE_LABELS if label in labels), metadata["name"])
@@ -27,9 +27,9 @@ def service_of(pod: Mapping[str, Any]) -> str:
 
 
 def model_in(pod: Mapping[str, Any] | None) -> ServedModel | None:
-    """What a pod serves now; None while it is not Ready, is being deleted, or declares nothing that can be read.
+    """Return the model that a pod serves now; None if it is not Ready, is being deleted, or has no valid declaration.
 
-    The annotation is YAML: `{name: NAME, ttft: {median_s: 0.05}, …}`; without a name it is that of its service.
+    The annotation is YAML: `{name: NAME, ttft: {median_s: 0.05}, …}`; the default name is that of its service.
     """
     if pod is None or pod["metadata"].get("deletionTimestamp") or not _is_ready(pod):
         return None

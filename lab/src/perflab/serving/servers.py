@@ -1,4 +1,4 @@
-"""The pods that serve declared models, whatever protocol they are asked by."""
+"""The pods that serve declared models, for any protocol."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ SendToken = Callable[[int], Awaitable[None]]
 
 
 class NoPodError(Exception):
-    """Nothing serves the place that is asked."""
+    """No pod serves the requested service."""
 
 
 async def _silently(_place: int) -> None:
-    """Of an answer that is given as a whole."""
+    """Send nothing, for an answer that is not streamed."""
 
 
 @dataclass
 class Serving:
-    """A pod that serves a model: its slots, its chance, what was counted of it, and the requests that it answers."""
+    """A pod that serves a model: its slots, its random numbers, its counters, and its current requests."""
 
     service: str
     address: str
@@ -45,7 +45,7 @@ class Serving:
     answering: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def fails(self) -> bool:
-        """Whether this request is one of those that fail: evenly spread, the same in every run."""
+        """Return whether this request fails: failures are evenly spread, the same in every run."""
         self.asked += 1
         share = self.model.failing_percent
         failed = self.asked * share // 100 > (self.asked - 1) * share // 100
@@ -75,19 +75,19 @@ class Serving:
             self.slots.release()
 
     async def answer(self, answering: Coroutine[Any, Any, Answer]) -> Answer:
-        """What a request is answered with. Raises CancelledError when the pod ends meanwhile."""
+        """Return the response to a request. Raises CancelledError if the pod ends meanwhile."""
         task = asyncio.ensure_future(answering)
         self.answering.add(task)
         try:
             return await task
         finally:
-            # when the client has gone
+            # if the client has disconnected
             task.cancel()
             self.answering.discard(task)
 
 
 class Servers:
-    """The pods that serve, and the metrics of all. The same seed draws the same latencies."""
+    """The pods that serve, and the metrics of all. The same seed gives the same latencies."""
 
     def __init__(self, seed: int = 0) -> None:
         self.registry = Registry()
@@ -95,9 +95,9 @@ class Servers:
         self._pods: dict[str, Serving] = {}
 
     def set(self, pod: str, service: str, model: ServedModel | None, address: str = "") -> None:
-        """From now on *pod* serves *model* for *service*, or nothing; what it was answering is cut off when it ends.
+        """Make *pod* serve *model* for *service*, or nothing; its current answers are cut off when it ends.
 
-        At *address* it alone is asked.
+        Requests to *address* are for this pod only.
         """
         present = self._pods.get(pod)
         if present is not None and (present.model, present.address) != (model, address):
@@ -110,13 +110,13 @@ class Servers:
             self._pods[pod] = Serving(service, address, model, slots, chance, self.registry.of(model.name))
 
     def of(self, place: str) -> list[Serving]:
-        """The pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods when *place* is empty."""
+        """Return the pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods if *place* is empty."""
         return [one for one in self._pods.values() if place in ("", one.service, one.address)]
 
     def choose(self, place: str, model: str) -> Serving:
-        """The pod with the fewest requests of those that serve *model*.
+        """Return the pod with the fewest requests of those that serve *model*.
 
-        Raises NoPodError when there is none, KeyError without the model.
+        Raises NoPodError if there is none, KeyError if none has the model.
         """
         pods = self.of(place)
         if not pods:

@@ -1,4 +1,4 @@
-"""The gRPC service of TGIS, which vLLM's adapter serves, too, for declared models: whole answers and streams."""
+"""The gRPC service of TGIS, which vLLM's adapter also serves, for declared models: whole answers and streams."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SERVICE = "fmaas.GenerationService"
 
 @asynccontextmanager
 async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
-    """A server at *address* that answers for the pods of all models, and describes itself by reflection.
+    """Return a server at *address* that answers for the pods of all models, and describes itself by reflection.
 
-    A request goes to the pod with the fewest of those that serve its `model_id`.
+    A request goes to the pod with the fewest requests of those that serve its `model_id`.
     """
-    # heavy, and an extra
+    # slow to import, and an optional dependency
     import grpc.aio
     from google.protobuf.message_factory import GetMessageClass
     from grpc_reflection.v1alpha import reflection
@@ -58,9 +58,10 @@ async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
 class _Generation:
     """The methods.
 
-    :param answers: the message of a whole answer.
-    :param part: that of one answer in it, or of a part of a stream.
-    :param status: the statuses of gRPC.
+    Args:
+        answers: The message of a whole answer.
+        part: The message of one answer in it, or of a part of a stream.
+        status: The statuses of gRPC.
     """
 
     def __init__(self, servers: Servers, answers: Any, part: Any, status: type[grpc.StatusCode]) -> None:
@@ -79,7 +80,7 @@ class _Generation:
         return self._answers(responses=parts)
 
     async def stream(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
-        """Acknowledge the prompt, then say each token when it is there."""
+        """Acknowledge the prompt, then send each token at its time."""
         serving = await self._serving(asked.model_id, context)
         prompt, tokens = len(asked.request.text.split()), _tokens(asked, serving)
 
@@ -107,7 +108,7 @@ class _Generation:
             await serving.answer(answering)
         except asyncio.CancelledError:
             if not context.cancelled():
-                await context.abort(self._status.UNAVAILABLE, "its pod has ended")
+                await context.abort(self._status.UNAVAILABLE, "the pod has ended")
             raise
 
     def _part(self, *, ended: bool = False, **part: Any) -> Any:
@@ -120,7 +121,7 @@ def _tokens(asked: Any, serving: Serving) -> int:
 
 
 def described() -> DescriptorPool:
-    """What the proto file describes."""
+    """Return what the proto file describes."""
     import grpc_tools.protoc
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.protobuf.descriptor_pool import DescriptorPool
@@ -128,7 +129,7 @@ def described() -> DescriptorPool:
     with tempfile.NamedTemporaryFile() as out:
         words = ["protoc", f"--proto_path={PROTO.parent}", f"--descriptor_set_out={out.name}", str(PROTO)]
         if grpc_tools.protoc.main(words):
-            raise ClusterError(f"{PROTO} cannot be compiled")
+            raise ClusterError(f"cannot compile {PROTO}")
         described = FileDescriptorSet.FromString(Path(out.name).read_bytes())
     pool = DescriptorPool()
     for file in described.file:

@@ -1,6 +1,6 @@
 """Writes a model of random weights that llama.cpp loads: two layers, a vocabulary of bytes and letters.
 
-It is run as a program with PyPI's gguf, which the lab does not import: ``tiny_model.py FILE``.
+It runs as a program with PyPI's gguf, which the lab does not import: ``tiny_model.py FILE``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gguf import GGUFWriter, TokenType  # type: ignore[import-not-found,unused-i
 LAYERS, WIDTH, HEADS, INNER, CONTEXT = 2, 64, 4, 128, 2048
 SPECIAL = {"<unk>": TokenType.UNKNOWN, "<s>": TokenType.CONTROL, "</s>": TokenType.CONTROL}
 BYTES = {f"<0x{byte:02X}>": TokenType.BYTE for byte in range(256)}
-# the first stands for a space
+# the first represents a space
 TEXTS = dict.fromkeys(["\u2581", *string.ascii_lowercase], TokenType.NORMAL)
 VOCABULARY = {**SPECIAL, **BYTES, **TEXTS}
 
 
 def write(path: str) -> None:
-    """Write the model, always the same."""
+    """Write the model, always with the same bytes."""
     writer = GGUFWriter(path, "llama")
     _describe(writer)
     random = numpy.random.default_rng(1)

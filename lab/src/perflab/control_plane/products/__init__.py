@@ -1,4 +1,4 @@
-"""Products whose own controllers a lab runs: what each brings to the cluster, and its program."""
+"""Products whose own controllers a lab runs: their objects in the cluster, and their programs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
 @dataclass(frozen=True, slots=True)
 class Product:
     """Its CustomResourceDefinitions, its program (with a kubeconfig), the webhooks and APIs that it serves when ready,
-    where its metrics are read, and its steps whose delays and failures can be set.
+    the URL of its metrics, and its steps with settable delays and failures.
 
-    `objects` are those without which the program does not start; they may be of the kinds that it defines.
+    `objects` are required by the program at its start; they may be of the kinds that it defines.
     """
 
     definitions: Callable[[Lab, Binaries], Iterable[Document]]
@@ -45,5 +45,5 @@ _PRODUCTS: Mapping[str, Product] = {
 
 
 def of(lab: Lab) -> dict[str, Product]:
-    """Those of a lab, by name."""
+    """Return the products of a lab, by name."""
     return {name: _PRODUCTS[name] for name in running(lab.options.profile, lab.options.products)}

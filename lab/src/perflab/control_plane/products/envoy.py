@@ -1,4 +1,4 @@
-"""Envoy itself in a lab with KServe: the gateway by which models are reached; an emulator tells it what to proxy."""
+"""Envoy itself in a lab with KServe: the gateway for models; an emulator configures its routes."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _FIRST_FAILURE = 400
 
 
 def url(lab: Lab) -> str:
-    """Where it proxies, at the paths of the routes."""
+    """Return its URL, which proxies the paths of the routes."""
     return f"http://{LOOPBACK}:{lab.ports[ENVOY]}"
 
 
 def program(lab: Lab, binaries: Binaries, _kubeconfig: Path) -> Program:
-    """Envoy, which has nothing to proxy yet."""
+    """Return Envoy, initially without routes."""
     folder = documents.private_folder(lab.folder / FOLDER)
     for name in (CLUSTERS_FILE, ROUTES_FILE):
         documents.write_json(folder / name, {"resources": []})
     documents.write_json(folder / "envoy.json", _configuration(lab, folder))
     command = (
         binaries.program(ENVOY),
-        # it takes no values behind an equals sign
+        # it does not accept values after an equals sign
         *("--config-path", folder / "envoy.json"),
-        # of several, each would choose by what it has itself in flight
+        # several threads would each choose by their own requests in flight
         *("--concurrency", "1"),
         # it would share memory with the Envoy of another lab
         "--disable-hot-restart",
@@ -47,7 +47,7 @@ def _configuration(lab: Lab, folder: Path) -> dict[str, Any]:
         "node": {"id": ENVOY, "cluster": lab.name},
         "admin": {
             "address": socket_address(LOOPBACK, lab.ports[ADMIN_PORT]),
-            # what it offers besides would end or change it
+            # its other endpoints would end or change it
             "allow_paths": [{"prefix": path} for path in ("/ready", "/clusters", "/config_dump", "/stats")],
         },
         "dynamic_resources": {"cds_config": _file(folder / CLUSTERS_FILE)},
@@ -65,7 +65,7 @@ def _listener(lab: Lab, folder: Path) -> dict[str, Any]:
         ],
         "strip_any_host_port": True,
         "normalize_path": True,
-        # a model may think for long
+        # a model may take long for an answer
         "stream_idle_timeout": "0s",
         "access_log": [_log_of_failures()],
     }
@@ -80,7 +80,7 @@ def _listener(lab: Lab, folder: Path) -> dict[str, Any]:
 def _log_of_failures() -> dict[str, Any]:
     limit = {"default_value": _FIRST_FAILURE, "runtime_key": "gateway.first_failure"}
     refused = {"status_code_filter": {"comparison": {"op": "GE", "value": limit}}}
-    # of any kind: an answer that was cut off has begun with 200
+    # of any kind: a truncated answer has already begun with status 200
     cut_off: dict[str, Any] = {"response_flag_filter": {}}
     return {
         "name": "failures",
@@ -90,5 +90,5 @@ def _log_of_failures() -> dict[str, Any]:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    """What it reads, and again whenever another file is moved there."""
+    """Its configuration, which it reads again whenever another file is moved there."""
     return {"path_config_source": {"path": str(path)}, "resource_api_version": "V3"}

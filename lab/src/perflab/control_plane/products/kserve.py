@@ -1,4 +1,4 @@
-"""KServe itself in a lab: its program, the kinds that it serves and those that it wants, its settings, its webhooks."""
+"""KServe itself in a lab: its program, the kinds that it serves and requires, its settings, its webhooks."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from perflab.profiles import ENVOY, KSERVE
 
 NAMESPACE = "kserve"
 WEBHOOK_PORT = f"{KSERVE}-webhook"
-# by folder in upstream's config/crd/full, the largest first, while the API server has nothing else to do; the deletion
-# of an InferenceService asks for its trained models
+# by folder in upstream's config/crd/full, the largest first, while the API server is idle; the deletion of an
+# InferenceService queries its trained models
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "llmisvc": ("llminferenceservices", "llminferenceserviceconfigs"),
     "": ("inferenceservices", "clusterservingruntimes", "servingruntimes", "trainedmodels"),
     "clusterstoragecontainer": ("clusterstoragecontainers",),
 }
-# Kinds whose schema is left out. It is that of an LLMInferenceService, or of pods, once more: 8 s of the API server's
-# CPU and 0.7 GB. KServe's webhook checks the one; of the other no controller runs.
+# Kinds without their schema. Those of LLMInferenceService and of pods (again) cost 8 s of the API server's CPU and 0.7
+# GB. KServe's webhook validates the one; no controller of the other runs.
 _OPEN = ("llminferenceserviceconfigs.serving.kserve.io", "leaderworkersets.leaderworkerset.x-k8s.io")
 _GATEWAY_KINDS = ("gatewayclasses", "gateways", "httproutes")
 _WEBHOOKS = ("webhook/manifests.yaml", "webhook/llmisvc/manifests.yaml")
-# a webhook of what the program does not serve would refuse every object of it
+# a webhook for a kind that the program does not serve would refuse every object of it
 _LEFT_OUT = ("inferencegraph", "trainedmodel")
 # upstream's defaults are for Knative and Istio, which the lab does not have
 _SETTINGS: Mapping[str, Document] = {
@@ -40,7 +40,7 @@ _SETTINGS: Mapping[str, Document] = {
 
 
 def definitions(lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its CustomResourceDefinitions, and those of what a model is reached by."""
+    """Yield its CustomResourceDefinitions, and those for access to models."""
     crds = binaries.manifests(KSERVE) / "crd" / "full"
     for folder, kinds in _KINDS.items():
         for kind in kinds:
@@ -49,13 +49,13 @@ def definitions(lab: Lab, binaries: Binaries) -> Iterator[Document]:
     yield from read_documents(binaries.manifests(KSERVE) / "llmisvc" / "gateway-inference-extension.yaml")
     for kind in _GATEWAY_KINDS:
         yield from read_documents(binaries.manifests("gateway-crds") / f"gateway.networking.k8s.io_{kind}.yaml")
-    # KServe reads those of an LLMInferenceService before it knows that it wants none
+    # KServe reads those of an LLMInferenceService even if it needs none
     for document in read_documents(binaries.manifests("lws-crds") / "leaderworkerset.x-k8s.io_leaderworkersets.yaml"):
         yield _opened(document)
 
 
 def _converted(lab: Lab, document: Document) -> Document:
-    """The program converts the objects of a kind that is served in several versions."""
+    """The program converts objects of a kind that is served in several versions."""
     if len(document["spec"]["versions"]) == 1:
         return document
     webhook = {"clientConfig": client_config(lab, WEBHOOK_PORT, "/convert"), "conversionReviewVersions": ["v1"]}
@@ -63,7 +63,7 @@ def _converted(lab: Lab, document: Document) -> Document:
 
 
 def _opened(document: Document) -> Document:
-    """The definition, without the schema of `spec` and `status` where that costs too much."""
+    """Return the definition, without the schema of `spec` and `status` if that costs too much."""
     if document["metadata"]["name"] not in _OPEN:
         return document
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -73,7 +73,7 @@ def _opened(document: Document) -> Document:
 
 
 def objects(lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its namespace, its settings, and what an LLMInferenceService is made of unless it says otherwise."""
+    """Yield its namespace, its settings, and the default configuration of an LLMInferenceService."""
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     [settings] = read_documents(binaries.manifests(KSERVE) / "configmap" / "inferenceservice.yaml")
     data = {name: text for name, text in settings["data"].items() if name != "_example"}
@@ -86,7 +86,9 @@ def objects(lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 
 def _gateway(address: str, port: int) -> Iterator[Document]:
-    """The gateway that KServe's settings name, `NAMESPACE/NAME`, of the lab's class, at the port of the lab's Envoy."""
+    """Return the gateway that KServe's settings name, `NAMESPACE/NAME`, of the lab's class, at the port of the lab's
+    Envoy.
+    """
     namespace, name = address.split("/")
     base = {"apiVersion": "gateway.networking.k8s.io/v1"}
     yield {**base, "kind": "GatewayClass", "metadata": {"name": "lab"}, "spec": {"controllerName": CONTROLLER}}
@@ -96,7 +98,7 @@ def _gateway(address: str, port: int) -> Iterator[Document]:
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
-    """The controllers of InferenceServices and LLMInferenceServices, and their webhooks."""
+    """Return the controllers of InferenceServices and LLMInferenceServices, and their webhooks."""
     address = f"{LOOPBACK}:{lab.ports[KSERVE]}"
     command = (
         binaries.program("kserve"),
@@ -112,7 +114,7 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 
 def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its webhook configurations, as upstream has them but for where it is reached."""
+    """Yield its webhook configurations, as upstream has them except for their address."""
     for name in _WEBHOOKS:
         for configuration in read_documents(binaries.manifests(KSERVE) / name):
             if not configuration["metadata"]["name"].startswith(_LEFT_OUT):

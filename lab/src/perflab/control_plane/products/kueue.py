@@ -1,4 +1,4 @@
-"""Kueue itself in a lab: its configuration, its program, and the webhooks by which the API server asks it."""
+"""Kueue itself in a lab: its configuration, its program, and its webhooks for the API server."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from perflab.processes.state import Lab
 from perflab.profiles import KUEUE
 
 WEBHOOK_PORT, METRICS_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics"
-# kinds of jobs whose API is there, by the names that Kueue's configuration gives them
+# kinds of jobs whose API exists, by their names in Kueue's configuration
 _FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
-# a webhook of another kind of jobs would ask a path that Kueue does not serve then, and refuse every object of it
+# Kueue does not serve the webhook path of other kinds of jobs: such a webhook would refuse every object of the kind
 _WEBHOOKS_OF = {
     *("clusterqueue", "cohort", "resourceflavor", "workload"),
     *(name.rpartition("/")[2] for name in _FRAMEWORKS),
@@ -28,18 +28,18 @@ _WORKERS = 5
 
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its CustomResourceDefinitions."""
+    """Yield its CustomResourceDefinitions."""
     for path in sorted(binaries.manifests("kueue-crds").glob("*.yaml")):
         yield from read_documents(path)
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
-    """The controllers of its queues and of the jobs in them."""
+    """Return the controllers of its queues and of the jobs in them."""
     command = (
         binaries.program("kueue"),
         f"--config={_write_configuration(lab)}",
         f"--kubeconfig={kubeconfig}",
-        # its aggregated API, which shows what is pending, wants to be asked through a Service
+        # its aggregated API, which shows pending workloads, requires a Service
         "--feature-gates=VisibilityOnDemand=false",
         "--zap-log-level=info",
     )
@@ -47,7 +47,7 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 
 def metrics(lab: Lab) -> str:
-    """The URL of its metrics."""
+    """Return the URL of its metrics."""
     return f"http://{LOOPBACK}:{lab.ports[METRICS_PORT]}/metrics"
 
 
@@ -76,7 +76,7 @@ def _write_configuration(lab: Lab) -> Path:
 
 
 def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its webhook configurations, as upstream has them but for where it is reached."""
+    """Yield its webhook configurations, as upstream has them except for their address."""
     for configuration in read_documents(binaries.manifests(_WEBHOOKS)):
         metadata = {**configuration["metadata"], "name": f"kueue-{configuration['metadata']['name']}"}
         used = [each for each in configuration["webhooks"] if _of(each) in _WEBHOOKS_OF]
@@ -84,6 +84,6 @@ def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 
 def _of(webhook: Document) -> str:
-    """What a webhook is about: `job` of `mjob.kb.io`, the mutating one, or of `vjob.kb.io`."""
+    """Return the subject of a webhook: `job` for `mjob.kb.io`, the mutating one, and for `vjob.kb.io`."""
     name: str = webhook["name"]
     return name.partition(".")[0][1:]

@@ -1,4 +1,4 @@
-"""The stand-in of model servers in a lab: one process that answers for all pods that say what they serve."""
+"""The simulated model servers of a lab: one process that answers for all pods that declare a model."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _GRPC = all(find_spec(name) for name in ("grpc", "grpc_reflection", "grpc_tools"
 
 
 def url(lab: Lab) -> str:
-    """Where models answer, at `/NAMESPACE/SERVICE/v1/…`."""
+    """Return the URL of models, to which `/NAMESPACE/SERVICE/v1/…` is appended."""
     return f"http://{LOOPBACK}:{lab.ports[MODELS]}"
 
 
 def addresses(lab: Lab) -> Mapping[str, str]:
-    """Where models answer, by the keys of the ConfigMap that marks a lab; by gRPC where it is installed."""
+    """Return the URLs of models, by the keys of the ConfigMap that marks a lab; by gRPC if it is installed."""
     by_grpc = {"models-grpc-url": f"http://{LOOPBACK}:{lab.ports[MODELS_GRPC]}"} if _GRPC else {}
     return {"models-url": url(lab), **by_grpc}
 
 
 def metrics(lab: Lab) -> str:
-    """vLLM's metrics of all of them."""
+    """Return the URL of vLLM's metrics of all of them."""
     return f"{url(lab)}/metrics"
 
 
 def program(lab: Lab, _binaries: Binaries, _kubeconfig: Path) -> Program:
-    """The server."""
+    """Return the server."""
     ports = (MODELS, MODELS_GRPC) if _GRPC else (MODELS,)
     command = (sys.executable, "-m", "perflab.serving", *(str(lab.ports[name]) for name in ports))
     return Program(MODELS, command, f"{url(lab)}/health")

@@ -1,4 +1,4 @@
-"""OLM itself in a lab: its program with the catalogs that it reads, and what a cluster with OLM has from the start."""
+"""OLM itself in a lab: its program with the catalogs that it reads, and the initial objects of a cluster with OLM."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from perflab.profiles import OLM
 
 STEPS: Mapping[str, str] = MappingProxyType(
     {
-        "catalog": "from the pod of a CatalogSource being ready to its server answering",
-        "csv": "from the pod of an operator being bound to its running; a failure refuses its Deployment",
+        "catalog": "from the readiness of a CatalogSource's pod until its server responds",
+        "csv": "from the binding of an operator's pod until it runs; a failure refuses its Deployment",
     }
 )
 PACKAGES_PORT = f"{OLM}-packages"
 GLOBAL_CATALOGS = "openshift-marketplace"
 _NAMESPACE = "openshift-operator-lifecycle-manager"
 _SERVICE = "packageserver-service"
-# by which name the API server calls the package server
+# the name by which the API server calls the package server
 SERVER_NAME = f"{_SERVICE}.{_NAMESPACE}.svc"
 _GROUP = "packages.operators.coreos.com"
 
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its CustomResourceDefinitions."""
+    """Yield its CustomResourceDefinitions."""
     for path in binaries.definitions(OLM):
         yield from read_documents(path)
 
 
 def objects(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
-    """Namespaces, catalogs, rights and the policies by which steps are delayed or fail."""
+    """Yield namespaces, catalogs, rights and the policies by which steps are delayed or fail."""
     return read_documents(MANIFESTS / "olm.yaml")
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
-    """Both of its operators, its package server, and the servers of the catalogs."""
+    """Return both of its operators, its package server, and the servers of the catalogs."""
     catalogs, cache = lab.folder / "catalogs", lab.folder / "data" / "catalogs"
     documents.private_folder(catalogs)
     bundles.write(catalogs)
@@ -67,13 +67,13 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 
 def served(lab: Lab, _binaries: Binaries) -> Iterator[Document]:
-    """The API of PackageManifests, which the package server answers."""
+    """The API of PackageManifests, which the package server serves."""
     bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
     yield {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": _SERVICE, "namespace": _NAMESPACE},
-        # there is no pod behind it
+        # there is no pod for it
         "spec": {"type": "ExternalName", "externalName": LOOPBACK},
     }
     yield {

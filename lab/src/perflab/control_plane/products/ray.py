@@ -13,18 +13,18 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import RAY
 
-# RayServices are answered by programs in pods, which there are none of
+# programs in pods would serve RayServices, and simulated pods have none
 _KINDS = ("ray.io_rayclusters.yaml", "ray.io_rayjobs.yaml")
 
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Its CustomResourceDefinitions."""
+    """Yield its CustomResourceDefinitions."""
     for name in _KINDS:
         yield from read_documents(binaries.manifests("kuberay-crds") / name)
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
-    """The controllers of RayClusters and RayJobs."""
+    """Return the controllers of RayClusters and RayJobs."""
     address = f"{LOOPBACK}:{lab.ports[RAY]}"
     command = (
         binaries.program("kuberay"),
@@ -34,6 +34,6 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
         "--kube-api-qps=5000",
         "--kube-api-burst=10000",
     )
-    # the containers that it would add wait for a head's address, and ask it: no simulated pod answers
+    # its additional containers wait for a head's address, and query it: no simulated pod responds
     environment = {"ENABLE_INIT_CONTAINER_INJECTION": "false", "ENABLE_PROBES_INJECTION": "false"}
     return Program(RAY, command, f"http://{address}/readyz", environment)

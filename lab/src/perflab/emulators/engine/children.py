@@ -1,4 +1,4 @@
-"""The objects that a rule has beside its own: created, corrected, deleted."""
+"""The objects that a rule manages in addition to its own: created, corrected, deleted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from perflab.emulators.framework.resources import Resource
 from perflab.emulators.framework.store import Key, Store, key_of, owner_of
 from perflab.errors import ClusterError
 
-# of an object, what names it and does not change
+# fields of an object that name it and do not change
 _NAMING = ("apiVersion", "kind", "status")
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """One entry; *store* is None when only the template knows the kind."""
+    """One entry; *store* is None if only the template determines the kind."""
 
     child: Child
     object: Template
@@ -36,7 +36,7 @@ class _Compiled:
         return [scope] if self.loop is None else [scope.with_item(item) for item in self.loop(scope) or ()]
 
     def present(self, scope: Scope) -> Document | None:
-        """The object as it is; None when it is not there."""
+        """Return the current object; None if it does not exist."""
         metadata = self.metadata(scope)
         if self.store is None or "name" not in metadata:
             return None
@@ -82,7 +82,7 @@ class Children:
         )
 
     def listen(self, enqueue: Callable[[Key | None], None]) -> None:
-        """Call *enqueue* with the key of the object whose child changed, or None when that is not known."""
+        """Call *enqueue* with the key of the object whose child changed, or None if that is unknown."""
 
         def changed(old: Document | None, new: Document | None) -> None:
             document = new or old or {}
@@ -97,7 +97,7 @@ class Children:
             store.listen(changed)
 
     async def bring(self, scope: Scope) -> dict[str, Any]:
-        """Create, correct, delete; what is there then, by the `id` of the entries: a list where it has a loop."""
+        """Create, correct, delete; return the existing children by the `id` of the entries: a list if it has a loop."""
         found: dict[str, Any] = {}
         for each in self._compiled:
             present = [await self._bring(each, one) for one in each.scopes(scope)]
@@ -107,7 +107,7 @@ class Children:
         return found
 
     async def remove(self, scope: Scope) -> bool:
-        """Delete all that does not stay without the rule's object; whether all are gone."""
+        """Delete all children that do not outlive the rule's object; return whether all are gone."""
         are_gone = True
         for each in self._compiled:
             for one in each.scopes(scope) if not each.child.keep else ():
@@ -130,11 +130,11 @@ class Children:
         if present is None:
             await self._create(entry.store, document, scope.find("object"))
         elif entry.child.owned and _is_of_another(present, document):
-            # an earlier object of the owner's name had it; its end is news
+            # it belonged to an earlier object of the owner's name, whose deletion is not known yet
             return None
         else:
             change = {name: value for name, value in document.items() if name not in _NAMING}
-            # what was there before the emulator is not its own
+            # objects older than the emulator are not its own
             annotations = {**document["metadata"]["annotations"]}
             annotations.pop(EMULATED)
             change["metadata"] = {"labels": document["metadata"].get("labels"), "annotations": annotations}
@@ -143,7 +143,7 @@ class Children:
         return entry.store.get(key)
 
     def _marked(self, entry: _Compiled, document: Document, scope: Scope) -> Document:
-        """The object with the annotation of what is emulated, also on the pods that it leads to, and its owner."""
+        """Return the object with the annotation for emulated objects, also on its pod template, and its owner."""
         metadata = _annotated(document.get("metadata") or {}, self._cluster.mark())
         owner = scope.find("object")
         if entry.child.owned and owner:
@@ -160,12 +160,12 @@ class Children:
         try:
             created = await store.create(document)
         except ClusterError as error:
-            # a quota, say, or a priority class that is not there: whoever looks at the rule's object sees it
+            # for example a quota, or a missing priority class: the status of the rule's object shows it
             if about:
                 await self._cluster.event(self._owners.resource, about, "FailedCreate", str(error)[:1000], "Warning")
             raise
         if created is not None and "status" in document and "status" not in created:
-            # a kind with a subresource for it takes none when it is created
+            # a kind with a status subresource ignores it at creation
             await store.patch_status(key_of(document), document["status"])
 
     async def _apply(self, document: Document) -> None:
@@ -175,7 +175,7 @@ class Children:
             await self._cluster.api.patch_present(f"{path}/{document['metadata']['name']}", document)
 
     async def _delete(self, entry: _Compiled, scope: Scope) -> bool:
-        """Delete a child; whether it was there."""
+        """Delete a child and return whether it existed."""
         present = entry.present(scope)
         if entry.store is None or not present or own_annotations(present).get(EMULATED) != self._cluster.name:
             return False

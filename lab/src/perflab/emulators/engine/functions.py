@@ -1,4 +1,4 @@
-"""What templates can call besides Jinja2's own: as a function, a filter, or a test (`pod is ready`)."""
+"""The functions of templates in addition to Jinja2's own: as a function, a filter, or a test (`pod is ready`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from perflab.files.bounded_yaml import load_yaml
 
 
 def now() -> str:
-    """The time as the API writes it, in whole seconds. A status with it changes at each look: write it once."""
+    """Return the time in the API's format, in whole seconds. It changes each time: write it to a status only once."""
     return now_s()
 
 
 def ready(document: Any) -> bool:
-    """Whether an object is there to stay and does its work: a workload rolled out, anything else by its conditions."""
+    """Return whether an object is not deleted and works: a workload rolled out, anything else by its conditions."""
     if not isinstance(document, dict) or is_leaving(document):
         return False
     status, kind = document.get("status") or {}, document.get("kind")
@@ -29,7 +29,7 @@ def ready(document: Any) -> bool:
         if status.get("observedGeneration", 0) < document["metadata"]["generation"]:
             return False
         if kind == "DaemonSet":
-            # one that no node wants is ready
+            # one that no node needs is ready
             wanted = status.get("desiredNumberScheduled", 0)
             return bool(status.get("numberAvailable", 0) == wanted == status.get("updatedNumberScheduled", 0))
         wanted = document["spec"].get("replicas", 1)
@@ -38,23 +38,23 @@ def ready(document: Any) -> bool:
 
 
 def leaving(document: Any) -> bool:
-    """Whether an object was deleted and only its end is awaited."""
+    """Return whether an object was deleted and still has finalizers."""
     return isinstance(document, dict) and is_leaving(document)
 
 
 def condition(document: Any, kind: str) -> Any:
-    """The condition of that type, undefined when there is none."""
+    """Return the condition of that type, undefined if there is none."""
     found = find_condition(document, kind) if isinstance(document, dict) else None
     return found or jinja2.ChainableUndefined(name=kind)
 
 
 def names(documents: Iterable[Document]) -> list[str]:
-    """The names of objects."""
+    """Return the names of objects."""
     return [document["metadata"]["name"] for document in documents]
 
 
 def named(documents: Iterable[Document], name: str, namespace: str = "") -> Any:
-    """The one of that name, undefined when there is none."""
+    """Return the object of that name, undefined if there is none."""
     for document in documents:
         metadata = document["metadata"]
         if metadata["name"] == name and metadata.get("namespace", "") == namespace:
@@ -63,23 +63,25 @@ def named(documents: Iterable[Document], name: str, namespace: str = "") -> Any:
 
 
 def starting(mapping: Any, prefix: str) -> dict[str, Any]:
-    """The entries whose keys begin with *prefix*: of labels, for example."""
+    """Return the entries whose keys begin with *prefix*, for example of labels."""
     return {key: value for key, value in (mapping or {}).items() if key.startswith(prefix)}
 
 
 def begins_with(text: Any, prefix: str) -> bool:
-    """Whether a text begins with *prefix*."""
+    """Return whether a text begins with *prefix*."""
     return isinstance(text, str) and text.startswith(prefix)
 
 
 def exactly(wanted: Any, present: Any, prefix: str = "", keep: Iterable[str] = ()) -> dict[str, Any]:
-    """A merge patch by which *present* has, of keys that begin with *prefix*, those of *wanted* and of *keep* only."""
+    """Return a merge patch after which *present* has, of keys that begin with *prefix*, those of *wanted* and of *keep*
+    only.
+    """
     gone = starting(present, prefix).keys() - (wanted or {}).keys() - set(keep)
     return {**dict.fromkeys(sorted(gone)), **(wanted or {})}
 
 
 def contains(present: Any, wanted: Any) -> bool:
-    """Whether a merge of *wanted* into *present* changes nothing; what is empty may be absent."""
+    """Return whether merging *wanted* into *present* changes nothing; empty values may be absent."""
     if isinstance(present, jinja2.Undefined):
         present = None
     if wanted is None or (present is None and not wanted):
@@ -94,12 +96,12 @@ def contains(present: Any, wanted: Any) -> bool:
 
 
 def duration(text: Any) -> float | None:
-    """The seconds of `500ms` or `1m30s`; none when it is no duration."""
+    """Return the seconds of `500ms` or `1m30s`; None if it is not a duration."""
     return parse_duration(text) if isinstance(text, str) else None
 
 
 def from_yaml(text: Any) -> Any:
-    """The YAML of a text; an empty dictionary when it is none, or no mapping."""
+    """Return the YAML value of a text; an empty dictionary if it is not a mapping."""
     try:
         found = load_yaml(text) if isinstance(text, str) else {}
     except yaml.YAMLError:
@@ -108,12 +110,12 @@ def from_yaml(text: Any) -> Any:
 
 
 def encoded(text: str) -> str:
-    """A text in base64, as the data of a Secret."""
+    """Return a text in base64, as in the data of a Secret."""
     return base64.b64encode(text.encode()).decode()
 
 
 def selected_by(labels: Any, selector: Any) -> bool:
-    """Whether an object with these labels is selected; an empty selector selects all, none selects nothing."""
+    """Return whether an object with these labels is selected; an empty selector selects all, none selects nothing."""
     if not isinstance(selector, dict):
         return False
     labels = labels if isinstance(labels, dict) else {}

@@ -1,4 +1,4 @@
-"""What a `product.yaml` may say, and the reading of one: every mistake has its file and line."""
+"""The model and the reader of a `product.yaml`: every mistake has its file and line."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ Path_ = tuple[str | int, ...]
 
 
 class ProductError(LabError):
-    """A `product.yaml` is wrong, or what it says cannot be done for an object. The message has its place."""
+    """A `product.yaml` is invalid, or cannot be applied to an object. The message has its place."""
 
 
 class Read(msgspec.Struct, forbid_unknown_fields=True):
-    """Other objects that a rule looks at: a list of those of a kind, which is reconciled when one of them changes.
+    """Other objects that a rule reads: all of a kind; a change of one of them reconciles the rule's object.
 
-    :param labels: only those that this label selector selects.
-    :param name: only the one of that name.
-    :param match: of `item`, the name (`NAMESPACE/NAME`) of the rule's object that it concerns: each sees its own.
-    :param value: what of `item` the rule sees, instead of the whole object; only a change of that counts.
-    :param triggers: whether a change leads to a reconciliation.
+    Attributes:
+        labels: Only objects that this label selector selects.
+        name: Only the object of that name.
+        match: For `item`, the name (`NAMESPACE/NAME`) of the rule's object that it concerns: each sees its own.
+        value: The part of `item` that the rule sees, instead of the whole object; only a change of it counts.
+        triggers: Whether a change reconciles the rule's object.
     """
 
     kind: str
@@ -39,11 +40,12 @@ class Read(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StepUse(msgspec.Struct, forbid_unknown_fields=True):
-    """Where a declared step stands in a rule; for each `item` of *loop* where there is one.
+    """The use of a declared step in a rule; one for each `item` of *loop* if set.
 
-    :param when: whether what it delays is still to be done: the step begins when this becomes true.
-    :param object: the step's OBJECT, when it is not the name of the rule's object.
-    :param delay: seconds that it takes when the lab sets nothing, as the object says for example.
+    Attributes:
+        when: Whether the delayed action is still to be done: the step begins when this becomes true.
+        object: The step's OBJECT, if it is not the name of the rule's object.
+        delay: Default delay in seconds, for example as the object states.
     """
 
     when: str = "true"
@@ -53,14 +55,15 @@ class StepUse(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Child(msgspec.Struct, forbid_unknown_fields=True):
-    """An object that is created, corrected when somebody changes it, and deleted when *when* is false.
+    """An object that is created, corrected after changes by others, and deleted when *when* is false.
 
-    One of that name that another object controls is left alone.
+    An object of that name with another controller is left unchanged.
 
-    :param labels: a label selector that selects it: of such a kind only what is selected is watched.
-    :param wait: while this is true, it is left as it is: absent, for example.
-    :param owned: whether the rule's object owns it, and it is deleted with that.
-    :param keep: whether it stays when *when* is false, and when the rule's object is deleted.
+    Attributes:
+        labels: A label selector that selects it: only selected objects of such a kind are watched.
+        wait: While this is true, it is left as it is: absent, for example.
+        owned: Whether the rule's object owns it, so that it is deleted with that.
+        keep: Whether it stays when *when* is false, and when the rule's object is deleted.
     """
 
     object: Any
@@ -76,8 +79,9 @@ class Child(msgspec.Struct, forbid_unknown_fields=True):
 class Patch(msgspec.Struct, forbid_unknown_fields=True):
     """A change of the rule's object itself, as a merge patch.
 
-    :param loop: the objects that are changed instead, each an `item` with `apiVersion`, `kind` and `metadata.name`;
-        each time that the rule is looked at, so only those that lack the change.
+    Attributes:
+        loop: The objects to change instead, each an `item` with `apiVersion`, `kind` and `metadata.name`; it applies at
+            each reconciliation, so it should only list objects without the change.
     """
 
     object: Any
@@ -137,11 +141,12 @@ class Rule(msgspec.Struct, forbid_unknown_fields=True):
 class Product(msgspec.Struct, forbid_unknown_fields=True):
     """A product.
 
-    :param about: what of it is emulated and what is not.
-    :param operators: packages of Operator Lifecycle Manager: the rules act while the operator of one of them runs.
-    :param steps: what can be delayed or fail, and what each is.
-    :param functions: a module of Python whose `FUNCTIONS` the templates can call.
-    :param vars: names for values that do not change.
+    Attributes:
+        about: What of it is emulated and what is not.
+        operators: Packages of Operator Lifecycle Manager: the rules apply while the operator of one of them runs.
+        steps: Steps that can be delayed or fail, with descriptions.
+        functions: A Python module whose `FUNCTIONS` the templates can call.
+        vars: Names for values that do not change.
     """
 
     about: str
@@ -162,18 +167,19 @@ class ProductFile:
     root: yaml.Node
 
     def place(self, path: Path_) -> str:
-        """Where the value at *path* stands: `operators/nfd/product.yaml:12`."""
+        """Return the place of the value at *path*: `operators/nfd/product.yaml:12`."""
         return _place(self.path, self.root, path)
 
 
 def load(path: Path) -> ProductFile:
-    """The product that a file describes.
+    """Return the product that a file describes.
 
-    :raises ProductError: it is no YAML, or has a field that is none, or a value of another type.
+    Raises:
+        ProductError: Invalid YAML, an unknown field, or a value of another type.
     """
     try:
         root = yaml.compose(path.read_bytes(), Loader)
-        # what is composed has the lines, and the data are constructed from it
+        # the composed nodes have the lines, and the data are constructed from them
         data = yaml.SafeLoader("").construct_document(root) if root is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

@@ -1,4 +1,4 @@
-"""What a rule reads of other objects, up to date and found by the object that it concerns."""
+"""The values that a rule reads of other objects, up to date, by the object that they concern."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reading:
         stores.get(parse_kind(read.kind), read.labels, read.name).listen(self._changed)
 
     def of(self, key: Key) -> list[Any]:
-        """What concerns the object with this key."""
+        """Return the values that concern the object with this key."""
         return list(self._values.get(key if self._match else _ALL, {}).values())
 
     def _changed(self, old: Document | None, new: Document | None) -> None:

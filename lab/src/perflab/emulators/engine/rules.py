@@ -1,4 +1,4 @@
-"""The controller of one rule of a product: brings objects of a kind, and what belongs to them, to what it says."""
+"""The controller of one rule of a product: makes objects of a kind, and their children, match the rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Rendered:
     loop: Template | None = None
 
     def scopes(self, scope: Scope) -> list[Scope]:
-        """The scope itself, or one for each item of the loop."""
+        """Return the scope itself, or one for each item of the loop."""
         return [scope] if self.loop is None else [scope.with_item(item) for item in self.loop(scope) or ()]
 
 
@@ -49,7 +49,7 @@ class RuleController:
         operators: Operators,
         targets: Targets,
     ) -> None:
-        """*path* is where the rule stands in its file; *scope* has the names of the product, *known*."""
+        """*path* is the place of the rule in its file; *scope* has the names of the product, *known*."""
         self._cluster = cluster
         self._rule = rule
         self._compiler = compiler
@@ -115,7 +115,7 @@ class RuleController:
 
     def _listen(self) -> None:
         if self._only is not None:
-            # it is looked at when it is absent, too
+            # it is reconciled even if it is absent
             self._enqueue(None)
             self._store.listen(lambda _old, _new: self._enqueue(None))
         else:
@@ -168,7 +168,7 @@ class RuleController:
         return await self._bring(key, scope)
 
     async def _bring(self, key: Key, scope: Scope) -> float | None:
-        """Do what the rule says of an object; seconds until a step is due."""
+        """Apply the rule to an object; return the seconds until a step is due."""
         progress = Progress(self._cluster.steps, self._store.get(key))
         if not self._when(scope):
             for title in self._rule.steps:
@@ -227,7 +227,7 @@ class RuleController:
         change = {
             name: value
             for name, value in status.items()
-            # a count of none is told, too
+            # a count of zero is written, too
             if not contains(known.get(name), value) or (value == 0 and name not in known)
         }
         if change:
@@ -250,7 +250,7 @@ class RuleController:
                 await self._cluster.event(self._store.resource, document, reason, message, kind)
 
     async def _delete(self, scope: Scope) -> None:
-        """Delete the first group that is not gone; the next one's turn comes when it is."""
+        """Delete the first group that still exists; the next one follows when it is gone."""
         for group in self._deletes:
             documents = group(scope) or ()
             for document in documents:
@@ -261,7 +261,7 @@ class RuleController:
                 return
 
     async def _end(self, key: Key, document: Document, scope: Scope) -> None:
-        """As the finalizer has it: the children go, then what else is to be deleted or changed, then the object."""
+        """Finalize in order: delete the children, then delete or change other objects, then release the object."""
         if self._rule.finalizer not in (document["metadata"].get("finalizers") or ()):
             return
         are_gone = await self._children.remove(scope)

@@ -17,9 +17,10 @@ _INITIAL = "initial_objects.yaml"
 
 
 def controllers_of(cluster: Cluster, file: ProductFile, targets: Targets) -> list[Controller]:
-    """One for each rule, and one for the objects that are there from the start.
+    """Return one controller for each rule, and one for the initial objects.
 
-    :raises ProductError: a template cannot be compiled, or uses a name that is not there.
+    Raises:
+        ProductError: A template cannot be compiled, or uses an unknown name.
     """
     product = file.product
     functions = importlib.import_module(product.functions).FUNCTIONS if product.functions else {}

@@ -1,4 +1,4 @@
-"""The pages of metrics of all products over HTTP on loopback, and the list of them for the lab's Prometheus."""
+"""Serves the pages of metrics of all products over HTTP on loopback, and lists them for the lab's Prometheus."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from perflab.cluster.api import Document
 from perflab.emulators.engine.product import ProductError
 from perflab.processes.ports import LOOPBACK
 
-# one file for many changes
+# one write for many changes
 _GATHER_S = 0.1
 
 
 class Targets:
-    """What is scraped; a page is rendered when Prometheus asks for it."""
+    """The scraped targets; a page is rendered when Prometheus requests it."""
 
     name = "metrics"
 
     def __init__(self, folder: Path) -> None:
-        """*folder* is that of the lab's files of targets; *pages* become what is scraped: path → labels and page."""
+        """*folder* is that of the lab's files of targets; *pages* will be scraped: path → labels and page."""
         self._file = folder / "emulators.json"
         self.pages: dict[str, tuple[dict[str, str], Callable[[], str]]] = {}
         self._changed = asyncio.Event()
 
     def set(self, path: str, labels: dict[str, str], page: Callable[[], str]) -> None:
-        """Have *path* scraped with these labels."""
+        """Add *path* with these labels."""
         if path not in self.pages or self.pages[path][0] != labels:
             self._changed.set()
         self.pages[path] = labels, page
 
     def remove(self, path: str) -> None:
-        """Have *path* scraped no more."""
+        """Remove *path*."""
         if self.pages.pop(path, None):
             self._changed.set()
 
@@ -59,14 +59,14 @@ class Targets:
     async def _answer(self, request: web.Request) -> web.Response:
         found = self.pages.get(request.match_info["path"])
         if found is None:
-            return web.Response(status=404, text="nothing of that name runs\n")
+            return web.Response(status=404, text="no such target\n")
         try:
             return web.Response(text=found[1]())
         except ProductError as error:
             return web.Response(status=500, text=f"{error}\n")
 
     def _write(self, port: int) -> None:
-        """Write the list whole: Prometheus looks at the file at any time."""
+        """Write the list atomically: Prometheus may read the file at any time."""
         listed = [_target(port, path, labels) for path, (labels, _) in sorted(self.pages.items())]
         text = json.dumps(listed, indent=1)
         if not listed and not self._file.exists():

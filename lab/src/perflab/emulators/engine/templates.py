@@ -1,7 +1,7 @@
-"""Jinja2 in the values of a `product.yaml`, as in Ansible: checked when it is read, compiled once.
+"""Jinja2 in the values of a `product.yaml`, as in Ansible: checked when loaded, compiled once.
 
-A text that is one `{{ … }}` becomes what the expression is: a list, a number. Any other text with `{{ … }}` or
-`{% … %}` becomes text. A key whose value is undefined is left out; what is undefined has undefined fields.
+A text that is one `{{ … }}` becomes the value of the expression: a list, a number. Any other text with `{{ … }}` or `{%
+… %}` becomes text. A key whose value is undefined is omitted; fields of undefined values are undefined.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Scope:
-    """The names of a template, with values, or with templates that are evaluated when they are first looked up."""
+    """The names of a template, with values, or with templates that are evaluated on first access."""
 
     def __init__(self, values: Mapping[str, Any], lazy: Mapping[str, Template], parent: Scope | None = None) -> None:
-        """Names that are not here are looked up in *parent*."""
+        """Other names are looked up in *parent*."""
         self.values = dict(values)
         self._lazy = lazy
         self._parent = parent
         self._known: dict[str, Any] = {}
 
     def find(self, name: str) -> Any:
-        """The value of a name; `missing` when there is none."""
+        """Return the value of a name; `missing` if there is none."""
         if name in self.values:
             return self.values[name]
         if name in self._known:
@@ -44,11 +44,11 @@ class Scope:
         return self._parent.find(name) if self._parent else missing
 
     def with_item(self, item: Any) -> Scope:
-        """This scope with an `item`."""
+        """Return this scope with an `item`."""
         return Scope({"item": item}, {}, self)
 
     def refresh(self, **values: Any) -> None:
-        """Set values; what was evaluated with others is evaluated again."""
+        """Set values and evaluate lazy values again."""
         self.values |= values
         self._known.clear()
 
@@ -66,7 +66,7 @@ class _Environment(jinja2.Environment):
     context_class = _Context
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """A key of an object of the API, whatever methods dictionaries have."""
+        """Return a key of an object of the API, even if dictionaries have a method of that name."""
         if isinstance(obj, dict):
             return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
@@ -76,10 +76,10 @@ class Compiler:
     """Compiles the values of one product."""
 
     def __init__(self, file: ProductFile, functions: Mapping[str, Callable[..., Any]]) -> None:
-        """*functions* are the product's own, besides those of the engine."""
+        """*functions* are the product's own, in addition to those of the engine."""
         self.file = file
         self._compiled: dict[str, Template] = {}
-        # objects of the API, not pages of HTML
+        # objects of the API, not HTML
         self._environment = _Environment(
             undefined=jinja2.ChainableUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
         )
@@ -87,11 +87,11 @@ class Compiler:
             self._environment.globals[name] = function
             self._environment.filters[name] = function
             self._environment.tests[name] = function
-        # a key with this value is left out, as `omit` of Ansible
+        # a key with this value is omitted, as with `omit` of Ansible
         self._environment.globals["omit"] = self._environment.undefined(name="omit")
 
     def value(self, value: Any, path: Path_, names: Iterable[str]) -> Template:
-        """A template of a value of any form; *names* are those that it may use."""
+        """Return a template of a value of any form; *names* are those that it may use."""
         known = frozenset(names)
         if _is_constant(value):
             return lambda _scope: value
@@ -106,12 +106,12 @@ class Compiler:
         return lambda _scope: value
 
     def test(self, expression: str, path: Path_, names: Iterable[str]) -> Callable[[Scope], bool]:
-        """A bare expression, as in `when`."""
+        """Return a template of a bare expression, as in `when`."""
         evaluate = self._expression(expression, path, frozenset(names))
         return lambda scope: bool(evaluate(scope))
 
     def variables(self, values: Mapping[str, Any], path: Path_, names: Iterable[str]) -> dict[str, Template]:
-        """Templates of variables; one that is a mapping of `loop`, `key` and `value` becomes a dictionary."""
+        """Return templates of variables; one that is a mapping of `loop`, `key` and `value` becomes a dictionary."""
         known = frozenset(names) | values.keys()
         return {name: self._variable(value, (*path, name), known) for name, value in values.items()}
 
@@ -140,7 +140,7 @@ class Compiler:
         return self._placed(self._lazily(whole), path)
 
     def _checked(self, text: str, path: Path_, known: frozenset[str]) -> nodes.Template:
-        """The parsed text, whose names, filters and tests are there."""
+        """Return the parsed text after checking that its names, filters and tests exist."""
         environment = self._environment
         try:
             parsed = environment.parse(text.strip())
@@ -152,11 +152,11 @@ class Compiler:
         unknown |= {f"filter {each.name}" for each in parsed.find_all(nodes.Filter)} - _prefixed(environment.filters)
         unknown |= {f"test {each.name}" for each in parsed.find_all(nodes.Test)} - _prefixed(environment.tests, "test")
         if unknown:
-            raise ProductError(f"{self.file.place(path)}: there is no {', '.join(sorted(unknown))} here")
+            raise ProductError(f"{self.file.place(path)}: unknown: {', '.join(sorted(unknown))}")
         return parsed
 
     def _lazily(self, text: str) -> Template:
-        """Compiled when it is evaluated first, and once for all places where it stands: many are never needed."""
+        """Compile a text on first evaluation, and once for all its uses: many are never needed."""
 
         def evaluate(scope: Scope) -> Any:
             if text not in self._compiled:

@@ -1,1 +1,1 @@
-"""What all emulators are made of: stores of watched objects, controllers, steps."""
+"""The building blocks of emulators: stores of watched objects, controllers, steps."""

@@ -1,4 +1,4 @@
-"""What the controllers of one emulator share: the API, the stores of objects, the steps that are set."""
+"""What the controllers of one emulator share: the API, the stores of objects, the values of steps."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ EMULATED = "lab.psap.perf/emulated"
 
 
 class Cluster:
-    """The lab's cluster as an emulator sees it."""
+    """The lab's cluster for an emulator."""
 
     def __init__(self, stores: Stores, name: str, declarations: Declarations | None = None) -> None:
-        """*stores* are those of all emulators, *name* is this one's; *declared* is what can be set of it."""
+        """*stores* are those of all emulators, *name* is this one's; *declared* are its steps and numbers."""
         self.api = stores.api
         self.name = name
         self.steps = Steps(name, declarations or Declarations(), stores.get(CONFIG_MAPS, name=STEPS_NAME))
         self.stores = stores
 
     def store(self, resource: Resource, label: str = "", name: str = "") -> Store:
-        """The store of a resource, or of what of it has a label or a name; see `Stores.get`."""
+        """Return the store of a resource, or of its objects with a label or a name; see `Stores.get`."""
         return self.stores.get(resource, label, name)
 
     def mark(self) -> dict[str, str]:
-        """The annotation of what this emulator makes."""
+        """Return the annotation of objects that this emulator creates."""
         return {EMULATED: self.name}
 
     async def event(self, resource: Resource, about: Document, reason: str, message: str, kind: str) -> None:
@@ -65,7 +65,7 @@ class Cluster:
 
 
 def owner_reference(resource: Resource, owner: Document) -> Document:
-    """The reference that makes *owner* the controller of what carries it, so that it is deleted with it."""
+    """Return the reference that makes *owner* the controller of an object, which is then deleted with it."""
     return {
         "apiVersion": resource.api_version,
         "kind": resource.kind,

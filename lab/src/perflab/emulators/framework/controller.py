@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from perflab.emulators.framework.store import Key, Store, key_of
 from perflab.errors import ClusterError
 
-# returns the seconds until the next reconciliation; None or infinity: only a change makes it necessary
+# returns the seconds until the next reconciliation; None or infinity: only after a change
 Reconcile = Callable[[Key], Awaitable[float | None]]
 
 _log = logging.getLogger(__name__)
@@ -23,8 +23,8 @@ _WORKERS = 8
 class Controller:
     """A work queue of keys, and workers that reconcile each.
 
-    Level-triggered: a key that is enqueued many times while it waits is reconciled once; one that is enqueued while it
-    is reconciled is reconciled again. What fails is retried with exponential backoff.
+    Level-triggered: a key that is enqueued repeatedly while it waits is reconciled once; a key that is enqueued while
+    it is reconciled is reconciled again. Failures are retried with exponential backoff.
     """
 
     def __init__(self, name: str, reconcile: Reconcile) -> None:
@@ -44,14 +44,14 @@ class Controller:
         store.listen(lambda old, new: self.enqueue(key_of(new)) if new and (changes or not old) else None)
 
     def enqueue_all(self, *_: object) -> None:
-        """Enqueue every object of the followed stores; a listener for whatever they depend on."""
+        """Enqueue every object of the followed stores; a listener for dependencies of all of them."""
         for store in self._followed:
             for document in store.values():
                 self.enqueue(key_of(document))
 
     @property
     def is_idle(self) -> bool:
-        """Whether no key waits or is reconciled; keys that are enqueued for later do not count."""
+        """Return whether no key waits or is reconciled; keys enqueued for later do not count."""
         return not self._queued and not self._working
 
     def enqueue(self, key: Key) -> None:
@@ -93,7 +93,7 @@ class Controller:
         except ClusterError as error:
             self._retry(key, str(error))
         except Exception:
-            # a bug met by one object must not end the work on all others; the log has it
+            # an error of one object must not end the work on all others; it is logged
             _log.exception("%s %s/%s", self.name, *key)
             self._retry(key, "failed")
         else:

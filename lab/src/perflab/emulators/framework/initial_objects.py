@@ -1,4 +1,4 @@
-"""The objects that a cluster has of a product from the start: a file of the emulator's package."""
+"""The initial objects of a product in a cluster: a file of the emulator's package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perflab.files.documents import read_documents
 
 
 class InitialObjects:
-    """Creates them once, in the order of the file, when the emulator starts; what a user deletes stays deleted."""
+    """Creates them once, in the order of the file, when the emulator starts; objects deleted by users stay deleted."""
 
     def __init__(self, cluster: Cluster, path: Path) -> None:
         """*path* is a file of YAML documents."""
@@ -29,7 +29,7 @@ class InitialObjects:
             namespace = metadata.get("namespace", "")
             created = await self._cluster.api.create(resource.path(namespace), document)
             if created is not None and "status" in document and "status" not in created:
-                # a kind with a subresource for it takes none when it is created
+                # a kind with a status subresource ignores it at creation
                 path = f"{resource.path(namespace, metadata['name'])}/status"
                 await self._cluster.api.patch(path, {"status": document["status"]})
         return None

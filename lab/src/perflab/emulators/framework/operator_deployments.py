@@ -1,7 +1,7 @@
-"""Whether the operator of a product runs: its emulator acts only while it does.
+"""Whether the operator of a product runs: its emulator only acts while it does.
 
-OLM makes the Deployments of an operator as a package of the lab's catalogs says, with a label that names the package.
-An operator that is not installed yet, is removed, or is scaled to nothing does not run.
+OLM creates the Deployments of an operator as a package of the lab's catalogs declares, with a label that names the
+package. An operator that is not installed yet, is removed, or is scaled to zero does not run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from perflab.emulators.framework.resources import DEPLOYMENTS
 
 
 class Operators:
-    """The operators of a product's packages, of which one runs, or none."""
+    """The operators of a product's packages, of which at most one runs."""
 
     def __init__(self, cluster: Cluster, packages: Iterable[str]) -> None:
         """*packages* are their names in the catalogs."""
@@ -28,7 +28,7 @@ class Operators:
 
     @property
     def running(self) -> Document | None:
-        """`package`, `namespace`, `labels` of its first Deployment; None when none runs."""
+        """Return `package`, `namespace`, `labels` of its first Deployment; None if none runs."""
         for package, store in self._deployments.items():
             deployments = store.values()
             if deployments and all(map(_is_available, deployments)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 # kinds whose plural is the kind
 _AS_THEY_ARE = frozenset(("endpoints", "securitycontextconstraints"))
-# Kubernetes' own groups, besides those without a dot; any other is defined by CustomResourceDefinitions
+# Kubernetes' own groups, in addition to those without a dot; CustomResourceDefinitions define all others
 _OWN_GROUPS = frozenset(
     f"{name}.k8s.io"
     for name in (
@@ -35,9 +35,9 @@ _OWN_GROUPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One kind of objects: where the API server has them. *group* is empty for the core group.
+    """One kind of objects and its path in the API. *group* is empty for the core group.
 
-    *older* are versions that are used where the cluster does not serve *version*, the newest first.
+    *older* are versions to use if the cluster does not serve *version*, the newest first.
     """
 
     group: str
@@ -48,19 +48,19 @@ class Resource:
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> Resource:
-        """The resource of a kind, with the plural that Kubernetes' own tools guess."""
+        """Return the resource of a kind, with the plural that Kubernetes' own tools guess."""
         group, _, versions = api_version.rpartition("/")
         version, *older = versions.split("|")
         return cls(group, version, _plural(kind), kind, tuple(older))
 
     @property
     def api_version(self) -> str:
-        """`v1`, `batch/v1`."""
+        """Return `v1`, `batch/v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def is_custom(self) -> bool:
-        """Whether a CustomResourceDefinition defines the kind."""
+        """Return whether a CustomResourceDefinition defines the kind."""
         return "." in self.group and self.group not in _OWN_GROUPS
 
     def each_version(self) -> Iterator[Resource]:
@@ -68,14 +68,14 @@ class Resource:
         return (replace(self, version=version) for version in (self.version, *self.older))
 
     def path(self, namespace: str = "", name: str = "") -> str:
-        """The path of an object, or of the list of a namespace (`""`: of the whole cluster)."""
+        """Return the path of an object, or of the list of a namespace (`""`: of the whole cluster)."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         within = f"/namespaces/{namespace}" if namespace else ""
         return f"{base}{within}/{self.plural}" + (f"/{name}" if name else "")
 
 
 def parse_kind(text: str) -> Resource:
-    """The resource of `apps/v1/Deployment`, or `v1/Pod`; `example.com/v2|v1/Kind` in the newest version served."""
+    """Parse `apps/v1/Deployment`, or `v1/Pod`; `example.com/v2|v1/Kind` in the newest served version."""
     api_version, _, kind = text.rpartition("/")
     return Resource.of(api_version, kind)
 

@@ -1,8 +1,8 @@
-"""Delays and failures of an emulator's steps, which tests of waits, timeouts and captures set.
+"""Delays and failures of an emulator's steps, for tests of waits, timeouts and captures.
 
-The ConfigMap `kube-system/perflab-steps` has them: `EMULATOR.STEP`, or `EMULATOR.STEP.OBJECT` for one object only,
-is `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`. `perflab step` writes it. A step that nothing is said of takes no
-time and succeeds. A package declares its steps as `STEPS`, what is not a time but a number as `NUMBERS`.
+The values in the ConfigMap `kube-system/perflab-steps`, `EMULATOR.STEP`, or `EMULATOR.STEP.OBJECT` for a single object,
+are `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`. `perflab step` writes them. A step without a value takes no time
+and succeeds. A package declares its steps as `STEPS`, and numbers that are not times as `NUMBERS`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from perflab.emulators.framework.units import parse_duration
 STEPS_NAMESPACE, STEPS_NAME = "kube-system", "perflab-steps"
 NEVER = "never"
 _FAIL = "fail:"
-# of an object whose steps take time: when each began
+# annotation of an object whose steps take time: when each began
 _BEGUN = "lab.psap.perf/steps"
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What can be set of an emulator: step → what it is, from what to what; number → what it is."""
+    """What can be set of an emulator: step → its description, from what to what; number → its description."""
 
     steps: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
@@ -38,45 +38,45 @@ class Declarations:
 
 @dataclass(frozen=True, slots=True)
 class StepSetting:
-    """How a step goes: how long it takes in seconds, infinity for never, and with what text it fails, if it does."""
+    """The setting of a step: its duration in seconds, infinity for never, and the text of its failure, if any."""
 
     delay_s: float = 0.0
     failure: str | None = None
 
 
 def parse(text: str) -> StepSetting:
-    """The step that `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT` describes; ValueError for any other text."""
+    """Parse `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`. Raises ValueError for any other text."""
     before, fail, failure = text.partition(_FAIL)
     delay = before.strip().removesuffix(",").strip() if fail else text.strip()
     if delay == NEVER and not fail:
         return StepSetting(math.inf)
     delay_s = 0.0 if fail and not delay else parse_duration(delay)
     if delay_s is None or (fail and not failure.strip()):
-        raise ValueError(f"{text!r} is not a step; write `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`")
+        raise ValueError(f"invalid step {text!r}: write `5s`, `never`, `fail: TEXT` or `5s, fail: TEXT`")
     return StepSetting(delay_s, failure.strip() if fail else None)
 
 
 class Steps:
-    """How the steps of one emulator go, as the ConfigMap says at the moment."""
+    """The current settings of the steps of one emulator in the ConfigMap."""
 
     def __init__(self, name: str, known: Declarations, store: Store) -> None:
-        """*store* holds the ConfigMap, once there is one."""
+        """*store* contains the ConfigMap, once it exists."""
         self.name = name
         self.known = known
         self._store = store
 
     @property
     def version(self) -> str:
-        """The version of the ConfigMap, empty when there is none."""
+        """Return the version of the ConfigMap, empty if it does not exist."""
         document = self._document()
         return str(document["metadata"]["resourceVersion"]) if document else ""
 
     def listen(self, callback: Callable[[], None]) -> None:
-        """Call *callback* when what is set has changed: what waited may be due."""
+        """Call *callback* when a setting changes: waiting steps may be due."""
         self._store.listen(lambda _old, _new: callback())
 
     def number(self, name: str, default: float) -> float:
-        """The number that is set, or the default."""
+        """Return the number that is set, or the default."""
         if name not in self.known.numbers:
             raise ValueError(f"the emulator {self.name!r} declares no number {name!r}")
         text = self._data().get(f"{self.name}.{name}")
@@ -87,7 +87,9 @@ class Steps:
             return default
 
     def of(self, step: str, name: str, own_delay_s: float = 0.0) -> StepSetting:
-        """How this step of the object called *name* goes; it takes *own_delay_s* when nothing is set."""
+        """Return the setting of this step for the object called *name*; its duration is *own_delay_s* if nothing is
+        set.
+        """
         if step not in self.known.steps:
             raise ValueError(f"the emulator {self.name!r} declares no step {step!r}")
         key, data = f"{self.name}.{step}", self._data()
@@ -108,21 +110,21 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """A step of an object at the moment: it waits, or has failed with a text, or is done."""
+    """The state of a step of an object: it waits, or has failed with a text, or is done."""
 
     waiting: bool = False
     failure: str | None = None
 
     @property
     def done(self) -> bool:
-        """Whether what it delays can be done."""
+        """Return whether the delayed action can be done."""
         return not self.waiting and self.failure is None
 
 
 class Progress:
-    """The steps of one object that take time: when each began is written on the object, in an annotation.
+    """The steps of one object that take time; an annotation of the object has the start of each.
 
-    So a delay goes on where it was when the process of the emulators is started again.
+    So a delay continues when the process of the emulators is restarted.
     """
 
     def __init__(self, steps: Steps, document: Document | None) -> None:
@@ -134,9 +136,10 @@ class Progress:
         self._now = datetime.datetime.now(datetime.UTC)
 
     def check(self, step: str, name: str, outstanding: bool = True, own_delay_s: float = 0.0) -> StepState:
-        """How far this step is, whose OBJECT is *name*; it ends when what it delays is not *outstanding* any more.
+        """Return the state of this step, whose OBJECT is *name*; it ends when the delayed action is not *outstanding*
+        any more.
 
-        *own_delay_s* is what it takes when nothing is set.
+        *own_delay_s* is its duration if nothing is set.
         """
         key, how = self._key(step, name), self._steps.of(step, name, own_delay_s)
         if not outstanding or not how.delay_s or self._document is None:
@@ -150,13 +153,13 @@ class Progress:
         return StepState(failure=how.failure)
 
     def keep_only(self, step: str, names: Iterable[str] = ()) -> None:
-        """Forget when this step began for objects with other names."""
+        """Forget the start of this step for objects with other names."""
         kept = {self._key(step, name) for name in names}
         prefix = self._key(step, "")
         self._begun = {key: at for key, at in self._begun.items() if key in kept or not key.startswith(prefix)}
 
     async def save(self, store: Store) -> None:
-        """Write on the object what has begun, where that is new."""
+        """Write the starts to the object, if they changed."""
         if self._document is not None and self._begun != _read(self._document):
             text = json.dumps(self._begun) if self._begun else None
             await store.patch(key_of(self._document), {"metadata": {"annotations": {_BEGUN: text}}})
@@ -166,10 +169,10 @@ class Progress:
 
 
 def _read(document: Document | None) -> dict[str, str]:
-    """Step → when it began, as the object's annotation has it."""
+    """Return step → its start, from the object's annotation."""
     try:
         found = json.loads(own_annotations(document).get(_BEGUN) or "{}") if document else {}
-        # what somebody else wrote there counts as nothing
+        # values that others wrote there are ignored
         return {key: str(datetime.datetime.fromisoformat(at)) for key, at in found.items()}
     except (ValueError, TypeError, AttributeError):
         return {}

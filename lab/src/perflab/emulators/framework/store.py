@@ -1,4 +1,4 @@
-"""A copy of the objects of one resource, kept up to date by list and watch, and the way to change them."""
+"""A copy of the objects of one resource, kept up to date by list and watch, and functions to change them."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Listener = Callable[[Document | None, Document | None], None]
 _log = logging.getLogger(__name__)
 _FIRST_RETRY_S = 0.1
 _LONGEST_RETRY_S = 2.0
-# the uids of what went away last: an answer to a write may come after the news of the end
+# uids of recently deleted objects: the response to a write may arrive after the event of the deletion
 _REMEMBERED = 4096
-# the server ends a watch after that long; it is taken up where it ended
+# the server ends a watch after that time; it continues from its end
 _WATCH_S = 600
 
 
 class _ExpiredError(Exception):
-    """The server does not know the resource version any more: list again."""
+    """The server does not have the resource version any more: list again."""
 
 
 def key_of(document: Document) -> Key:
-    """Namespace (empty for what has none) and name."""
+    """Return namespace (empty for cluster-scoped objects) and name."""
     metadata = document["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
 
 
 def owner_of(document: Document) -> Document | None:
-    """The reference to the object's controller."""
+    """Return the reference to the object's controller."""
     owners = document["metadata"].get("ownerReferences") or ()
     return next((owner for owner in owners if owner.get("controller")), None)
 
@@ -42,9 +42,9 @@ def owner_of(document: Document) -> Document | None:
 class Store:
     """The objects of one resource, or those of them that *query* selects.
 
-    What this process writes is in the copy at once, so that a controller does not act twice on what it changed. The
-    copy may be behind what others write: creations carry names that say what they are for, so that one is not made
-    twice. After the API server was killed, listeners are called for everything that changed meanwhile.
+    Writes of this process are in the copy immediately, so that a controller does not act twice on its own change. The
+    copy may be behind the writes of others: names of created objects contain their purpose, so that none is created
+    twice. After a restart of the API server, listeners are called for everything that changed meanwhile.
     """
 
     def __init__(self, api: Api, resource: Resource, query: str = "") -> None:
@@ -59,23 +59,23 @@ class Store:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
-        """Call *listener* with the old and the new state of each object that changes (None: not there)."""
+        """Call *listener* with the old and the new state of each object that changes (None: absent)."""
         self._listeners.append(listener)
 
     def get(self, key: Key) -> Document | None:
-        """The object, or None."""
+        """Return the object, or None."""
         return self._objects.get(key)
 
     def values(self) -> list[Document]:
-        """All objects."""
+        """Return all objects."""
         return list(self._objects.values())
 
     def owned_by(self, uid: str) -> Iterator[Document]:
-        """The objects whose controller has this uid."""
+        """Return the objects whose controller has this uid."""
         return (self._objects[key] for key in tuple(self._owned.get(uid, ())))
 
     async def create(self, document: Document) -> Document | None:
-        """Create an object; None when its name is taken."""
+        """Create an object; None if its name is taken."""
         namespace = document["metadata"].get("namespace", "")
         body = {**document, "apiVersion": self.resource.api_version, "kind": self.resource.kind}
         created = await self._api.create(self.resource.path(namespace), body)
@@ -84,29 +84,29 @@ class Store:
         return created
 
     async def patch(self, key: Key, change: Document) -> None:
-        """Merge *change* into an object; nothing happens when it does not exist any more."""
+        """Merge *change* into an object; nothing happens if it does not exist any more."""
         await self._patch(key, self.resource.path(*key), change)
 
     async def patch_status(self, key: Key, status: Document) -> None:
-        """Merge *status* into an object's status where it differs; nothing happens when the object does not exist."""
+        """Merge *status* into an object's status if it differs; nothing happens if the object does not exist."""
         known = (self.get(key) or {}).get("status") or {}
         change = {name: value for name, value in status.items() if known.get(name) != value}
         body: Document | list[Document] = {"status": change}
         lists = (value for value in change.values() if isinstance(value, list))
         if any(isinstance(each, dict) and None in each.values() for value in lists for each in value):
-            # in a list, a merge patch loses what is null
+            # in a list, a merge patch drops null values
             body = [{"op": "add", "path": f"/status/{name}", "value": value} for name, value in change.items()]
         if change:
             await self._patch(key, f"{self.resource.path(*key)}/status", body)
 
     async def add_finalizer(self, document: Document, finalizer: str) -> None:
-        """Put *finalizer* on an object that lacks it: it stays until it is removed."""
+        """Add *finalizer* to an object that does not have it: the object stays until it is removed."""
         present = document["metadata"].get("finalizers") or []
         if finalizer not in present:
             await self.patch(key_of(document), {"metadata": {"finalizers": [*present, finalizer]}})
 
     async def remove_finalizer(self, document: Document, finalizer: str) -> None:
-        """Take *finalizer* from an object that has it."""
+        """Remove *finalizer* from an object that has it."""
         present = document["metadata"].get("finalizers") or []
         if finalizer in present:
             left = [each for each in present if each != finalizer]
@@ -130,7 +130,7 @@ class Store:
             self._remove(document)
 
     def forget(self) -> None:
-        """Drop the copy, which is of another version of the objects, without telling a listener."""
+        """Drop the copy, whose objects have another version, without calling a listener."""
         self._objects.clear()
         self._owned.clear()
 
@@ -145,7 +145,7 @@ class Store:
             except _ExpiredError:
                 version = ""
             except ClusterError as error:
-                # a server that was restarted may not know the version any more
+                # a restarted server may not have the version any more
                 version = ""
                 _log.warning("%s: %s; again in %.1f s", self.resource.plural, error, wait_s)
                 await asyncio.sleep(wait_s)
@@ -180,7 +180,7 @@ class Store:
         if document["metadata"]["uid"] in self._gone or (old is not None and not _is_newer(document, old)):
             return
         document["metadata"].pop("managedFields", None)
-        # the items of a list do not say what they are
+        # the items of a list do not have their kind
         document.setdefault("apiVersion", self.resource.api_version)
         document.setdefault("kind", self.resource.kind)
         if old is not None:
@@ -197,7 +197,7 @@ class Store:
         if len(self._gone) > _REMEMBERED:
             del self._gone[next(iter(self._gone))]
         old = self._objects.get(key)
-        # another object may have the name by now
+        # another object may have the name meanwhile
         if old is not None and old["metadata"]["uid"] == uid:
             del self._objects[key]
             self._forget_owner(key, old)
@@ -216,11 +216,11 @@ class Store:
             try:
                 listener(old, new)
             except Exception:
-                # a bug of one controller must not keep the news from the others; the log has it
+                # an error of one controller must not withhold the event from the others; it is logged
                 _log.exception("%s: a listener failed", self.resource.plural)
 
 
 def _is_newer(document: Document, old: Document) -> bool:
-    # versions of one cluster are numbers that grow; another uid is another object of the same name
+    # versions in one cluster are growing numbers; another uid is another object of the same name
     same = document["metadata"]["uid"] == old["metadata"]["uid"]
     return not same or int(document["metadata"]["resourceVersion"]) > int(old["metadata"]["resourceVersion"])

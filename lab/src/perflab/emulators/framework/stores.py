@@ -11,17 +11,17 @@ from perflab.emulators.framework.store import Store
 
 
 class Definitions:
-    """Which kinds the cluster's CustomResourceDefinitions make it serve."""
+    """The kinds that the cluster serves by its CustomResourceDefinitions."""
 
     def __init__(self, store: Store) -> None:
-        """Over the store of CustomResourceDefinitions."""
+        """*definitions* is the store of CustomResourceDefinitions."""
         self.synced = store.synced
         self._store = store
         self._waiting: dict[asyncio.Future[None], tuple[Resource, Resource | None]] = {}
         store.listen(self._changed)
 
     def served(self, resource: Resource) -> Resource | None:
-        """Return the resource in the newest of its versions that is served; None while its kind is not established."""
+        """Return the resource in the newest of its versions that is served; None until its kind is established."""
         definition = self._store.get(("", f"{resource.plural}.{resource.group}"))
         if definition is None or not is_true(definition, "Established"):
             return None
@@ -29,7 +29,7 @@ class Definitions:
         return next((each for each in resource.each_version() if each.version in versions), None)
 
     async def wait(self, resource: Resource, *, unlike: Resource | None) -> None:
-        """Wait until what is served of the resource is not *unlike*."""
+        """Wait until the served resource is not *unlike*."""
         if self.served(resource) != unlike:
             return
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -41,7 +41,7 @@ class Definitions:
 
     def _changed(self, _old: Document | None, new: Document | None) -> None:
         if new is not None:
-            # the schemas are most of a definition, and nobody here reads them
+            # the schemas are most of a definition, and no emulator reads them
             for version in new["spec"]["versions"]:
                 version.pop("schema", None)
         for waiting, (resource, unlike) in self._waiting.items():
@@ -50,13 +50,13 @@ class Definitions:
 
 
 class CustomStore(Store):
-    """The objects of a kind that a CustomResourceDefinition defines: none as long as it does not.
+    """The objects of a kind that a CustomResourceDefinition defines: none until it is defined.
 
     The store is synced and empty then, fills when the kind is served and empties when it is not any more.
     """
 
     def __init__(self, api: Api, resource: Resource, definitions: Definitions, query: str = "") -> None:
-        """As a Store, with *definitions* to know when there is something to follow."""
+        """A Store, with *definitions* to follow the kind's definition."""
         super().__init__(api, resource, query)
         self._asked = resource
         self._definitions = definitions
@@ -82,7 +82,7 @@ class CustomStore(Store):
         try:
             await asyncio.wait((following, gone), return_when=asyncio.FIRST_COMPLETED)
             if following.done():
-                # it ends by an error only
+                # it only ends by an error
                 following.result()
         finally:
             following.cancel()
@@ -90,16 +90,16 @@ class CustomStore(Store):
 
 
 class Stores:
-    """One store for each resource that an emulator asks for, the same for all who ask."""
+    """One store for each resource that an emulator needs, shared by all emulators."""
 
     def __init__(self, api: Api) -> None:
-        """Over the API of the lab's cluster."""
+        """*api* is the API of the lab's cluster."""
         self.api = api
         self._stores: dict[tuple[Resource, str], Store] = {}
         self._definitions: Definitions | None = None
 
     def get(self, resource: Resource, label: str = "", name: str = "") -> Store:
-        """The store of a resource, or of what of it has a label or a name.
+        """Return the store of a resource, or of its objects with a label or a name.
 
         A kind that the cluster does not serve (yet) has an empty store.
         """
@@ -110,7 +110,7 @@ class Stores:
         return self._stores[resource, query]
 
     def all(self) -> list[Store]:
-        """All stores that were asked for."""
+        """Return all stores in use."""
         return list(self._stores.values())
 
     def _create(self, resource: Resource, query: str) -> Store:

@@ -1,4 +1,4 @@
-"""Quantities as Kubernetes writes them (`8`, `500m`, `1.5Gi`, `2e3`), and durations (`500ms`, `2s`, `1m30s`)."""
+"""Quantities in Kubernetes' format (`8`, `500m`, `1.5Gi`, `2e3`), and durations (`500ms`, `2s`, `1m30s`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h)"
 
 
 def parse_quantity(text: str | int | float) -> Decimal:
-    """The amount in whole units (cores, bytes, devices); raises ValueError when *text* is no amount."""
+    """Return the amount in whole units (cores, bytes, devices). Raises ValueError if *text* is not a quantity."""
     # the K of Ki is upper case, that of 1000 is not
     found = _QUANTITY.fullmatch(str(text).replace("Ki", "ki"))
     if found is None:
@@ -25,7 +25,7 @@ def parse_quantity(text: str | int | float) -> Decimal:
 
 
 def parse_duration(text: str | None) -> float | None:
-    """Seconds; None when *text* is None or no duration, which counts as absent."""
+    """Return seconds; None if *text* is None or not a duration, which counts as absent."""
     if not text or not re.fullmatch(f"(?:{_DURATION})+", text):
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_DURATION, text))

@@ -28,7 +28,7 @@ class WebhookServer:
         self._port = _ANY_FREE_PORT
 
     async def start(self) -> None:
-        """Serve at a free port from now on."""
+        """Serve at a free port."""
         app = web.Application()
         for path, answer in self._answers.items():
             app.router.add_post(path, functools.partial(_respond, answer))

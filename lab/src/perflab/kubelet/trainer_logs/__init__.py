@@ -12,7 +12,7 @@ from perflab.kubelet.training import Benchmark, Simulated, Training
 
 
 def log_lines(simulated: Simulated, started: datetime.datetime) -> Iterator[LogLine]:
-    """All lines that come until the container ends by itself. *started*: when it began, UTC."""
+    """Yield all lines until the container ends by itself. *started*: its start, UTC."""
     for text in _notice(simulated):
         yield LogLine(0.0, f"simulated by the lab: {text}")
     if isinstance(simulated, Benchmark):
@@ -26,7 +26,7 @@ def log_lines(simulated: Simulated, started: datetime.datetime) -> Iterator[LogL
 
 
 def _notice(simulated: Simulated) -> Iterator[str]:
-    yield f"no program runs here, and its clock goes {simulated.speed:g} times as fast as others"
+    yield f"no program runs here, and its clock runs {simulated.speed:g} times as fast as others"
     if isinstance(simulated, Training):
         memory = f"{simulated.gpu_memory_bytes / GIB:.1f} of {simulated.gpu_memory_total_bytes / GIB:.0f} GiB"
         yield f"{simulated.model} on {simulated.gpus} GPUs {simulated.gpu_product}, {memory} each"

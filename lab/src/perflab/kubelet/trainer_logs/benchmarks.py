@@ -1,4 +1,4 @@
-"""The logs of Ray's benchmarks of the network: iperf between two pods, and the overhead of moving objects."""
+"""The logs of Ray's network benchmarks: iperf between two pods, and the overhead of moving objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WORKER = "\x1b[36m(serve pid=1711, ip=10.128.0.2)\x1b[0m"
 
 
 def lines(benchmark: Benchmark) -> Iterator[LogLine]:
-    """All lines, in the order of time."""
+    """Yield all lines, in the order of time."""
     yield LogLine(0.5, "INFO worker.py -- Connecting to existing Ray cluster")
     one_run = _iperf if benchmark.format == "iperf" else _overhead
     for run in range(benchmark.runs):

@@ -11,7 +11,7 @@ _BAR = 10
 
 
 def lines(training: Training) -> Iterator[LogLine]:
-    """All lines, in the order of time."""
+    """Yield all lines, in the order of time."""
     yield from _beginning(training)
     if training.out_of_memory:
         yield from out_of_memory(training, "/app/accelerate_launch.py")

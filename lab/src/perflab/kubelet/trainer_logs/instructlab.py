@@ -14,7 +14,7 @@ _GREEN, _PLAIN = "\x1b[92m", "\x1b[0m"
 
 
 def lines(training: Training, started: datetime.datetime) -> Iterator[LogLine]:
-    """All lines, in the order of time; *started* is when the container did, since records carry stamps."""
+    """Yield all lines, in the order of time; *started* is the start of the container, for timestamps of records."""
     yield LogLine(0.5, "[WARNING] Setting OMP_NUM_THREADS environment variable for each process to be 1")
     yield LogLine(0.5 * training.start_s, f"total params: {int(training.trainable_parameters):,}")
     if training.out_of_memory:
@@ -37,7 +37,7 @@ def _record(training: Training, step: int, started: datetime.datetime) -> dict[s
     at_s = training.at_s(step)
     took = at_s - (training.at_s(step - 1) if step > 1 else training.start_s)
     tokens = round(training.tokens_per_step / training.gpus)
-    # it says how much is allocated at the end of a step; the peak comes with the largest batch
+    # it states the memory at the end of a step; the peak occurs with the largest batch
     allocated = training.gpu_memory_bytes / GIB * (1.0 - (0.02 + 0.02 * training.noise(step) if step > 1 else 0.0))
     return {
         "epoch": _epoch(training, step),

@@ -1,4 +1,4 @@
-"""One line of a trainer's log, and what all trainers print when a GPU's memory is full."""
+"""One line of a trainer's log, and the output of all trainers if a GPU's memory is full."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LogLine:
 
 
 def out_of_memory(training: Training, program: str) -> Iterator[LogLine]:
-    """The end of a training whose memory does not fit."""
+    """Yield the end of a training whose memory does not fit."""
     total = training.gpu_memory_total_bytes / GIB
     error = (
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "

@@ -13,7 +13,9 @@ _WIDTH = 44
 
 
 def lines(training: Training, started: datetime.datetime) -> Iterator[LogLine]:
-    """All lines, in the order of time; a pod of the cluster says little, since the one that submits prints it all."""
+    """Yield all lines, in the order of time; a pod of the cluster prints little, since the submitting pod prints it
+    all.
+    """
     if training.rank:
         yield LogLine(0.5, "INFO scripts.py -- Ray runtime started.")
         return
@@ -61,7 +63,7 @@ def _table(training: Training, step: int, epoch: int, within: int, took: float) 
 
 
 def _spelled(seconds: float) -> str:
-    """As Ray spells it: `28s`, `1min 24s`, `2hr 3min 4s`."""
+    """Format a duration as Ray does: `28s`, `1min 24s`, `2hr 3min 4s`."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)
     parts = [f"{hours}hr" if hours else "", f"{minutes}min" if hours or minutes else "", f"{rest:.0f}s"]

@@ -1,12 +1,12 @@
-"""The controller of the lab's gateway, part of every lab with KServe: Envoy itself proxies, this tells it what.
+"""The controller of the lab's gateway, part of every lab with KServe: it configures Envoy, which proxies.
 
-It follows GatewayClasses of the controller `lab.psap.perf/gateway`, their Gateways, HTTPRoutes, and what these lead to,
-Services and InferencePools (`v1`), and writes two things: `envoy/clusters.json` and `envoy/routes.json` in the lab's
-folder, which Envoy reads whenever they change, and the statuses that a controller of gateways writes.
+It follows GatewayClasses of the controller `lab.psap.perf/gateway`, their Gateways, HTTPRoutes, and their backends,
+Services and InferencePools (`v1`). It writes `envoy/clusters.json` and `envoy/routes.json` in the lab's folder, which
+Envoy reads whenever they change, and the statuses that a gateway controller writes.
 
-All Gateways share one listener of Envoy, as with Envoy Gateway's `mergeGateways`, on the lab's port whatever port
-theirs is. Of a route: host names, paths (`Exact`, `PathPrefix`), methods, headers and query parameters (`Exact`),
-`URLRewrite`, weights, `timeouts.request`. A route that asks for another match or filter is refused
+All Gateways share one listener of Envoy, as with Envoy Gateway's `mergeGateways`, on the lab's port, whatever their own
+port is. Supported in a route: host names, paths (`Exact`, `PathPrefix`), methods, headers and query parameters
+(`Exact`), `URLRewrite`, weights, `timeouts.request`. A route with another match or filter is refused
 (`UnsupportedValue`).
 
 Emulated: the choice of the endpoint picker of an InferencePool, by the endpoint with the fewest requests in flight. Not
@@ -23,5 +23,5 @@ from perflab.emulators.kubernetes.gateway.controller import Gateways
 
 
 def controllers(cluster: Cluster) -> list[Controller]:
-    """One, which looks at everything at once."""
+    """Return the only controller, which reconciles everything together."""
     return [Gateways(cluster, Path.cwd()).controller]

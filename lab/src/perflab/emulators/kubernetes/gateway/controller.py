@@ -1,4 +1,4 @@
-"""Follows what says where requests go, and tells Envoy and the statuses whenever it changes."""
+"""Follows the objects that route requests, and updates Envoy and the statuses when they change."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ALL: Key = ("", "configuration")
 
 
 class Gateways:
-    """Level-triggered: each change of anything makes the whole anew, and what is the same is not written."""
+    """Level-triggered: each change recomputes everything, and only differences are written."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         """*folder* is the lab's."""
         lab = read_lab(folder.parent, folder.name)
         self._folder = folder / envoy.FOLDER
-        # where the servers of the pods listen
+        # the port at which the servers of the pods listen
         self._port = lab.ports.get(MODELS, 0) if lab else 0
 
         def store(api_version: str, kind: str) -> Store:
@@ -51,7 +51,7 @@ class Gateways:
         self.controller.enqueue(_ALL)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
-        """Of most pods nothing matters here."""
+        """Most pods are irrelevant here."""
         if _matters(old) != _matters(new):
             self.controller.enqueue(_ALL)
 
@@ -59,7 +59,7 @@ class Gateways:
         pods = [pod for pod in self._pods.values() if endpoint_of(pod)]
         classes, gateways, routes, pools, services, namespaces = map(_by_key, self._read)
         seen = Seen(classes, gateways, routes, pools, services, namespaces, pods)
-        # first Envoy: what a status says is so already; and clusters before the routes that lead to them
+        # first Envoy: a status must be true when it is written; and clusters before the routes to them
         self._write(envoy.CLUSTERS_FILE, envoy.clusters(seen, self._port))
         self._write(envoy.ROUTES_FILE, envoy.routes(seen))
         for key, each in seen.classes.items():
@@ -87,7 +87,7 @@ def _by_key(store: Store) -> Objects:
 
 
 async def _write_parents(store: Store, found: Objects, status: Callable[[Document], Document]) -> None:
-    """Write the parents of each, where there are any or were."""
+    """Write the parents of each, if there are any or were."""
     for key, each in found.items():
         written = status(each)
         if written["parents"] or (each.get("status") or {}).get("parents"):

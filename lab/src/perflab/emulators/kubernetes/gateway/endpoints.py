@@ -1,4 +1,4 @@
-"""Where the server of a pod that serves a model is reached from this machine."""
+"""The local address of the server of a pod that serves a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from perflab.emulators.framework.documents import is_leaving, is_true, own_annot
 
 
 def endpoint_of(pod: Document | None) -> str:
-    """That address while the pod is Ready and declares a model, else nothing."""
+    """Return that address while the pod is Ready and declares a model, else nothing."""
     if pod is None or is_leaving(pod) or MODEL not in own_annotations(pod) or not is_true(pod, "Ready"):
         return ""
     return address_of(pod)

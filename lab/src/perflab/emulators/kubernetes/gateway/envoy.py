@@ -1,7 +1,7 @@
-"""The lab's gateway in Envoy's words: its clusters and routes, as files from which it learns when they change.
+"""The lab's gateway in Envoy's terms: its clusters and routes, as files that Envoy watches.
 
-A cluster has its endpoints in it. Apart from it, each would have a file of its own, and Envoy one of the few watches
-of files that a system allows a user.
+A cluster contains its endpoints. In a separate file, each would need one of the few file watches that a system allows a
+user.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _UNAUTHORIZED = {
     "direct_response": {"status": 401},
     "response_headers_to_add": [{"header": {"key": "www-authenticate", "value": "Bearer"}}],
 }
-# what is measured are servers, not the gateway's limits
+# tests measure servers, not the gateway's limits
 _UNLIMITED = 2**32 - 1
-# shorter than the servers keep a connection that nobody uses, lest one ends as it is used again
+# shorter than the servers keep an idle connection, so that none closes while it is reused
 _IDLE = "60s"
 
 
 def clusters(seen: Seen, port: int) -> Document:
-    """Everything that routes lead to, with the endpoints that are Ready; they listen on *port*, none if it is 0."""
+    """Return the backends of all routes, with the endpoints that are Ready; they listen on *port*, none if it is 0."""
     found: dict[str, Document] = {}
     for route in taken(seen):
         for rule in route["spec"].get("rules") or ():
@@ -59,7 +59,7 @@ def clusters(seen: Seen, port: int) -> Document:
 def _cluster(backend: Backend, addresses: list[str], port: int) -> Document:
     least = {"@type": f"{_TYPES}.extensions.load_balancing_policies.least_request.v3.LeastRequest"}
     if backend.kind == POOL:
-        # as a picker would that looks at nothing but load; a Service has the better of two, Envoy's usual way
+        # as a picker that only considers load; a Service uses the better of two, Envoy's usual choice
         least["selection_method"] = "FULL_SCAN"
     limits = dict.fromkeys(("max_connections", "max_pending_requests", "max_requests"), _UNLIMITED)
     http = {
@@ -83,12 +83,12 @@ def _cluster(backend: Backend, addresses: list[str], port: int) -> Document:
 
 
 def socket_address(address: str, port: int) -> Document:
-    """An address and a port."""
+    """Return an address and a port."""
     return {"socket_address": {"address": address, "port_value": port}}
 
 
 def routes(seen: Seen) -> Document:
-    """The routes of all Gateways, by host; a host has those of every host, too."""
+    """Return the routes of all Gateways, by host; a host also has the routes of every host."""
     by_host: dict[str, list[tuple[Any, Document]]] = {_ANY_HOST: []}
     for route in taken(seen):
         for host in route["spec"].get("hostnames") or (_ANY_HOST,):
@@ -96,7 +96,7 @@ def routes(seen: Seen) -> Document:
     for host, entries in by_host.items():
         if host != _ANY_HOST:
             entries.extend(by_host[_ANY_HOST])
-    # the sort is stable: among equals the route that is the oldest goes first
+    # the sort is stable: of equals, the oldest route comes first
     hosts = [
         {"name": host, "domains": [host], "routes": [each for _, each in sorted(entries, key=lambda one: one[0])]}
         for host, entries in by_host.items()
@@ -110,7 +110,7 @@ def routes(seen: Seen) -> Document:
 
 
 def _entries(route: Document) -> Iterator[tuple[Any, Document]]:
-    """The entries of a route, each with its place among those of others: by the Gateway API's rules of precedence."""
+    """Return the entries of a route, each with its precedence by the rules of the Gateway API."""
     for rule in route["spec"].get("rules") or ():
         action = _action(route, rule)
         for match in rule.get("matches") or _EVERYTHING:
@@ -127,7 +127,7 @@ def _entries(route: Document) -> Iterator[tuple[Any, Document]]:
                 "query_parameters": [{"name": each["name"], **_exactly(each["value"])} for each in parameters],
             }
             if own_annotations(route).get(PROTECTION) == "true":
-                # it goes before the route itself: the sort keeps the order of equals
+                # it comes before the route itself: the sort keeps the order of equals
                 yield place, {"match": {**found, "headers": [*found["headers"], _NO_TOKEN]}, **_UNAUTHORIZED}
             yield place, {"match": found, "route": {**action, **_rewritten(rule, path["value"])}}
 
@@ -144,7 +144,7 @@ def _path(kind: str, value: str) -> Document:
 
 
 def _action(route: Document, rule: Document) -> Document:
-    """What is not there is led to as well: a cluster that Envoy does not know is answered for with 500."""
+    """Missing backends are included: for an unknown cluster, Envoy returns 500."""
     weights = [{"name": each.cluster, "weight": each.weight} for each in backends_of(route, rule) if each.weight]
     return {
         "weighted_clusters": {"clusters": weights or [{"name": "nothing", "weight": 1}]},
@@ -159,7 +159,7 @@ def _seconds(duration: str) -> str:
 
 
 def _rewritten(rule: Document, prefix: str) -> Document:
-    """The path and the host that the server sees."""
+    """Return the path and the host that the server sees."""
     rewrite: Document = next((each["urlRewrite"] for each in rule.get("filters") or () if each["type"] == REWRITE), {})
     path, found = rewrite.get("path") or {}, {}
     if rewrite.get("hostname"):
@@ -169,7 +169,7 @@ def _rewritten(rule: Document, prefix: str) -> Document:
         if new:
             found["prefix_rewrite"] = new if stem else f"{new}/"
         else:
-            # or there would be two slashes: that of the replacement and that behind the prefix
+            # otherwise there would be two slashes: that of the replacement and that after the prefix
             found["regex_rewrite"] = _regex(f"^{re.escape(stem)}/*", "/")
     elif "replaceFullPath" in path:
         found["regex_rewrite"] = _regex("^/.*$", path["replaceFullPath"])

@@ -1,4 +1,4 @@
-"""What the Gateways, HTTPRoutes, Services and InferencePools of a cluster say together."""
+"""The joint meaning of the Gateways, HTTPRoutes, Services and InferencePools of a cluster."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What a rule leads to: an object of a kind, by its name, with a share of the requests."""
+    """A backend of a rule: an object of a kind, by its name, with a share of the requests."""
 
     kind: tuple[str, str]
     key: Key
@@ -51,18 +51,18 @@ class Backend:
 
     @property
     def cluster(self) -> str:
-        """The name that Envoy has for it."""
+        """Return its name in Envoy."""
         return "/".join((self.kind[1].lower(), *self.key))
 
 
 def is_ours(seen: Seen, gateway: Document) -> bool:
-    """Whether the class of a Gateway is one of this controller."""
+    """Return whether the class of a Gateway is one of this controller."""
     named = seen.classes.get(("", gateway["spec"]["gatewayClassName"]))
     return named is not None and named["spec"]["controllerName"] == CONTROLLER
 
 
 def gateway_of(seen: Seen, route: Document, parent: Document) -> Document | None:
-    """The Gateway of ours that a route names as its parent."""
+    """Return the Gateway of this controller that a route names as its parent."""
     if (parent.get("group", GATEWAY_GROUP), parent.get("kind", "Gateway")) != (GATEWAY_GROUP, "Gateway"):
         return None
     found = seen.gateways.get((parent.get("namespace", route["metadata"]["namespace"]), parent["name"]))
@@ -70,7 +70,7 @@ def gateway_of(seen: Seen, route: Document, parent: Document) -> Document | None
 
 
 def listeners_of(seen: Seen, gateway: Document, route: Document, parent: Document) -> list[str]:
-    """The names of the listeners that a route has by this parent."""
+    """Return the names of the listeners that a route has by this parent."""
     named = _named(gateway, parent)
     return [each["name"] for each in named if _admits(seen, gateway, each, route)] if not unsupported(route) else []
 
@@ -99,19 +99,19 @@ def _selects(labels: Mapping[str, str], document: Document) -> bool:
 
 
 def accepted(seen: Seen, gateway: Document, route: Document, parent: Document) -> Verdict:
-    """Whether a parent takes a route."""
+    """Return whether a parent accepts a route."""
     asked = unsupported(route)
     if asked:
         return Verdict(False, "UnsupportedValue", f"the lab's gateway has no {asked}")
     if not _named(gateway, parent):
         return Verdict(False, "NoMatchingParent", "the Gateway has no such listener")
     if not listeners_of(seen, gateway, route, parent):
-        return Verdict(False, "NotAllowedByListeners", "no listener takes HTTP routes of this namespace")
+        return Verdict(False, "NotAllowedByListeners", "no listener accepts HTTP routes of this namespace")
     return Verdict(True, "Accepted")
 
 
 def unsupported(route: Document) -> str:
-    """What a route asks for that is not there; empty when nothing."""
+    """Return the unsupported features of a route; empty if there are none."""
     for rule in route["spec"].get("rules") or ():
         for each in rule.get("filters") or ():
             if each["type"] != REWRITE:
@@ -127,7 +127,7 @@ def unsupported(route: Document) -> str:
 
 
 def backends_of(route: Document, rule: Document) -> list[Backend]:
-    """What a rule of a route leads to."""
+    """Return the backends of a rule of a route."""
     return [
         Backend(
             (each.get("group", ""), each.get("kind", "Service")),
@@ -139,7 +139,7 @@ def backends_of(route: Document, rule: Document) -> list[Backend]:
 
 
 def resolved(seen: Seen, route: Document) -> Verdict:
-    """Whether all that a route leads to is there."""
+    """Return whether all backends of a route exist."""
     for rule in route["spec"].get("rules") or ():
         for each in backends_of(route, rule):
             found = found_of(seen, route, each)
@@ -149,27 +149,27 @@ def resolved(seen: Seen, route: Document) -> Verdict:
 
 
 def found_of(seen: Seen, route: Document, backend: Backend) -> Verdict:
-    """Whether something that a route leads to is there."""
+    """Return whether a backend of a route exists."""
     group, kind = backend.kind
     if backend.kind not in (SERVICE, POOL):
         # KServe tries the InferencePool of an older group first
-        return Verdict(False, "InvalidKind", f"a {kind} of the group {group!r} is no backend")
+        return Verdict(False, "InvalidKind", f"a {kind} of the group {group!r} cannot be a backend")
     if backend.key[0] != route["metadata"]["namespace"]:
         return Verdict(False, "RefNotPermitted", f"{kind} {'/'.join(backend.key)} is in another namespace")
     if backend.key not in (seen.services if backend.kind == SERVICE else seen.pools):
-        return Verdict(False, "BackendNotFound", f"there is no {kind} {'/'.join(backend.key)}")
+        return Verdict(False, "BackendNotFound", f"{kind} {'/'.join(backend.key)} does not exist")
     return Verdict(True, "ResolvedRefs")
 
 
 def taken(seen: Seen) -> Iterator[Document]:
-    """The routes that a Gateway of ours takes, the oldest first, which goes before others."""
+    """Return the routes that a Gateway of this controller accepts, the oldest first, which takes precedence."""
     for route in sorted(seen.routes.values(), key=lambda one: (one["metadata"]["creationTimestamp"], key_of(one))):
         if any(parents_of(seen, route, taking=True)):
             yield route
 
 
 def parents_of(seen: Seen, route: Document, *, taking: bool = False) -> Iterator[tuple[Document, Document]]:
-    """A route's references to Gateways of ours, with the Gateway; only *taking* ones, if wanted."""
+    """Yield references of a route to our Gateways, with the Gateway; only accepting ones if *taking*."""
     for parent in route["spec"].get("parentRefs") or ():
         gateway = gateway_of(seen, route, parent)
         if gateway is not None and (not taking or accepted(seen, gateway, route, parent).holds):
@@ -177,7 +177,7 @@ def parents_of(seen: Seen, route: Document, *, taking: bool = False) -> Iterator
 
 
 def endpoints_of(seen: Seen, backend: Backend) -> list[str]:
-    """The addresses of the pods that a backend selects, in order."""
+    """Return the addresses of the pods that a backend selects, in order."""
     if backend.kind == SERVICE:
         labels = seen.services[backend.key]["spec"].get("selector") or {}
     else:

@@ -1,4 +1,4 @@
-"""What the controller of a gateway says in the statuses of GatewayClasses, Gateways, HTTPRoutes and InferencePools."""
+"""The statuses of GatewayClasses, Gateways, HTTPRoutes and InferencePools, as a gateway controller writes them."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from perflab.processes.ports import LOOPBACK
 
 
 def of_class(document: Document) -> Document:
-    """A GatewayClass of ours is accepted."""
+    """Return that a GatewayClass of this controller is accepted."""
     return {"conditions": _conditions(document, conditions_of(document), {"Accepted": Verdict(True, "Accepted")})}
 
 
 def of_gateway(seen: Seen, gateway: Document) -> Document:
-    """A Gateway's address, its conditions, and of each listener how many routes it has."""
+    """Return a Gateway's address, its conditions, and the number of routes of each listener."""
     before = {each["name"]: each for each in (gateway.get("status") or {}).get("listeners") or ()}
     listeners = [_of_listener(seen, gateway, each, before) for each in gateway["spec"]["listeners"]]
     verdicts = {"Accepted": Verdict(True, "Accepted"), "Programmed": Verdict(True, "Programmed")}
     if not any(each["supportedKinds"] for each in listeners):
-        verdicts = {name: Verdict(False, "ListenersNotValid", "no listener is of HTTP") for name in verdicts}
+        verdicts = {name: Verdict(False, "ListenersNotValid", "no listener has the protocol HTTP") for name in verdicts}
     return {
         "addresses": [{"type": "IPAddress", "value": LOOPBACK}],
         "conditions": _conditions(gateway, conditions_of(gateway), verdicts),
@@ -46,7 +46,7 @@ def of_gateway(seen: Seen, gateway: Document) -> Document:
 def _of_listener(seen: Seen, gateway: Document, listener: Document, before: Mapping[str, Document]) -> Document:
     name = listener["name"]
     is_http = listener["protocol"] == HTTP
-    why = Verdict(False, "UnsupportedProtocol", "the lab's gateway has HTTP only")
+    why = Verdict(False, "UnsupportedProtocol", "the lab's gateway only supports HTTP")
     verdicts = {
         "Accepted": Verdict(True, "Accepted") if is_http else why,
         "Programmed": Verdict(True, "Programmed") if is_http else Verdict(False, "Invalid", why.message),
@@ -69,7 +69,7 @@ def _of_listener(seen: Seen, gateway: Document, listener: Document, before: Mapp
 
 
 def of_route(seen: Seen, route: Document) -> Document:
-    """What each parent of ours says of a route; other controllers' words are left as they are."""
+    """Return a route's status of each parent of this controller; those of other controllers stay unchanged."""
     present = (route.get("status") or {}).get("parents") or []
     ours = []
     for parent, gateway in parents_of(seen, route):
@@ -79,7 +79,7 @@ def of_route(seen: Seen, route: Document) -> Document:
 
 
 def of_pool(seen: Seen, pool: Document) -> Document:
-    """What each Gateway of ours that leads to an InferencePool says of it."""
+    """Return an InferencePool's status of each Gateway of this controller that leads to it."""
     present = (pool.get("status") or {}).get("parents") or []
     leading = [route for route in taken(seen) if _leads_to(route, key_of(pool))]
     gateways = dict.fromkeys(
@@ -114,7 +114,7 @@ def _of_others(parents: Iterable[Document]) -> list[Document]:
 
 
 def _conditions(document: Document, before: list[Condition], verdicts: Mapping[str, Verdict]) -> list[Condition]:
-    """Those conditions, of the generation that the document has; a time of transition stays when a status does."""
+    """Return those conditions, with the document's generation; a time of transition stays if a status does."""
     generation = {"observedGeneration": document["metadata"]["generation"]}
     return [
         {**with_condition(before, kind, each.holds, each.reason, each.message)[-1], **generation}

@@ -1,4 +1,4 @@
-"""What a pod of a trainer gets when it is created: how long it runs, how it ends, and what it says."""
+"""The annotations of a trainer's pod when it is created: its duration, exit code and training."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PRODUCT = "nvidia.com/gpu.product"
 
 
 def annotations_of(pod: Document, config_map: Document, product: str, speed: float) -> dict[str, str]:
-    """The annotations for a pod; none when it does not train. Those that it has already are not among them.
+    """Return the annotations for a pod; none if it does not train. Existing ones are not among them.
 
-    Raises ValueError when the ConfigMap describes no training.
+    Raises ValueError if the ConfigMap describes no training.
     """
     job = read_job(pod, config_map)
     benchmark = job.trainer == RAY and job.program == BENCHMARK
@@ -42,19 +42,19 @@ def annotations_of(pod: Document, config_map: Document, product: str, speed: flo
 
 
 def speed_of(pod: Document, usual: float) -> float:
-    """How many times as fast as real time the pod's training runs."""
+    """Return how many times faster than real time the pod's training runs."""
     text = own_annotations(pod).get(SPEED, "")
     try:
         asked = float(text) if text else usual
     except ValueError as error:
-        raise ValueError(f"{SPEED} is {text!r}, which is not a number") from error
+        raise ValueError(f"{SPEED} is {text!r}, but must be a number") from error
     if asked <= 0:
-        raise ValueError(f"{SPEED} is {asked:g}, which is not above 0")
+        raise ValueError(f"{SPEED} is {asked:g}, but must be above 0")
     return asked
 
 
 async def product_of(api: Api, pod: Document) -> str:
-    """The GPUs that a pod will find: those that it selects, else those of a node which has some; empty without any."""
+    """Return the GPUs of a pod: those that it selects, else those of a node with GPUs; empty without any."""
     selected = (pod["spec"].get("nodeSelector") or {}).get(_PRODUCT)
     if selected:
         return str(selected)
@@ -63,7 +63,7 @@ async def product_of(api: Api, pod: Document) -> str:
 
 
 async def review(api: Api, request: Document, usual_speed: float) -> Document:
-    """The answer to an admission request: always yes, a change of annotations, or a warning why there is none."""
+    """Return the response to an admission request: always allowed, with annotations or a warning why there are none."""
     pod = request["object"]
     answer: Document = {"uid": request["uid"], "allowed": True}
     try:
@@ -71,7 +71,7 @@ async def review(api: Api, request: Document, usual_speed: float) -> Document:
         product = await product_of(api, pod)
         wanted = annotations_of(pod, config_map, product, speed_of(pod, usual_speed))
     except ValueError as error:
-        return {**answer, "warnings": [f"the lab simulates no training in this pod: {error}"]}
+        return {**answer, "warnings": [f"no training is simulated in this pod: {error}"]}
     if wanted:
         patch = json.dumps(_patch(pod, wanted)).encode()
         answer |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
@@ -84,7 +84,7 @@ async def _config_map(api: Api, namespace: str, name: str) -> Document:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     found = await api.list(f"{path}?fieldSelector=metadata.name%3D{name}")
     if not found:
-        raise ValueError(f"there is no ConfigMap {name}")
+        raise ValueError(f"the ConfigMap {name} does not exist")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""The stated model of Ray's benchmarks: what the networks between the pods carry."""
+"""The documented model of Ray's benchmarks: the rate of the networks between the pods."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from perflab.emulators.kubernetes.trainers.job import Job
 from perflab.emulators.kubernetes.trainers.model import network_of
 from perflab.kubelet.training import Benchmark
 
-# what of a network's rate a program sees
+# the share of a network's rate that a program gets
 _SEEN = 0.92
 
 
 def measure(job: Job, speed: float) -> Benchmark:
-    """The benchmark that *job* runs."""
+    """Return the benchmark that *job* runs."""
     carried = _SEEN * network_of(job)
     iperf = job.text("test", "iperf") == "iperf"
     moved = 2**20 * job.number("object_size_mb", 500) * job.number("objects", 100) * max(1, job.pods - 1)

@@ -1,4 +1,4 @@
-"""What a pod of a fine-tuning job is to do: its ConfigMap and its own manifest, read."""
+"""The task of a pod of a fine-tuning job: its ConfigMap and its own manifest, parsed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANDOM = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A training as the pod's command would find it. `gpus` are those of one pod; `seed` makes its numbers."""
+    """A training as the pod's command would read it. `gpus` are those of one pod; `seed` determines its numbers."""
 
     trainer: str
     name: str
@@ -40,7 +40,7 @@ class Job:
     trains: bool
 
     def number(self, name: str, default: float) -> float:
-        """A number of the configuration; what is none counts as absent."""
+        """Return a number of the configuration; other values count as absent."""
         value = self.configuration.get(name)
         try:
             return default if value is None or isinstance(value, bool) else float(value)
@@ -48,23 +48,23 @@ class Job:
             return default
 
     def text(self, name: str, default: str = "") -> str:
-        """A word of the configuration."""
+        """Return a word of the configuration."""
         value = self.configuration.get(name)
         return default if value is None else str(value)
 
     def flag(self, name: str) -> bool:
-        """Whether something of the configuration is true."""
+        """Return whether a value of the configuration is true."""
         return str(self.configuration.get(name)).lower() in ("true", "1", "yes")
 
 
 def config_map_of(pod: Document) -> str:
-    """The name of the ConfigMap that describes the pod's job; empty when no label tells the job."""
+    """Return the name of the ConfigMap that describes the pod's job; empty if no label names the job."""
     job = own_labels(pod).get(JOB)
     return f"{job}-config" if job else ""
 
 
 def read_job(pod: Document, config_map: Document) -> Job:
-    """The job of a pod. Raises ValueError when the ConfigMap is not the one of such a job."""
+    """Return the job of a pod. Raises ValueError if the ConfigMap does not describe such a job."""
     data = config_map.get("data") or {}
     try:
         job, configuration = json.loads(data["job.json"]), json.loads(data["config.json"])
@@ -72,7 +72,7 @@ def read_job(pod: Document, config_map: Document) -> Job:
         name = str(job["name"])
         pods, gpus = int(job.get("pods", 1)), _gpus_of(pod)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"its ConfigMap describes no training: {error!r}") from error
+        raise ValueError(f"the ConfigMap describes no training: {error!r}") from error
     trainer = pod["metadata"]["labels"][TRAINER]
     resources = _resources(pod)
     return Job(
@@ -112,9 +112,9 @@ def _networks(pod: Document) -> int:
 
 
 def _rank(pod: Document) -> int:
-    """Which of the job's pods this is, as the training operator tells it; 0 prints the numbers of all.
+    """Return the rank of the pod in the job, as the training operator sets it; 0 prints the numbers of all.
 
-    A pod that goes on for ever is one of a cluster, to which another submits.
+    A pod that never ends is part of a cluster, to which another pod submits.
     """
     if pod["spec"].get("restartPolicy", "Always") == "Always":
         return 1

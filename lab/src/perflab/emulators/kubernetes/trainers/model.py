@@ -1,7 +1,7 @@
-"""The stated model: from a job and a GPU to throughput, runtime, memory and use of the GPUs.
+"""The documented model: from a job and a GPU to throughput, runtime, memory and GPU usage.
 
-docs/fine-tuning.md has its formulas. It is no forecast: it is there so that what should matter does, in the right
-direction and by a plausible amount.
+docs/fine-tuning.md has its formulas. It is not a forecast: settings have an effect in the right direction and of a
+plausible size.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from perflab.kubelet.training import Training
 
 FORMATS = {FMS: "hf_trainer", ILAB: "instructlab", RAY: "ray"}
 _VOCABULARY = 50_000
-# without a hint, a pod's own network; and what each further one gives, without and with RDMA
+# without a hint, a pod's own network; and the rate of each further one, without and with RDMA
 _PRIMARY, _SECONDARY, _RDMA = 2.5e9, 6e9, 40e9
-# tokens of a GPU at once at which it works half as well as it can
+# tokens per GPU at which it reaches half of its rate
 _HALF_TOKENS = 512.0
 _BEST_USE, _FLASH_USE = 0.38, 0.45
 _FIXED_BYTES = 1.5 * GIB
@@ -27,9 +27,9 @@ _USABLE = 0.97
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """What of a configuration decides, in the terms that all three trainers share."""
+    """The relevant part of a configuration, in terms that all three trainers share."""
 
-    # samples of one GPU at once, and how often that is done before a step ends
+    # samples per GPU and pass, and passes per step
     per_gpu: float
     accumulation: int
     epochs: float
@@ -44,7 +44,7 @@ class _Setup:
 
 
 def train(job: Job, product: str, speed: float) -> Training:
-    """The training of *job* on GPUs of *product*."""
+    """Return the training of *job* on GPUs of *product*."""
     gpu, unknown_gpu = gpu_of(product)
     model, unknown_model = model_of(job.model)
     dataset, unknown_dataset = dataset_of(job.dataset, job.replication)
@@ -161,7 +161,7 @@ def _trainable(job: Job, setup: _Setup, model: Model) -> float:
 
 
 def _memory(job: Job, setup: _Setup, model: Model, gpus: int) -> float:
-    """Bytes of one GPU at the worst batch: states are shared by all GPUs, activations are each one's own."""
+    """Return bytes of one GPU at the worst batch: all GPUs share states, and each has its own activations."""
     if setup.tuned == "none":
         states = model.parameters * setup.trained_bytes
     else:
@@ -175,17 +175,17 @@ def _memory(job: Job, setup: _Setup, model: Model, gpus: int) -> float:
 
 
 def _step(job: Job, setup: _Setup, model: Model, gpu: Gpu) -> tuple[float, float]:
-    """Seconds of a step, and the share of them in which the GPU works."""
+    """Return seconds of a step, and the share of them in which the GPU works."""
     tokens = setup.per_gpu * setup.tokens_of_sample
     use = (_FLASH_USE if setup.flash else _BEST_USE) * tokens / (tokens + _HALF_TOKENS)
-    # forward, backward through activations, and backward to the weights where these are trained
+    # forward, backward through activations, and backward to the weights if these are trained
     operations = 6 if setup.tuned == "none" else 4
     if setup.recomputes:
         operations += 2
     slower = (1 / 0.75 if setup.weight_bytes < 1 else 1.0) * (2.0 if setup.weight_bytes > 2 else 1.0)
     working = tokens * operations * model.active / (gpu.flops * use) * slower
     exchange = _exchange(job, setup, model, gpu)
-    # it happens while the GPU works, as far as that hides it
+    # it overlaps with the work of the GPU as far as possible
     waiting = max(0.15 * exchange, exchange - 0.7 * working)
     overhead = 0.02 + 0.01 * math.log2(max(1, job.pods * job.gpus))
     step = setup.accumulation * (working + waiting) + overhead
@@ -193,7 +193,7 @@ def _step(job: Job, setup: _Setup, model: Model, gpu: Gpu) -> tuple[float, float
 
 
 def _exchange(job: Job, setup: _Setup, model: Model, gpu: Gpu) -> float:
-    """Seconds in which GPUs exchange weights and gradients for one batch of each."""
+    """Return seconds in which GPUs exchange weights and gradients for one batch of each."""
     times = 3 if setup.tuned == "none" else 2
     weights = times * model.parameters * setup.weight_bytes
     within = weights * (job.gpus - 1) / job.gpus / gpu.link
@@ -201,6 +201,6 @@ def _exchange(job: Job, setup: _Setup, model: Model, gpu: Gpu) -> float:
 
 
 def network_of(job: Job) -> float:
-    """Bytes a second that one pod of the job can send to others."""
+    """Return bytes per second that one pod of the job can send to others."""
     each = _RDMA if job.rdma else _SECONDARY
     return job.networks * each if job.networks else _PRIMARY

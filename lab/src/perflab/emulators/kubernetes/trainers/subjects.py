@@ -1,4 +1,4 @@
-"""What is trained on what, as far as names tell: the size of models and of data sets."""
+"""Models and data sets, by their names: the size of models and of data sets."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ _OTHER = Dataset(10_000, 256.0, 1_024)
 
 
 def model_of(name: str) -> tuple[Model, str]:
-    """The model of that name, and what was assumed of it (empty when the name tells its size)."""
+    """Return the model of that name, and assumptions about it (empty if the name contains its size)."""
     mixture, size = _MIXTURE.search(name.lower()), _SIZE.search(name.lower())
     if mixture:
-        # attention is there once, and two experts meet a token
+        # attention exists once, and a token uses two experts
         experts, each = int(mixture[1]), float(mixture[2]) * 1e9
         return _shaped(0.83 * experts * each, 1.8 * each), ""
     if size:
         return _shaped(float(size[1]) * _UNIT[size[2]], float(size[1]) * _UNIT[size[2]]), ""
-    return _shaped(7e9, 7e9), f"the name {name or '(none)'} tells no size: 7b parameters are assumed"
+    return _shaped(7e9, 7e9), f"the name {name or '(none)'} contains no size: 7b parameters are assumed"
 
 
 def _shaped(parameters: float, active: float) -> Model:
@@ -65,7 +65,7 @@ def _shaped(parameters: float, active: float) -> Model:
 
 
 def dataset_of(name: str, replication: float) -> tuple[Dataset, str]:
-    """The data set of that file name, as many times over, and what was assumed of it (empty when it is known)."""
+    """Return the data set of that file name, repeated, and assumptions about it (empty if it is known)."""
     known = next((dataset for begin, dataset in _KNOWN.items() if name.lower().startswith(begin)), None)
     told = _SAMPLES.search(name.lower())
     found, assumed = known or _OTHER, ""

@@ -1,4 +1,4 @@
-"""Serves the admission of trainers' pods, and tells the API server where."""
+"""Serves the admission of trainers' pods, and registers it at the API server."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from perflab.emulators.kubernetes.trainers.job import TRAINER
 
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 _NAME = "trainers.lab.psap.perf"
-# a ConfigMap and a node are read for an answer
+# a ConfigMap and a node are read for a response
 _TIMEOUT_S = 10
 
 
 class Webhook:
-    """The webhook of one lab, whose certificate it serves with."""
+    """The webhook of one lab, which serves with the lab's certificate."""
 
     name = "webhook"
 
     def __init__(self, cluster: Cluster, folder: Path, speed: Callable[[], float]) -> None:
-        """*folder* is the lab's; *speed* tells how fast trainings run whose pod says nothing."""
+        """*folder* is the lab's; *speed* returns the speed of trainings whose pod does not set it."""
         self._cluster = cluster
         self._server = WebhookServer(folder, {"/": self._answer})
         self._speed = speed
@@ -34,7 +34,7 @@ class Webhook:
         await self._server.start()
         configuration = _configuration(self._server.client_config("/"), self._cluster.mark())
         if await self._cluster.api.create(_CONFIGURATIONS, configuration) is None:
-            # of a process before this one, which had another port
+            # of an earlier process, which had another port
             await self._cluster.api.patch(f"{_CONFIGURATIONS}/{_NAME}", {"webhooks": configuration["webhooks"]})
         await asyncio.Event().wait()
 
@@ -50,7 +50,7 @@ def _configuration(client_config: Document, mark: dict[str, str]) -> Document:
         "sideEffects": "None",
         "failurePolicy": "Fail",
         "timeoutSeconds": _TIMEOUT_S,
-        # no other pod pays for it
+        # other pods do not depend on it
         "objectSelector": {"matchExpressions": [{"key": TRAINER, "operator": "Exists"}]},
         "rules": [rule],
         "clientConfig": client_config,

@@ -1,4 +1,4 @@
-"""What the rules of machine configurations call: which are a pool's, what they come to, and whose turn it is."""
+"""Functions for the rules of machine configurations: which are a pool's, their result, and the next node."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _GROUP = "machineconfiguration.openshift.io"
 _BUILT_IN = ("master", "worker")
 _KUBELET = "/etc/kubernetes/kubelet.conf"
 _IGNITION = ("2.2.0", "3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0")
-# of a KubeletConfig, what only the operator sets
+# fields of a KubeletConfig that only the operator sets
 _NOT_ALLOWED = ("cgroupDriver", "clusterDNS", "clusterDomain", "staticPodPath")
 
 
 def rendered(configs: Iterable[Document]) -> dict[str, Any]:
-    """The `spec` that configurations come to, the later of each path or unit over the earlier, its `hash` and its
-    `source`; where one of them cannot be read, the `error`.
+    """Return the merged `spec` of configurations, later paths and units overriding earlier ones, its `hash` and its
+    `source`; and the `error` if one of them cannot be read.
     """
     configs, spec = list(configs), dict[str, Any](kernelArguments=[])
     files: dict[str, Any] = {}
@@ -46,18 +46,18 @@ def rendered(configs: Iterable[Document]) -> dict[str, Any]:
 
 
 def paths(config: Document) -> list[str]:
-    """The paths of the files that a configuration has."""
+    """Return the paths of the files of a configuration."""
     return [file["path"] for file in config["spec"]["config"].get("storage", {}).get("files", ())]
 
 
 def kubelet_file(settings: Any) -> dict[str, Any]:
-    """The file of a kubelet with these settings."""
+    """Return the file of a kubelet with these settings."""
     source = f"data:text/plain;charset=utf-8;base64,{encoded(json.dumps(settings))}"
     return {"path": _KUBELET, "mode": 420, "overwrite": True, "contents": {"compression": "", "source": source}}
 
 
 def kubelet_settings(config: Document) -> dict[str, Any]:
-    """What a configuration has in that file; nothing when it has none."""
+    """Return the settings of a configuration in that file; empty if it has none."""
     files = config["spec"].get("config", {}).get("storage", {}).get("files", ())
     found = next((file["contents"]["source"] for file in files if file["path"] == _KUBELET), None)
     settings: dict[str, Any] = json.loads(base64.b64decode(found.rpartition(",")[2])) if found else {}
@@ -65,13 +65,13 @@ def kubelet_settings(config: Document) -> dict[str, Any]:
 
 
 def refused(settings: Any) -> str:
-    """Why a KubeletConfig is refused; empty when it is not."""
+    """Return why a KubeletConfig is refused; empty if it is not."""
     taken = next((name for name in _NOT_ALLOWED if settings.get(name)), None)
     return f"setting {taken} is not allowed, but contains: {settings[taken]}" if taken else ""
 
 
 def members(nodes: Iterable[Document], pool: str, pools: Iterable[Mapping[str, Any]]) -> list[Document]:
-    """The nodes of a pool, by name: of pools that select a node, one of the user's comes first, then masters."""
+    """Return the nodes of a pool, by name: of pools that select a node, one of the user's comes first, then masters."""
     found = sorted(pools, key=lambda each: (each["name"] in _BUILT_IN, each["name"]))
     own = []
     for node in nodes:
@@ -82,7 +82,7 @@ def members(nodes: Iterable[Document], pool: str, pools: Iterable[Mapping[str, A
 
 
 def at_once(limit: Any, count: int) -> int:
-    """How many of *count* nodes may be unavailable: 1, a number or a part such as `10%`, at least one."""
+    """Return how many of *count* nodes may be unavailable: 1, a number or a share such as `10%`, at least one."""
     text = str(limit or 1)
     return max(1, int(text[:-1]) * count // 100 if text.endswith("%") else int(text))
 

@@ -1,4 +1,4 @@
-"""What is in a machine of a cloud's instance type: the types of AWS and the profiles of IBM Cloud."""
+"""The hardware of a cloud's instance types: the types of AWS and the profiles of IBM Cloud."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InstanceType:
-    """A machine's hardware; the product is written as the GPU operator writes it on a node."""
+    """A machine's hardware; the product has the GPU operator's spelling."""
 
     cpus: int
     memory_gib: int
@@ -46,9 +46,9 @@ _AWS: Mapping[str, tuple[str, Sizes]] = {
     "g6": ("NVIDIA-L4", _ONE_OR_EIGHT),
     "g6e": ("NVIDIA-L40S", _L40S),
 }
-# general types without GPUs: GiB of memory for each CPU, by the first letter of the family
+# general types without GPUs: GiB of memory per CPU, by the first letter of the family
 _AWS_GENERAL = {"c": 2, "m": 4, "r": 8, "t": 4}
-# bx2-8x32, gx3-16x80x1l4: CPUs, memory, GPUs and which
+# bx2-8x32, gx3-16x80x1l4: CPUs, memory, GPUs and their product
 _IBM = re.compile(r"[a-z]+\d[a-z]*-(\d+)x(\d+)(?:x(\d+)([a-z]\w*))?")
 _IBM_PRODUCTS = {
     "v100": "Tesla-V100-PCIE-16GB",
@@ -61,7 +61,7 @@ _IBM_PRODUCTS = {
 
 
 def find(name: str) -> InstanceType | None:
-    """The type called *name*, or None when no cloud has it."""
+    """Return the type called *name*, or None if no cloud has it."""
     family, _, size = name.partition(".")
     if family in _AWS:
         product, sizes = _AWS[family]

@@ -1,4 +1,4 @@
-"""Keeps as many Machines as each MachineSet asks for, and counts them."""
+"""Keeps as many Machines as each MachineSet requests, and counts them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perflab.emulators.framework.store import Key, key_of, owner_of
 from perflab.emulators.openshift.machines.machines import FAILED
 from perflab.emulators.openshift.machines.nodes import MACHINE_OF_NODE
 
-# of a Machine that shall be the first to go when its set becomes smaller
+# annotation of a Machine to delete first when its set becomes smaller
 DELETE_FIRST = "machine.openshift.io/delete-machine"
 
 
@@ -21,7 +21,7 @@ class MachineSets:
     """One Machine for each replica."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Over the cluster's MachineSets, Machines and Nodes."""
+        """*cluster* has the MachineSets, Machines and Nodes."""
         self._mark = cluster.mark()
         self._sets = cluster.store(MACHINE_SETS)
         self._machines = cluster.store(MACHINES)
@@ -66,7 +66,7 @@ class MachineSets:
         return {
             "observedGeneration": owner["metadata"]["generation"],
             "replicas": len(machines),
-            # as on a cluster, a count of none is not there
+            # as on a cluster, a count of zero is absent
             "fullyLabeledReplicas": len(machines) or None,
             "readyReplicas": ready or None,
             "availableReplicas": ready or None,
@@ -93,7 +93,7 @@ def _machine(owner: Document, mark: dict[str, str]) -> Document:
 
 
 def _goes_first(machine: Document) -> tuple[bool, bool, str]:
-    """OpenShift's order: what is asked for, then what failed; among equals the API knows none, here by name."""
+    """Sort in OpenShift's order: marked ones, then failed ones; the API defines no order of equals, here by name."""
     asked = DELETE_FIRST in own_annotations(machine)
     failed = phase_of(machine) == FAILED
     return not asked, not failed, machine["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""The life of a Machine: an instance is made, it joins the cluster as a Node, and both go with it."""
+"""The life of a Machine: an instance is created, it joins the cluster as a Node, and both are deleted with it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _REASONS = {"provision": "InsufficientResources", "join": "JoinClusterTimeoutErr
 
 
 class Machines:
-    """Brings each Machine one phase further at every look."""
+    """Moves each Machine one phase further at every reconciliation."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Over the cluster's Machines and Nodes; pods are asked for when needed."""
+        """*cluster* has the Machines and Nodes; pods are queried when needed."""
         self._cluster = cluster
         self._machines = cluster.store(MACHINES)
         self._nodes = cluster.store(NODES)
@@ -53,7 +53,7 @@ class Machines:
         return None
 
     async def _step(self, step: str, machine: Document, take: Take) -> float | None:
-        """Take a step when it is due, unless it is to fail; else when to look again."""
+        """Do a step when it is due, unless it is set to fail; else return when to reconcile again."""
         progress = Progress(self._cluster.steps, machine)
         state = progress.check(step, machine["metadata"]["name"])
         await progress.save(self._machines)
@@ -61,7 +61,7 @@ class Machines:
             await take(key_of(machine), machine)
         elif state.failure:
             await self._fail(key_of(machine), machine, _REASONS[step], state.failure)
-        # one that never ends is looked at again when it is set anew
+        # one that never ends is reconciled when its setting changes
         return progress.wait_s
 
     async def _accept(self, key: Key, machine: Document) -> None:
@@ -93,7 +93,7 @@ class Machines:
             await self._enter(key, RUNNING, nodeRef=reference, addresses=addresses)
 
     def _node(self, key: Key) -> Document | None:
-        """The Node of a Machine, which has its name, if it is there."""
+        """Return the Node of a Machine, which has its name, if it exists."""
         node = self._nodes.get(("", key[1]))
         annotations = (node or {}).get("metadata", {}).get("annotations") or {}
         return node if annotations.get(MACHINE_OF_NODE) == "/".join(key) else None
@@ -114,6 +114,6 @@ class Machines:
         await self._machines.patch(key, {"metadata": {"finalizers": None}})
 
     async def _delete_pods(self, node: str) -> None:
-        # asked for when needed: a copy of all pods of the cluster would be kept for this alone
+        # queried when needed: a copy of all pods of the cluster would only serve this
         pods = await self._cluster.api.list(f"{PODS.path()}?fieldSelector=spec.nodeName%3D{node}")
         await in_bulk([PODS.path(*key_of(pod)) for pod in pods], self._cluster.api.delete)

@@ -1,4 +1,4 @@
-"""The Node of a Machine that joined: simulated, and bare as the lab's others."""
+"""The Node of a Machine that joined: simulated, without software, like the lab's others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from perflab.cluster.nodes import FAKE, GPU_PRODUCT, GPUS
 from perflab.emulators.openshift.machines import providers
 from perflab.emulators.openshift.machines.instance_types import InstanceType
 
-# of a Node: whose it is, as namespace/name
+# annotation of a Node: its Machine, as namespace/name
 MACHINE_OF_NODE = "machine.openshift.io/machine"
 
 
 def node_of(machine: Document, hardware: InstanceType, kubernetes: str, mark: dict[str, str]) -> Document:
-    """The Node, named as its Machine; KWOK makes it Ready. *kubernetes* is the kubelet's version."""
+    """Return the Node, named as its Machine; KWOK makes it Ready. *kubernetes* is the kubelet's version."""
     metadata, spec = machine["metadata"], machine["spec"]
     wanted = providers.read(machine)
     capacity = {
@@ -47,7 +47,7 @@ def _labels(name: str, wanted: providers.Wanted) -> dict[str, str]:
 
 
 def _node_info(kubernetes: str) -> dict[str, str]:
-    # the suffix makes `kubectl get nodes` say that there is no machine behind
+    # the suffix makes `kubectl get nodes` show that there is no machine
     version = f"{kubernetes}+simulated"
     return {
         "architecture": "amd64",

@@ -1,4 +1,4 @@
-"""What a Machine's `providerSpec` asks of its cloud: AWS or IBM Cloud, told by the field that names the type."""
+"""The request in a Machine's `providerSpec`: AWS or IBM Cloud, distinguished by the field that names the type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DISK_GIB = 120
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The instance that a Machine asks for; *disk_gib* is the root volume's size."""
+    """The instance that a Machine requests; *disk_gib* is the root volume's size."""
 
     cloud: str
     type: str
@@ -23,7 +23,7 @@ class Wanted:
 
 
 def read(machine: Document) -> Wanted:
-    """What *machine* wants; its type is empty when the field that tells is of a cloud that is not emulated."""
+    """Return the request of *machine*; its type is empty if the field belongs to a cloud that is not emulated."""
     value = (machine["spec"].get("providerSpec") or {}).get("value") or {}
     if "profile" in value:
         return Wanted("ibm", value["profile"], value.get("region", ""), value.get("zone", ""), _DISK_GIB, False)
@@ -39,12 +39,12 @@ def read(machine: Document) -> Wanted:
 
 
 def instance_id(machine: Document) -> str:
-    """The name that the cloud gave to the instance, the same at every look."""
+    """Return the cloud's name of the instance, the same each time."""
     return "i-0" + hashlib.sha256(machine["metadata"]["uid"].encode()).hexdigest()[:16]
 
 
 def provider_id(machine: Document) -> str:
-    """How Machine and Node name the instance."""
+    """Return the name of the instance in Machine and Node."""
     wanted = read(machine)
     if wanted.cloud == "ibm":
         return f"ibm://lab///{wanted.region}/{instance_id(machine)}"

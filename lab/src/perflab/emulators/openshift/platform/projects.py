@@ -1,4 +1,4 @@
-"""What the rules of projects call: OpenShift's Templates, and the users of a Namespace."""
+"""Functions for the rules of projects: OpenShift's Templates, and the users of a Namespace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_USER, _USERS_EACH, _RANGES = 1_000_000_000, 10_000, 100_000
 
 
 def instantiate(template: Document, request: Document) -> list[Document]:
-    """The objects of a Template, in which each `${NAME}` becomes what *request* has, or the template's value."""
+    """Return the objects of a Template, with `${NAME}` replaced by the value of *request*, or the template's."""
     given = {
         "PROJECT_NAME": request["metadata"]["name"],
         "PROJECT_DISPLAYNAME": request.get("displayName", ""),
@@ -31,7 +31,7 @@ def instantiate(template: Document, request: Document) -> list[Document]:
 
 def _replaced(value: Any, values: Mapping[str, str]) -> Any:
     if isinstance(value, str):
-        # one that nobody knows stays, as OpenShift leaves it
+        # unknown ones stay, as in OpenShift
         return _PARAMETER.sub(lambda found: values.get(found[1], found[0]), value)
     if isinstance(value, list):
         return [_replaced(each, values) for each in value]
@@ -41,7 +41,7 @@ def _replaced(value: Any, values: Mapping[str, str]) -> Any:
 
 
 def security(name: str, present: Mapping[str, str]) -> dict[str, str]:
-    """The annotations of security contexts that a Namespace lacks."""
+    """Return the missing annotations of security contexts of a Namespace."""
     # any range will do, as long as a namespace keeps its own
     number = zlib.crc32(name.encode()) % _RANGES
     users = f"{_FIRST_USER + number * _USERS_EACH}/{_USERS_EACH}"

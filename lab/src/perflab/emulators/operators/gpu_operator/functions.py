@@ -1,4 +1,4 @@
-"""What the rules of the GPU operator call: the hardware of a node, images of operands, time slicing, metrics."""
+"""Functions for the rules of the GPU operator: the hardware of a node, images of operands, time slicing, metrics."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _GPU = "nvidia.com/gpu"
 
 
 def has_gpus(node: Document) -> bool:
-    """Whether Node Feature Discovery found an NVIDIA device in it, and the lab says how many there are."""
+    """Return whether Node Feature Discovery found an NVIDIA device in it, and the lab states how many there are."""
     labels = own_labels(node)
     return bool(number_of_gpus(node)) and any(labels.get(name) == "true" for name in _DISCOVERED)
 
 
 def hardware(node: Document) -> Document:
-    """The GPUs of a node's machine: `number`, and what is known of one."""
+    """Return the GPUs of a node's machine: `number`, and the properties of one."""
     found = hardware_of(node)
     fields = ("product", "family", "compute_major", "compute_minor", "memory_mib", "mig_capable")
     return {"number": number_of_gpus(node), **{name: getattr(found, name) for name in fields}}
 
 
 def image(default: Mapping[str, str], section: Any) -> str:
-    """The image of an operand: of each part what the section of the ClusterPolicy says, else the default."""
+    """Return the image of an operand: each part as in the section of the ClusterPolicy, else the default."""
     said = section or {}
     repository, name, version = (said.get(part) or default[part] for part in ("repository", "image", "version"))
     return f"{repository}/{name}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 
 def manager(operand: Document, section: Document) -> Document:
-    """The container that gives an operand its configuration."""
+    """Return the container that passes the configuration to an operand."""
     return {
         "name": "config-manager",
         "image": image(operand["image"], section),
@@ -69,9 +69,10 @@ def sharing(configuration: Any) -> Document:
 
 
 def dcgm_page(node: Document, pods: Iterable[Document], configuration: Any) -> str:
-    """The page of a node's DCGM exporter, which has read *configuration*, or else has its own list of metrics.
+    """Return the page of a node's DCGM exporter, with the list of metrics in *configuration*, or else its own.
 
-    :raises ValueError: the list cannot be read.
+    Raises:
+        ValueError: The list cannot be read.
     """
     listed = _text(configuration)
     chosen = metrics.read_list(metrics.DEFAULTS if listed is None else listed)
@@ -90,11 +91,11 @@ class _Energy:
     """Counters of energy: they count while the process runs, as those of an exporter do."""
 
     def __init__(self) -> None:
-        # joules by node and GPU, and the moment of the last look
+        # joules by node and GPU, and the time of the last update
         self._known: dict[str, tuple[float, list[float]]] = {}
 
     def joules(self, node: str, usages: list[Usage]) -> list[float]:
-        """What each GPU has drawn since the first look, as if it had been so since the last one."""
+        """Return the energy of each GPU since the first call, assuming constant power since the last one."""
         now = time.monotonic()
         since, before = self._known.get(node, (now, []))
         known = [*before, *[0.0] * (len(usages) - len(before))]

@@ -1,4 +1,4 @@
-"""The GPUs of a node: how many and which, as Node Feature Discovery and the lab say of it."""
+"""The GPUs of a node: number and product, by Node Feature Discovery and the lab."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Hardware:
 
     @property
     def model(self) -> str:
-        """The name as the driver has it, with blanks."""
+        """Return the driver's name, with blanks."""
         return self.product.replace("-", " ")
 
 
 def of_product(product: str) -> Hardware:
-    """What is known of `NVIDIA-H100-80GB-HBM3`; 80 GiB of an unknown one."""
+    """Return the properties of `NVIDIA-H100-80GB-HBM3`; 80 GiB of an unknown one."""
     words = re.split(r"[-\s]", product)
     family, compute, memory_gib, mig_capable = next((_FAMILIES[word] for word in words if word in _FAMILIES), _UNKNOWN)
     told = re.search(r"(\d+)GB", product)
@@ -53,10 +53,10 @@ def of_product(product: str) -> Hardware:
 
 
 def number_of_gpus(node: Document) -> int:
-    """How many GPUs are in its machine."""
+    """Return how many GPUs are in its machine."""
     return int(own_annotations(node).get(GPUS) or 0)
 
 
 def hardware_of(node: Document) -> Hardware:
-    """Which GPUs are in its machine."""
+    """Return the product of the GPUs in its machine."""
     return of_product(own_annotations(node).get(GPU_PRODUCT) or "NVIDIA-GPU")

@@ -13,7 +13,7 @@ from perflab.emulators.operators.gpu_operator.usage import Usage
 DRIVER_VERSION = "570.148.08"
 _IDLE_W, _BUSY_W = 70.0, 650.0
 _IDLE_C, _BUSY_C = 30.0, 65.0
-# the exporter's own list, the part of it that the lab has numbers for
+# the exporter's own list: the part for which the lab has numbers
 DEFAULTS = """
 DCGM_FI_DEV_SM_CLOCK, gauge, SM clock frequency (in MHz).
 DCGM_FI_DEV_MEM_CLOCK, gauge, Memory clock frequency (in MHz).
@@ -45,21 +45,22 @@ class Metric:
 
 
 def read_list(text: str) -> list[Metric]:
-    """The exporter's list of metrics, as its ConfigMap has it.
+    """Parse the exporter's list of metrics in its ConfigMap.
 
-    :raises ValueError: when a line is none, which ends a real exporter too.
+    Raises:
+        ValueError: A line is invalid, which ends a real exporter too.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     found = []
     for parts in csv.reader(lines, skipinitialspace=True):
         if len(parts) < 3 or parts[1].strip() not in ("gauge", "counter", "histogram", "label"):
-            raise ValueError(f"{', '.join(parts)!r} is not NAME, type, help")
+            raise ValueError(f"invalid line {', '.join(parts)!r}: write NAME, type, help")
         found.append(Metric(parts[0].strip(), parts[1].strip(), ", ".join(parts[2:]).strip()))
     return found
 
 
 def values(hardware: Hardware, usage: Usage, energy_j: float) -> dict[str, float]:
-    """The lab's numbers of one GPU, by the names of DCGM's fields; *energy_j* since the exporter runs."""
+    """Return the lab's numbers of one GPU, by the names of DCGM's fields; *energy_j* since the exporter runs."""
     busy = usage.utilization
     return {
         "DCGM_FI_DEV_SM_CLOCK": 1980.0 if busy else 345.0,
@@ -81,12 +82,12 @@ def values(hardware: Hardware, usage: Usage, energy_j: float) -> dict[str, float
 
 
 def power_w(usage: Usage) -> float:
-    """What a GPU draws."""
+    """Return the power of a GPU."""
     return _between(_IDLE_W, _BUSY_W, usage.utilization)
 
 
 def dcgm_page(node: str, hardware: Hardware, gpus: Sequence[tuple[Usage, float]], metrics: Sequence[Metric]) -> str:
-    """The page of a node's DCGM exporter; *gpus* with the energy of each in J. A field without a number is 0."""
+    """Return the page of a node's DCGM exporter; *gpus* with the energy of each in J. A field without a number is 0."""
     shown = [metric for metric in metrics if metric.kind != "label"]
     numbers = [values(hardware, usage, energy_j) for usage, energy_j in gpus]
     labels = [_labels(node, index, hardware, usage) for index, (usage, _) in enumerate(gpus)]
@@ -101,7 +102,7 @@ def dcgm_page(node: str, hardware: Hardware, gpus: Sequence[tuple[Usage, float]]
 
 
 def _labels(node: str, index: int, hardware: Hardware, usage: Usage) -> str:
-    # the same GPU has the same UUID for ever
+    # the same GPU always has the same UUID
     told = {
         "gpu": str(index),
         "UUID": f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{node}/{index}')}",

@@ -1,4 +1,4 @@
-"""How busy each GPU of a node is, from the pods that hold it."""
+"""The utilization of each GPU of a node, from its pods."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _RESOURCES = ("nvidia.com/gpu", "nvidia.com/gpu.shared")
 class Usage:
     """One GPU.
 
-    :param utilization: 0 to 1.
-    :param memory_mib: how much of its memory is taken.
-    :param pod: the first pod that holds it, None when nobody does.
+    Attributes:
+        utilization: 0 to 1.
+        memory_mib: How much of its memory is in use.
+        pod: The first pod that uses it, None if there is none.
     """
 
     utilization: float = 0.0
@@ -30,10 +31,11 @@ class Usage:
 
 
 def of_gpus(number: int, memory_mib: int, pods: Iterable[Document]) -> list[Usage]:
-    """The GPUs of a node of *number* with *memory_mib* each.
+    """Return the GPUs of a node with *number* GPUs of *memory_mib* each.
 
-    :param pods: those of the node; who runs holds its GPUs, or shares of such, in the order in which pods started.
-        Shares are assigned to one GPU after the other, and what does not fit shares again.
+    Args:
+        pods: Those of the node; running pods use its GPUs, or shares of them, in the order of their starts. Shares are
+            assigned to one GPU after the other, and surplus shares start again with the first.
     """
     found = [Usage() for _ in range(number)]
     slot = 0
@@ -57,7 +59,7 @@ def _since(entry: tuple[Document, int]) -> tuple[str, str]:
 
 
 def gpus_of(pod: Document) -> int:
-    """How many GPUs, or shares of such, a pod asks for."""
+    """Return how many GPUs, or shares of them, a pod requests."""
     limits = [(each.get("resources") or {}).get("limits") or {} for each in pod["spec"].get("containers") or ()]
     return sum(int(parse_quantity(each[name])) for each in limits for name in _RESOURCES if name in each)
 
@@ -69,7 +71,7 @@ def _with(usage: Usage, pod: Document, utilization: float, taken_mib: int, memor
 
 
 def _declared_use(pod: Document, memory_mib: int) -> tuple[float, int]:
-    """The utilization and the memory of each GPU, as the pod's annotation has them: else all, and half."""
+    """Return the utilization and the memory of each GPU, as the pod's annotation states: else all, and half."""
     half = memory_mib * _MIB // 2
     try:
         declared = json.loads(own_annotations(pod).get(ANNOTATION) or "{}")

@@ -1,11 +1,11 @@
-"""The webhooks of OpenShift AI's operator: the conversion between v1 and v2 and the validation of DataScienceClusters.
+"""The webhooks of OpenShift AI's operator: conversion between v1 and v2, and validation of DataScienceClusters.
 
-Emulated: what generation 3 loses and removes when it converts, which of its versions refuse what, and that only one
-DataScienceCluster is allowed; each after the operator's source, which `conversion` and `admission` name. OLM sets the
-conversion of a definition on a cluster, and this emulator in a lab, as soon as the definition is there.
+Emulated: what generation 3 loses and removes during conversion, which of its versions refuse what, and that only one
+DataScienceCluster is allowed; each after the operator's source, which `conversion` and `admission` name. OLM configures
+the conversion of a definition on a cluster; in a lab, this emulator does, as soon as the definition exists.
 
-Not emulated: defaults that the operator's webhooks fill in, and that both webhooks fail while the operator is stopped:
-the lab converts whether it runs or not, and validates while it runs.
+Not emulated: defaults that the operator's webhooks set, and that both webhooks fail while the operator is stopped: the
+lab always converts, and validates while the operator runs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ from perflab.emulators.operators.rhoai_webhooks.server import Webhooks
 
 
 def controllers(cluster: Cluster) -> list[Webhooks | Controller]:
-    """Return the server, and what points the definitions to it."""
+    """Return the server, and the controller that registers it in the definitions."""
     webhooks = Webhooks(cluster, Path.cwd())
     return [webhooks, webhooks.controller]

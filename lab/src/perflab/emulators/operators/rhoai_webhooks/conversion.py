@@ -1,8 +1,8 @@
-"""How OpenShift AI 3 converts its objects between v1 and v2.
+"""Conversion of OpenShift AI 3's objects between v1 and v2.
 
 After datasciencecluster_conversion.go of api/datasciencecluster/v1 and dscinitialization_conversion.go of
-api/dscinitialization/v1 in rhods-operator, branches rhoai-3.3 and rhoai-3.4. Left out are the empty components that Go
-writes for those that are not given.
+api/dscinitialization/v1 in rhods-operator, branches rhoai-3.3 and rhoai-3.4. Empty components that Go writes for absent
+ones are left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def only_v2(version: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def respond(request: Document, version: tuple[int, ...]) -> Document:
-    """Return the response to the request of a ConversionReview, as the operator in *version* gives it."""
+    """Return the response to the request of a ConversionReview, as the operator in *version* does."""
     wanted = request["desiredAPIVersion"]
     converted = [convert(each, wanted, only_v2(version)) for each in request["objects"]]
     return {"uid": request["uid"], "convertedObjects": converted, "result": {"status": "Success"}}
@@ -65,7 +65,7 @@ def _initialization(spec: Document, *, to_v2: bool) -> Document:
 
 
 def _to_v2(components: Document, newer: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """What only v1 has is dropped, and what only v2 has is removed, whatever it was."""
+    """Drop what only v1 has, and set what only v2 has to Removed, whatever it was."""
     yield from ((_RENAMED.get(name, name), each) for name, each in components.items() if name not in _ONLY_V1)
     yield from ((name, dict(_REMOVED)) for name in newer)
 

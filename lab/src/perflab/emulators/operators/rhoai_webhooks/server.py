@@ -1,4 +1,4 @@
-"""Serves the webhooks of OpenShift AI's operator, and has the API server call them."""
+"""Serves the webhooks of OpenShift AI's operator, and registers them at the API server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfig
 _NAME = "datasciencecluster.lab.psap.perf"
 _CONVERT, _VALIDATE = "/convert", "/validate"
 _CONVERTED = frozenset(f"{each.plural}.{each.group}" for each in (DATA_SCIENCE_CLUSTERS, DSC_INITIALIZATIONS))
-# what a definition of generation 3 needs while its operator is absent: its objects are still read
+# required by a definition of generation 3 while its operator is absent: its objects are still read
 _WITHOUT_OPERATOR = (3,)
 
 
@@ -50,7 +50,7 @@ class Webhooks:
         self._started.set()
         configuration = _configuration(self._server.client_config(_VALIDATE), self._cluster.mark())
         if await self._cluster.api.create(_CONFIGURATIONS, configuration) is None:
-            # of a process before this one, which had another port
+            # of an earlier process, which had another port
             await self._cluster.api.patch(f"{_CONFIGURATIONS}/{_NAME}", {"webhooks": configuration["webhooks"]})
         await asyncio.Event().wait()
 
@@ -60,12 +60,12 @@ class Webhooks:
     async def _validate(self, request: Document) -> Document:
         version = self._version()
         if version is None:
-            # on a cluster OLM removes the webhook with the operator
+            # on a cluster, OLM removes the webhook with the operator
             return {"uid": request["uid"], "allowed": True}
         return admission.respond(request, self._clusters.values(), version)
 
     def _version(self) -> tuple[int, ...] | None:
-        """Return the version of the operator that runs; None while there is no such operator."""
+        """Return the version of the running operator; None if there is no such operator."""
         running = self._operators.running
         if running is None:
             return None
@@ -73,7 +73,7 @@ class Webhooks:
         return tuple(map(int, re.findall(r"\d+", owner)))
 
     async def _set_conversion(self, key: Key) -> float | None:
-        """Have the API server convert by this process, as OLM has it convert by the operator."""
+        """Make the API server convert by this process, as OLM does with the operator."""
         definition = self._definitions.get(key)
         if key[1] not in _CONVERTED or definition is None:
             return None

@@ -1,4 +1,4 @@
-"""What a workload of run.ai/v2alpha1 asks for, as the objects below it, and how far its pods are: pure functions.
+"""The objects below a workload of run.ai/v2alpha1, and the progress of its pods: pure functions.
 
 Each field of such a workload is an object: `gpu: {value: "1"}`, or `environment: {items: {NAME: {value: …}}}`.
 """
@@ -18,9 +18,9 @@ from perflab.emulators.framework.store import owner_of
 _GATE = "run.ai/pod-group"
 # the lab's label that puts a pod into a gang of the real scheduler
 _GANG_LABEL = "lab.psap.perf/pod-group"
-# of a RunaiJob's pod: which it is, of 0 … completions - 1
+# index of a RunaiJob's pod, of 0 … completions - 1
 _INDEX = "batch.kubernetes.io/job-completion-index"
-# what of a workload's own metadata goes down to all that is made for it
+# parts of a workload's metadata that all objects below it inherit
 _PASSED_DOWN = ("psap.perf/", "lab.psap.perf/")
 _PRIORITY_LABEL = "priorityClassName"
 _NAMESPACE_PREFIX = "runai-"
@@ -29,29 +29,29 @@ _GANG_NAME_LENGTH = 54
 
 
 def value(workload: Document, field: str, default: Any = None) -> Any:
-    """The value of one field."""
+    """Return the value of one field."""
     found = ((workload.get("spec") or {}).get(field) or {}).get("value")
     return default if found is None else found
 
 
 def items(workload: Document, field: str) -> dict[str, Any]:
-    """Name → value of a field that has several."""
+    """Return name → value of a field with several values."""
     found = ((workload.get("spec") or {}).get(field) or {}).get("items") or {}
     return {name: item.get("value") for name, item in found.items()}
 
 
 def child_name(workload: Document) -> str:
-    """The name of the RunaiJob or PyTorchJob."""
+    """Return the name of the RunaiJob or PyTorchJob."""
     return str(value(workload, "name", workload["metadata"]["name"]))
 
 
 def project(workload: Document) -> str:
-    """The project, which the namespace is named after."""
+    """Return the project, after which the namespace is named."""
     return str(workload["metadata"]["namespace"]).removeprefix(_NAMESPACE_PREFIX)
 
 
 def labels_of(workload: Document) -> dict[str, str]:
-    """The labels of everything below the workload."""
+    """Return the labels of everything below the workload."""
     own = own_labels(workload)
     return {
         **_passed_down(own),
@@ -64,7 +64,7 @@ def labels_of(workload: Document) -> dict[str, str]:
 
 
 def annotations_of(workload: Document) -> dict[str, str]:
-    """The annotations of everything below the workload."""
+    """Return the annotations of everything below the workload."""
     own = _passed_down(own_annotations(workload))
     return {**own, **{name: str(text) for name, text in items(workload, "annotations").items()}}
 
@@ -74,7 +74,7 @@ def _passed_down(metadata: dict[str, str]) -> dict[str, str]:
 
 
 def job_spec(workload: Document, restart_policy: str) -> Document:
-    """The spec of the RunaiJob."""
+    """Return the spec of the RunaiJob."""
     parallelism = int(value(workload, "parallelism", 1))
     return {
         "parallelism": parallelism,
@@ -86,7 +86,7 @@ def job_spec(workload: Document, restart_policy: str) -> Document:
 
 
 def pytorch_spec(workload: Document) -> Document:
-    """The spec of the PyTorchJob: a master and the workers, which start together."""
+    """Return the spec of the PyTorchJob: a master and the workers, which start together."""
     template = pod_template(workload, "pytorch", "Never")
     if members(workload) > 1:
         template["metadata"]["labels"][_GANG_LABEL] = gang_name(workload)
@@ -107,18 +107,18 @@ def _run_policy(workload: Document) -> Document:
 
 
 def members(workload: Document) -> int:
-    """The pods of a DistributedWorkload."""
+    """Return the pods of a DistributedWorkload."""
     return 1 + int(value(workload, "workers", 0))
 
 
 def gang_name(workload: Document) -> str:
-    """The name of the gang of the real scheduler, which another workload of the same name does not share."""
+    """Return the name of the gang of the real scheduler, which another workload of the same name does not share."""
     metadata = workload["metadata"]
     return f"{metadata['name'][:_GANG_NAME_LENGTH]}-{metadata['uid'][:8]}"
 
 
 def pod_template(workload: Document, container: str, restart_policy: str) -> Document:
-    """The template of the workload's pods, which wait to be in a group."""
+    """Return the template of the workload's pods, which wait for their group."""
     spec = {
         "restartPolicy": restart_policy,
         "schedulingGates": [{"name": _GATE}],
@@ -134,7 +134,7 @@ def pod_template(workload: Document, container: str, restart_policy: str) -> Doc
 
 
 def priority_class(workload: Document) -> str | None:
-    """The PriorityClass that the workload's label names."""
+    """Return the PriorityClass that the workload's label names."""
     found: str | None = own_labels(workload).get(_PRIORITY_LABEL)
     return found
 
@@ -178,21 +178,22 @@ def _volume(name: str, claim: Document) -> Document:
 
 
 def group_of(pod: Document) -> str:
-    """The PodGroup, as Run:ai's grouper names it: a RunaiJob has one for each index, whatever the attempt."""
+    """Return the PodGroup as Run:ai's grouper names it: for a RunaiJob, one for each index, whatever the attempt."""
     owner = owner_of(pod) or {}
     name = pod["metadata"]["name"].rpartition("-")[0] if owner["kind"] == "RunaiJob" else owner["name"]
     return f"pg-{name}-{owner['uid']}"
 
 
 def state_of(job: Document, pods: list[Document]) -> Document:
-    """How far a RunaiJob is.
+    """Return the progress of a RunaiJob.
 
-    :returns: the counts of its status, the pods that are `superfluous`, and `missing`: the index and the attempt of
-        each that is to be created.
+    Returns:
+        The counts of its status, the pods that are `superfluous`, and `missing`: the index and the attempt of each pod
+        to create.
     """
     spec, index = job["spec"], {pod["metadata"]["name"]: int(own_annotations(pod)[_INDEX]) for pod in pods}
     leaving = [pod for pod in pods if is_leaving(pod)]
-    # one that is deleted, by a preemption say, is made again: it did not fail by itself
+    # a deleted one, for example by preemption, is created again: it did not fail by itself
     failed = [pod for pod in pods if phase_of(pod) == "Failed" and pod not in leaving]
     active = [pod for pod in pods if phase_of(pod) not in ("Succeeded", "Failed") and pod not in leaving]
     done = {index[pod["metadata"]["name"]] for pod in pods if phase_of(pod) == "Succeeded"}
