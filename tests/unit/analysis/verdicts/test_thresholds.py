@@ -222,7 +222,7 @@ def test_report_shows_verdicts_of_flow_and_command_line(small_run: Path) -> None
     page = make_report(small_run).index.read_text()
     assert 'id="verdicts"' in page
     assert page.count("<h3>Thresholds of the run</h3>") == 1
-    assert page.count("<h3>Thresholds passed to perfanalysis judge</h3>") == 1
+    assert page.count("<h3>Thresholds given to perfanalysis judge</h3>") == 1
     assert "<small>004__scale_test__judge/artifacts</small>" in page
     assert '<span class="status met">met</span>' in page
     assert '<span class="status missed">missed</span>' in page

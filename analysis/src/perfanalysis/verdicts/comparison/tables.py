@@ -260,7 +260,7 @@ def counts(comparison: Comparison) -> dict[Word, int]:
 
 def summary(comparison: Comparison) -> str:
     """Return the outcome in one sentence."""
-    return ", ".join(f"{count} {word}" for word, count in counts(comparison).items()) or "nothing has a verdict"
+    return ", ".join(f"{count} {word}" for word, count in counts(comparison).items()) or "no verdict"
 
 
 def unmatched(comparison: Comparison) -> tuple[str, ...]:

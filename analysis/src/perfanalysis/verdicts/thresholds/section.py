@@ -22,7 +22,7 @@ def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
     places = {path.parent.resolve() for path in run_directory.rglob(VERDICT_FILE) if path.parent.name != "report"}
     by_flow = _verdicts(sorted(places - {target.resolve()}), run_directory.resolve())
     by_hand = _verdicts([target.resolve()], run_directory.resolve())
-    found = (("Thresholds of the run", by_flow), ("Thresholds passed to perfanalysis judge", by_hand))
+    found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
     tables = [_table(title, verdicts) for title, verdicts in found if verdicts]
     regressions = [mapping(document.get("regression")) for _, document in by_hand if document.get("regression")]
     return (*(table for table in tables if table.rows), *map(_regression_table, regressions))

@@ -142,7 +142,7 @@ def facts_block(measures: Measures) -> Table | Note:
         return Note("The log has no value of the whole training: " + measures.why_no_summary + ".")
     rows = tuple((Cell(name), Cell(number(value, 5))) for name, value in sorted(measures.facts.items()))
     note = "With the trainer's names and units. The formulas are in docs/fine-tuning.md."
-    return Table("Values stated by the trainer", (Field("Name", "code"), Field("Value", "number")), rows, note)
+    return Table("What the trainer states", (Field("Name", "code"), Field("Value", "number")), rows, note)
 
 
 def problems_block(measures: Measures) -> Table | Note:

@@ -111,7 +111,7 @@ def _answers(measures: Measures) -> tuple[Table | Note, ...]:
     """Return the API server's final responses, and all requests."""
     nobody = Note("No submissions were recorded: another program submitted the workloads.")
     return (
-        *(_shown(measures, "Final responses to the submitter", api_latency.ANSWERS) or (nobody,)),
+        *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
         *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
     )
 
@@ -163,7 +163,7 @@ def server_table(measures: Measures) -> Table:
     rows = tuple(_server_row(measures, step) for step in measures.steps if step.name != "answer")
     note = "The server rounds most timestamps to whole seconds; a step shorter than the resolution cannot be measured. "
     note += STATED[measures.method]
-    return Table("Client's clock and server's timestamps", fields, rows, note)
+    return Table("Client's clock beside the server's stamps", fields, rows, note)
 
 
 def _server_row(measures: Measures, step: LatencyStep) -> tuple[Cell, ...]:
