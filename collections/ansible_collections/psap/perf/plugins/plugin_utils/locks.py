@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -12,24 +13,33 @@ from ansible_collections.psap.perf.plugins.plugin_utils.leases import workflow_o
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 
 
+@dataclass(frozen=True, slots=True)
+class LockArguments:
+    """The arguments that name a lock; without a folder, it is the lock of the cluster."""
+
+    owner: str
+    folder: str
+
+
 class LockAction(PerfAction):
-    """A verb that acts on the lock of the cluster, or of the host."""
+    """A verb for the lock of the cluster or of the host."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Ansible's entry point; keeps the variables, with which modules run."""
+        """Run as Ansible does; modules on the host run with the variables *task_vars*."""
         self._raw = task_vars or {}
         return super().run(tmp, task_vars)
 
     def on_host(self, context: VerbContext, **arguments: Any) -> dict[str, Any]:
-        """What the module that runs on the host returns.
+        """Return the result of the module `locks.file` on the host.
 
-        :raises HostError: when the host cannot be reached.
-        :raises PerfError: as the module says.
+        Raises:
+            HostError: If the host cannot be reached.
+            PerfError: If the module fails.
         """
         try:
             found: dict[str, Any] = self._execute_module(
                 module_name="psap.perf.locks.file",
-                module_args={"folder": context.args["folder"], **arguments},
+                module_args={"folder": context.arguments(LockArguments).folder, **arguments},
                 task_vars=self._raw,
             )
         except AnsibleConnectionFailure as error:
@@ -39,8 +49,8 @@ class LockAction(PerfAction):
         return found
 
 
-def asking(context: VerbContext) -> Holder:
-    """Who asks: this run."""
+def requester(context: VerbContext) -> Holder:
+    """Return this run as the holder of the Lease that it needs to write the lock."""
     environment = RunEnvironment.read()
-    what = f"lock for {context.args['owner']}"
+    what = f"lock for {context.arguments(LockArguments).owner}"
     return Holder.here(environment.run, what, environment.root, workflow_of(context))

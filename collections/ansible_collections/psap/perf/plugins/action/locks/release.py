@@ -6,7 +6,7 @@ from __future__ import annotations
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import unlock
 from ansible_collections.psap.perf.plugins.modules.locks.release import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction
+from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, LockArguments
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -17,12 +17,12 @@ class ActionModule(LockAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Do it, if there is one."""
-        owner = context.args["owner"]
-        if context.args["folder"]:
-            done = self.on_host(context, state="absent", who={"owner": owner})
+        """Release the lock if the owner holds it."""
+        args = context.arguments(LockArguments)
+        if args.folder:
+            done = self.on_host(context, state="absent", who={"owner": args.owner})
             return VerbResult(changed=bool(done["changed"]))
         if context.check_mode:
             locked = read_lock(context.cluster())
-            return VerbResult(changed=locked is not None and locked.holder.run == owner)
-        return VerbResult(changed=unlock(context.cluster(), owner))
+            return VerbResult(changed=locked is not None and locked.holder.run == args.owner)
+        return VerbResult(changed=unlock(context.cluster(), args.owner))

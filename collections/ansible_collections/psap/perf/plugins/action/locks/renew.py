@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ansible_collections.psap.perf.plugins.modules.locks.renew import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction
+from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, LockArguments
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments(LockArguments):
+    required: bool
+
+
 class ActionModule(LockAction):
-    """Extend the lock of an owner, which is nothing to report as a change."""
+    """Extend the lock of an owner, which is not reported as a change."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Have the host do it."""
-        state = "renewed" if context.args["required"] else "read"
-        found = self.on_host(context, state=state, who={"owner": context.args["owner"]})
+        """Extend it on the host; with required off, only read it."""
+        args = context.arguments(Arguments)
+        state = "renewed" if args.required else "read"
+        found = self.on_host(context, state=state, who={"owner": args.owner})
         duration_s = found["lock"]["holder"]["duration_s"] if found["locked"] else 0.0
         return VerbResult(values={"locked": found["locked"], "duration_s": duration_s})

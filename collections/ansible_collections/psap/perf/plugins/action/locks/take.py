@@ -5,22 +5,30 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import LockHeldError
 from ansible_collections.psap.perf.plugins.modules.locks.take import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease, show_wait
-from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, asking
+from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, LockArguments, requester
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
-# a driver that is gone asks no more: its place expires, and what it has got by then is at most that of one such call
+# A killed driver calls no more: its place in the queue expires, and at most one such call may still take the lock.
 _CALL_S = 8.0
 _AGAIN_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(LockArguments):
+    what: str
+    duration: Seconds
+    timeout: Seconds
 
 
 class ActionModule(LockAction):
@@ -29,49 +37,49 @@ class ActionModule(LockAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Wait until it is ours."""
-        args = context.args
-        wait_s, duration_s = seconds(args["timeout"]), round(seconds(args["duration"]))
-        if not args["owner"] or duration_s < 1:
+        """Wait until the owner has the lock."""
+        args = context.arguments(Arguments)
+        duration_s = round(args.duration)
+        if not args.owner or duration_s < 1:
             raise UsageError("a lock needs an owner, and a duration of a second or more")
-        if args["folder"]:
-            return self._lock_host(context, duration_s, wait_s)
+        if args.folder:
+            return self._lock_host(context, args)
         if context.check_mode:
             locked = read_lock(context.cluster())
             return VerbResult(changed=True, values={"lock": str(locked or "")})
-        request = LockRequest(asking(context), args["owner"], args["what"], duration_s)
+        request = LockRequest(requester(context), args.owner, args.what, duration_s)
         locked = lock(
-            context.cluster(), request, wait_s, context.check_interrupted, show_wait, has_lease=has_lease(context)
+            context.cluster(), request, args.timeout, context.check_interrupted, show_wait, has_lease=has_lease(context)
         )
         return VerbResult(changed=True, values={"lock": str(locked)})
 
-    def _lock_host(self, context: VerbContext, duration_s: int, wait_s: float) -> VerbResult:
-        """Have the host wait for some seconds at a time, so that a killed driver waits no longer."""
-        holder, until, told = asking(context), time.monotonic() + wait_s, ""
+    def _lock_host(self, context: VerbContext, args: Arguments) -> VerbResult:
+        """Wait on the host for some seconds at a time, so that a killed driver loses its place in the queue."""
+        holder, until, told = requester(context), time.monotonic() + args.timeout, ""
         who = {
-            "owner": context.args["owner"],
+            "owner": args.owner,
             "run": holder.run,
-            "what": context.args["what"],
+            "what": args.what,
             "user": holder.user,
             "host": holder.host,
         }
         try:
             while True:
                 left_s = max(0.0, until - time.monotonic())
-                # the first call does not wait: from its answer on a connection that drops is stood
+                # The first call does not wait. After its answer, a dropped connection is no error.
                 call_s = min(left_s, _CALL_S) if told else 0.0
-                asked = {"state": "present", "who": who, "duration_s": duration_s, "wait_s": call_s}
-                found = self._asked(context, told, left_s, {**asked, "stays": left_s > call_s})
+                request = {"state": "present", "who": who, "duration_s": round(args.duration), "wait_s": call_s}
+                found = self._asked(context, told, left_s, {**request, "stays": left_s > call_s})
                 if found and (found["locked"] or context.check_mode):
                     return VerbResult(changed=bool(found["changed"]), values={"lock": found["told"]})
                 if found and left_s <= call_s:
                     raise LockHeldError(
-                        f"{context.args['folder']} {found['told']}; wait for it (timeout), see it with perfdrv lock "
+                        f"{args.folder} {found['told']}; wait for it (timeout), see it with perfdrv lock "
                         "status, or take it with perfdrv lock break"
                     )
                 if found and found["told"] != told:
                     told = found["told"]
-                    show_wait(f"{context.args['folder']} {told}")
+                    show_wait(f"{args.folder} {told}")
                 context.check_interrupted()
         except PerfError:
             if told:
@@ -79,10 +87,10 @@ class ActionModule(LockAction):
                     self.on_host(context, state="left", who=who)
             raise
 
-    def _asked(self, context: VerbContext, told: str, left_s: float, asked: dict[str, Any]) -> dict[str, Any] | None:
-        """What the host answers; None when one that has answered does not for a moment."""
+    def _asked(self, context: VerbContext, told: str, left_s: float, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the result of the host; None if a host that has answered before is unreachable now."""
         try:
-            return self.on_host(context, **asked)
+            return self.on_host(context, **request)
         except HostError:
             if not told or not left_s:
                 raise
