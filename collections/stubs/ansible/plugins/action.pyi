@@ -11,6 +11,9 @@ class ActionBase:
     _loader: Any
     _templar: Any
 
+    def __init__(
+        self, task: Any, connection: Any, play_context: Any, loader: Any, templar: Any, shared_loader_obj: Any
+    ) -> None: ...
     def run(self, tmp: str | None = ..., task_vars: dict[str, Any] | None = ...) -> dict[str, Any]: ...
     def validate_argument_spec(self, argument_spec: dict[str, Any]) -> tuple[Any, dict[str, Any]]: ...
     def _execute_module(
