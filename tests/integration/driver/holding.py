@@ -13,11 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock, unlock
 from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease, objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lock import LockRequest, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 LOCKED_S = 4
@@ -37,9 +37,9 @@ class Notes:
 def main(kubeconfig: str, notes: str, name: str, behind_s: float) -> None:
     """Hold it for ever."""
     lease.RENEWED_EVERY_S, lease._LOOK_EVERY_S, lease._LONGEST_LOOK_S = 0.5, 0.1, 0.25
-    lease_objects.DURATION_S = 3
+    objects.DURATION_S = 3
     wrong = datetime.timedelta(seconds=behind_s)
-    lease_objects.clock = lambda: datetime.datetime.now(datetime.UTC) - wrong
+    objects.clock = lambda: datetime.datetime.now(datetime.UTC) - wrong
     noted = Notes(Path(notes), name)
     with closing(Cluster(Access(kubeconfig=kubeconfig), Outage(60.0))) as cluster:
         for number in range(100_000):

@@ -15,20 +15,20 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     LeaseHeldError,
     acquire,
     read_queue,
     release,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lock import LockRequest, lock, unlock
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     LOCK_NAME,
     Holder,
     named,
     read_lease,
     read_lock,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock, unlock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Who
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access

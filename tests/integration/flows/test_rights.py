@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster import lease, lease_objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease, objects
 
 from tests.integration.conftest import PROJECT, Lab
 from tests.integration.rights import run_with_what_is_told, user
@@ -32,7 +32,7 @@ def test_listed_rights_suffice_to_run_other_commands(
         options = [word for name, value in words.items() for word in (f"--{name}", value)]
         command = ["perfdrv", "toolbox", "llmd", "run-multiturn-benchmark", *options]
         monkeypatch.setenv("KUBECONFIG", str(cluster.kubeconfig))
-        cluster.allow([(", ".join(lease.RIGHTS["verbs"]), lease_objects.KIND, lease_objects.NAMESPACE)])
+        cluster.allow([(", ".join(lease.RIGHTS["verbs"]), objects.KIND, objects.NAMESPACE)])
         for rule in rules:
             for kind in rule["kinds"]:
                 verbs = [verb for verb in rule["verbs"] if verb != "deletecollection"]

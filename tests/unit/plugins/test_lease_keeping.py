@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import NAME, Holder, manifest_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import NAME, Holder, manifest_of
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     KIND,
     LOCK_NAME,
     NAME,
@@ -20,7 +21,6 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
     in_order,
     lease_of,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import State
 
 from perfdrv.ansible.single_task import SUTEST, run_task

@@ -21,14 +21,14 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import wr
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent, name_process
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     RENEWED_EVERY_S,
     LeaseLostError,
     release,
     renew,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure

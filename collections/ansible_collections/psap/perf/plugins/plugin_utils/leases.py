@@ -9,8 +9,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseLostError, acquire
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import LeaseLostError, acquire
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of

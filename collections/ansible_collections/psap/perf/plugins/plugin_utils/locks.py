@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, error_for_exit_code
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import workflow_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext

@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import read_lock
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lock import LockRequest, lock
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lock import LockRequest, lock
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import read_lock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import LockHeldError
 from ansible_collections.psap.perf.plugins.modules.locks.take import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease, show_wait

@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseHeldError, Silence, acquire, renew
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
+    LeaseHeldError,
+    Silence,
+    acquire,
+    renew,
+)
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     Holder,
     in_order,
     lease_of,
     read_lease,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {
@@ -156,7 +161,7 @@ def _one_lease(monkeypatch: pytest.MonkeyPatch) -> OneLease:
     made = OneLease()
     monkeypatch.setattr(time, "monotonic", lambda: made.passed_s)
     monkeypatch.setattr(time, "sleep", made.sleep)
-    monkeypatch.setattr(lease_objects, "clock", made.now)
+    monkeypatch.setattr(objects, "clock", made.now)
     acquire(cast(Cluster, made), CANCELLED, 0, lambda: None)
     return made
 

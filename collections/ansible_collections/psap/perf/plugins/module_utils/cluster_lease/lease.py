@@ -18,10 +18,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import UnavailableError
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     API_VERSION,
     KIND,
     NAME,
@@ -36,8 +38,6 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects im
     read_lease,
     read_lock,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import UnavailableError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 
 RENEWED_EVERY_S = 10.0
 RIGHTS = {"kinds": [KIND], "verbs": ["get", "list", "create", "update", "delete"], "namespaces": [NAMESPACE]}
@@ -128,7 +128,7 @@ class _Attempt:
             if self._held or self._lock or self._before:
                 return False
             try:
-                lease_objects.write(self._cluster, manifest_of(NAME, self._holder, found), found)
+                objects.write(self._cluster, manifest_of(NAME, self._holder, found), found)
             except ConflictError:
                 continue
             # only who has the lease locks the cluster: a lock that is not there now does not come
@@ -170,7 +170,7 @@ class _Attempt:
         with suppress(ConflictError):
             lease = lease_of(former) if former else None
             place = manifest_of(str(query.name), self._holder, lease, labels={WAITING: ""})
-            lease_objects.write(self._cluster, place, lease)
+            objects.write(self._cluster, place, lease)
             self._queued_at = now
 
     def leave_queue(self) -> None:
@@ -207,12 +207,12 @@ class _Attempt:
 
     def _looks_silent(self, lease: Lease) -> bool:
         former_step = lease.holder.precedes(self._holder) and not self._silences[lease.name].broken
-        return former_step or lease.expired(lease_objects.clock())
+        return former_step or lease.expired(objects.clock())
 
     def _is_over(self, lease: Lease) -> bool:
         silence = self._silences.setdefault(lease.name, Silence())
         former_step = lease.holder.precedes(self._holder)
-        silent = silence.ended(lease, time.monotonic(), lease_objects.clock(), former_step=former_step)
+        silent = silence.ended(lease, time.monotonic(), objects.clock(), former_step=former_step)
         return not lease.holder.run or lease.holder.is_gone(self._holder) or silent
 
 
@@ -246,7 +246,7 @@ def _longest_silence(lease: Lease, now: datetime.datetime, *, former_step: bool)
     """Return the seconds without a renewal after which the holder is over."""
     if lease.expired(now):
         return RENEWED_EVERY_S + _LOOK_EVERY_S
-    return _STEP_SILENT_S if former_step else max(lease.duration_s, lease_objects.DURATION_S)
+    return _STEP_SILENT_S if former_step else max(lease.duration_s, objects.DURATION_S)
 
 
 def renew(cluster: Cluster, holder: Holder) -> None:
@@ -261,7 +261,7 @@ def renew(cluster: Cluster, holder: Holder) -> None:
     if found.holder.run != holder.run:
         raise LeaseLostError(f"{cluster.server} was taken over by {found}")
     try:
-        lease_objects.write(cluster, manifest_of(NAME, holder, found), found)
+        objects.write(cluster, manifest_of(NAME, holder, found), found)
     except ConflictError:
         renew(cluster, holder)
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import lease_objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease import LeaseHeldError, acquire, release
-from ansible_collections.psap.perf.plugins.module_utils.cluster.lease_objects import (
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import LeaseHeldError, acquire, release
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     LOCK_NAME,
     Holder,
     Lease,
@@ -128,7 +128,7 @@ def _locked(cluster: Cluster, request: LockRequest) -> Lease | None:
 
 def _write(cluster: Cluster, request: LockRequest, former: Lease | None) -> Lease:
     manifest = manifest_of(LOCK_NAME, request.holder, former, duration_s=request.duration_s, now=cluster.now())
-    return lease_objects.write(cluster, manifest, former)
+    return objects.write(cluster, manifest, former)
 
 
 def _take_back(cluster: Cluster, written: Lease) -> None:
