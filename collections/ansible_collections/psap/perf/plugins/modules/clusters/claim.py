@@ -5,13 +5,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: claim
-short_description: Claim a cluster of a pool of Hive
+short_description: Claim a cluster of a Hive pool
 version_added: 0.1.0
 description:
-  - Notes the cluster in its record, creates a ClusterClaim with its name, waits until the cluster runs, and writes its
-    kubeconfig to the folder of the record, for its owner alone. The password stays in the Secret that the record names.
-  - What is claimed already is found by its name and by whose it is. A claim that is gone is made anew.
-  - The wait ends early when the claim or its cluster is deleted, or the machines cannot be started for C(patience).
+  - Records the cluster, creates a ClusterClaim with its name, and waits until the cluster runs. Writes its kubeconfig
+    to the folder of the record, readable by its owner only. The password stays in the Secret that the record names.
+  - A repeated call finds its claim by name and owner. A claim that no longer exists is created again.
+  - The wait ends early if the claim or its cluster is deleted, or if Hive cannot start the machines within C(patience).
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_hive).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -23,11 +23,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record, with C(kubeconfig), C(api), C(console), C(expires) and all else.
+  description: The record, with C(kubeconfig), C(api), C(console), C(expires) and its other fields.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

@@ -8,9 +8,9 @@ module: create_managed
 short_description: Create a managed cluster by OpenShift Cluster Manager
 version_added: 0.1.0
 description:
-  - Notes the cluster in its record, asks OpenShift Cluster Manager (OCM) for OpenShift Dedicated in an AWS account, and
-    waits until it is ready. Writes its kubeconfig and the password to the folder of the record, for its owner alone.
-  - What was asked for already is found by its name and by whose it is. One that is gone is created anew.
+  - Records the cluster, requests OpenShift Dedicated in an AWS account from OpenShift Cluster Manager (OCM), and waits
+    until it is ready. Writes its kubeconfig and the password to the folder of the record, readable by its owner only.
+  - A repeated call finds its cluster by name and owner. A cluster that no longer exists is created again.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_osd).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -22,11 +22,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record, with C(kubeconfig), C(api), C(console), C(destruction) and all else.
+  description: The record, with C(kubeconfig), C(api), C(console), C(destruction) and its other fields.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

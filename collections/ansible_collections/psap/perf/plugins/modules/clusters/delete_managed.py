@@ -8,8 +8,8 @@ module: delete_managed
 short_description: Delete a managed cluster by OpenShift Cluster Manager
 version_added: 0.1.0
 description:
-  - Deletes the cluster that the record names, waits until it is gone, and removes the folder of the record. Where
-    nothing is noted, or all is deleted, it changes nothing.
+  - Deletes the cluster that the record names, waits until it no longer exists, and removes the folder of the record.
+    Without a record, or after a deletion, it changes nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy_osd).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -21,11 +21,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record as it is then; empty where there is none.
+  description: The record after the call; empty if it is missing.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

@@ -8,9 +8,10 @@ module: efs
 short_description: Create or delete the EFS file system of a cluster on AWS
 version_added: 0.1.0
 description:
-  - Creates a file system, a mount target in each zone that has nodes, and a security group that lets the network of the
-    nodes in to NFS. They have the tag of what the cluster owns, so they also go with it.
-  - V(absent) deletes the file system with all that is in it.
+  - Creates a file system, a mount target in each zone that has nodes, and a security group that allows NFS from the
+    network of the nodes. They have the tag of resources that the cluster owns, so that the destruction of the cluster
+    deletes them.
+  - V(absent) deletes the file system and its content.
 author: The psap.perf developers (@openshift-psap)
 requirements: [boto3]
 options:
@@ -44,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 file_system:
-  description: Its ID; empty where there is none.
+  description: Its ID; empty if it is missing.
   type: str
   returned: success
 security_group:

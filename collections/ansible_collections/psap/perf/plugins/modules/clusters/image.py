@@ -5,15 +5,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: image
-short_description: Create an image of AWS from a disk that a script has changed
+short_description: Create an AWS image from a disk that a script changes
 version_added: 0.1.0
 description:
-  - Creates a volume of a snapshot, starts a machine with it, runs a script there over SSH, and registers an image of
-    the volume, in the place of the one that has its name.
-  - Machine, volume and security group are deleted however it ends. They have the tag C(psap.perf/image) with the
-    image's name, by which the next call deletes what a killed one left.
-  - The machine's host key is generated here and given to it with its user data, so it is verified from the first
-    connection on. That needs cloud-init on the machine.
+  - Creates a volume from a snapshot, starts a machine with it, runs a script there over SSH, and registers an image of
+    the volume. It replaces an image of the same name.
+  - Machine, volume and security group are deleted in any case. They have the tag C(psap.perf/image) with the image's
+    name, by which the next call deletes what a killed call left.
+  - The verb generates the machine's host key and passes it with the user data, so that the key is verified from the
+    first connection on. The machine needs cloud-init.
   - Its other arguments are those of its command, see C(ansible-doc --type role psap.perf.crc_refresh_image).
 author: The psap.perf developers (@openshift-psap)
 requirements: [boto3, cryptography, ssh, scp]

@@ -8,12 +8,12 @@ module: install
 short_description: Create a cluster on AWS by openshift-install
 version_added: 0.1.0
 description:
-  - Notes the cluster in its record, renders its install-config, has the program C(openshift-install) make manifests and
-    ignition configs of it, notes by what the cluster is destroyed, and has it created. Its kubeconfig and the password
-    of C(kubeadmin) stay in the folder of the record, for its owner alone.
-  - Of a creation that was killed, what is there is destroyed first. A cluster that is created already stays as it is.
-  - When it fails, the logs of the bootstrap machine are gathered; what the record names is destroyed by the verb
-    M(psap.perf.clusters.uninstall).
+  - Records the cluster, renders its install-config, creates manifests and ignition configs with the program
+    C(openshift-install), records how the cluster is destroyed, and creates it. Its kubeconfig and the password of
+    C(kubeadmin) stay in the folder of the record, readable by its owner only.
+  - What a killed creation left is destroyed first. A cluster that is created stays unchanged.
+  - If the creation fails, the logs of the bootstrap machine are gathered; M(psap.perf.clusters.uninstall) destroys what
+    the record names.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_ocp).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -25,11 +25,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record, with C(kubeconfig), C(api), C(console), C(destruction) and all else.
+  description: The record, with C(kubeconfig), C(api), C(console), C(destruction) and its other fields.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

@@ -8,9 +8,9 @@ module: keep
 short_description: Keep a created cluster
 version_added: 0.1.0
 description:
-  - Puts the ConfigMap C(keep-cluster) into namespace C(default) of the cluster, notes in the record that it stays, and
-    writes the console's address and the commands for the login and the destruction to the artifacts of the command.
-  - No password is written; the login command reads it where the record says that it stands.
+  - Creates the ConfigMap C(keep-cluster) in namespace C(default) of the cluster, marks the record as kept, and writes
+    the console's address and the commands for login and destruction to the artifacts of the command.
+  - No password is written; the login command reads it from where the record says.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_keep).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -22,11 +22,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record as it is then.
+  description: The record after the call.
   type: dict
   returned: success
 login:
-  description: The shell line that logs in; empty where nobody knows a password.
+  description: The shell line that logs in; empty without a password.
   type: str
   returned: success
 destroy:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kept
-short_description: Say whether a created cluster is kept
+short_description: Find out whether a created cluster is kept
 version_added: 0.1.0
 description:
-  - A cluster is kept when its record says so or the ConfigMap C(keep-cluster) is in its namespace C(default). One that
-    was not created completely, or cannot be reached and has nothing noted, is not.
+  - A cluster is kept if the ConfigMap C(keep-cluster) is in its namespace C(default), or if it cannot be reached and
+    its record is marked as kept. A cluster that was not created completely is not kept.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -22,15 +22,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record; empty where there is none.
+  description: The record; empty if it is missing.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 kept_by:
-  description: Who keeps it, and since when; empty where nobody does.
+  description: Who keeps it, and since when; empty if it is not kept.
   type: str
   returned: success
 """

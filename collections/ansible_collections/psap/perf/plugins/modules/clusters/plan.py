@@ -5,10 +5,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plan
-short_description: Say which clusters a run creates, and which it has
+short_description: Find out which clusters a run creates, and which exist
 version_added: 0.1.0
 description:
-  - Looks at the settings and at the records that this run has written; no cluster is asked.
+  - Reads the settings and the records of this run; no cluster is contacted.
 author: The psap.perf developers (@openshift-psap)
 options:
   methods:
@@ -47,22 +47,22 @@ creations:
   elements: dict
   returned: success
 access:
-  description: The variables C(perf_kubeconfig) and C(perf_kube_context) of each cluster that is there, its C(host).
+  description: The variables C(perf_kubeconfig) and C(perf_kube_context) of each existing cluster, with its C(host).
   type: list
   elements: dict
   returned: success
 unusable:
-  description: Hosts whose cluster is there and whose kubeconfig cannot be read.
+  description: Hosts of existing clusters whose kubeconfig cannot be read.
   type: list
   elements: str
   returned: success
 missing:
-  description: The hosts whose clusters are not there.
+  description: Hosts whose clusters do not exist.
   type: list
   elements: str
   returned: success
 leaving:
-  description: Whether nothing else is done any more with the cluster of the task's host than to destroy it.
+  description: Whether the only remaining step for the cluster of the task's host is its destruction.
   type: bool
   returned: success
 """

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: profile
-short_description: Say which preset the nodes of a cluster ask for
+short_description: Find out which preset the nodes of a cluster request
 version_added: 0.1.0
 description:
-  - Finds a cluster of a site again by the names or labels of its nodes. C(perfdrv run) applies the preset; a run
-    without it is refused.
+  - Recognizes a site's cluster by the names or labels of its nodes. C(perfdrv run) applies the preset; a run without it
+    is refused.
 author: The psap.perf developers (@openshift-psap)
 options:
   profiles:
@@ -30,15 +30,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 preset:
-  description: The preset; empty where no node asks for one.
+  description: The preset; empty if no node requests one.
   type: str
   returned: success
 node:
-  description: The node that asks for it.
+  description: The node that requests it.
   type: str
   returned: success
 by:
-  description: Its name, or the label, by which it does.
+  description: The name or label by which it does.
   type: str
   returned: success
 """

@@ -8,12 +8,13 @@ module: record
 short_description: Read or write the record of a cluster that the run creates
 version_added: 0.1.0
 description:
-  - The record is what is known of a cluster, by which alone it can be destroyed. It is written before the first call
-    that creates something, and after each step that finds out more. It never has a secret in it.
-  - With O(phase) it is written, with what else is given; what is left out stays as it was. Without it is only read.
-  - V(creating) where no record is makes one, and the folder of the cluster, for its owner alone. Of a cluster that is
-    V(created) it changes nothing; one that is V(destroyed) is begun anew.
-  - V(destroyed) removes that folder.
+  - The record has all that is needed to destroy the cluster. It is written before the first call that creates a
+    resource, and after each step that adds to it. It never contains a secret.
+  - With O(phase), the verb writes the record; options that are not set keep their former values. Without it, the verb
+    only reads.
+  - V(creating) creates the record and the folder of the cluster, readable by its owner only. It does not change a
+    record that is V(created), and begins a V(destroyed) one again.
+  - V(destroyed) removes the folder.
 author: The psap.perf developers (@openshift-psap)
 options:
   record:
@@ -107,12 +108,12 @@ EXAMPLES = r"""
 RETURN = r"""
 cluster:
   description:
-    - The record, with C(name), C(phase), C(folder), C(kubeconfig), C(destruction) and all else; empty where there is
-      none.
+    - The record, with C(name), C(phase), C(folder), C(kubeconfig), C(destruction) and its other fields; empty if it is
+      missing.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

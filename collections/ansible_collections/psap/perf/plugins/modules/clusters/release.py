@@ -8,8 +8,8 @@ module: release
 short_description: Release a claimed cluster of Hive
 version_added: 0.1.0
 description:
-  - Deletes the ClusterClaim that the record names, with which Hive destroys the cluster, and removes the folder of the
-    record. Where nothing is noted, or all is released, it changes nothing.
+  - Deletes the ClusterClaim that the record names, so that Hive destroys the cluster, and removes the folder of the
+    record. Without a record, or after a release, it changes nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy_hive).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -21,11 +21,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record as it is then; empty where there is none.
+  description: The record after the call; empty if it is missing.
   type: dict
   returned: success
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

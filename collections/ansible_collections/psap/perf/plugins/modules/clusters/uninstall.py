@@ -8,10 +8,10 @@ module: uninstall
 short_description: Destroy a cluster on AWS by openshift-install
 version_added: 0.1.0
 description:
-  - Destroys what there is of the cluster that the record names, however far its creation came, and removes the folder
-    of the record. Where nothing is noted, or all is destroyed, it changes nothing.
-  - With C(tag) it destroys instead what has that tag in AWS, of a cluster of which there is no record. In check mode
-    it lists that.
+  - Destroys all resources of the cluster that the record names, even of an incomplete creation, and removes the folder
+    of the record. Without a record, or after a destruction, it changes nothing.
+  - With C(tag), it destroys the resources in AWS that have this tag instead, for a cluster without a record. In check
+    mode it lists them.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_destroy_ocp).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -23,15 +23,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 cluster:
-  description: The record as it is then; empty where there is none.
+  description: The record after the call; empty if it is missing.
   type: dict
   returned: success
 resources:
-  description: Names of what has C(tag), before it was destroyed.
+  description: Names of the resources with C(tag) before the destruction.
   type: list
   returned: with C(tag)
 record:
-  description: Where it is.
+  description: Path of the record.
   type: str
   returned: success
 """

@@ -9,11 +9,11 @@ module: boot
 short_description: Start a machine, and time when it first answers
 version_added: 0.1.0
 description:
-  - Runs a program on the controller that starts the host of the task, such as a virtual machine, and tries from the
-    controller until the host is echoed by C(ping) and lets in over SSH, as the user of Ansible's connection.
+  - Runs a program on the controller that starts the host of the task, such as a virtual machine. Then it tries from the
+    controller until the host answers C(ping) and accepts a login over SSH as the user of Ansible's connection.
   - Times are of the controller's monotonic clock, from right before the start of the program. Each has its resolution,
-    the time since the last attempt without an answer was begun.
-  - The address of the host must be reached from the controller, without another host in between.
+    the time since the start of the last attempt without an answer.
+  - The controller must reach the address of the host without another host in between.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.crc_capture_boot_timing).
 author: The psap.perf developers (@openshift-psap)
 """

@@ -8,9 +8,9 @@ module: retrieve
 short_description: Copy files from a host, or to it
 version_added: 0.1.0
 description:
-  - Copies a file, or the content of a folder, over the connection of Ansible, as one compressed archive whose checksum
-    is compared. Files that are there already and have no counterpart stay.
-  - What is written on the host meanwhile is removed, by M(psap.perf.hosts.sweep) where the command is killed.
+  - Copies a file, or the content of a folder, over Ansible's connection, as one compressed archive whose checksum is
+    compared. Existing files without a counterpart stay.
+  - The archive on the host is removed, by M(psap.perf.hosts.sweep) if the command is killed.
 author: The psap.perf developers (@openshift-psap)
 options:
   path:

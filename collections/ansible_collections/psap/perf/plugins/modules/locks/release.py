@@ -5,19 +5,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: release
-short_description: End the lock of a cluster, or of a host without Kubernetes
+short_description: Release the lock of a cluster, or of a host without Kubernetes
 version_added: 0.1.0
 description:
-  - Ends what M(psap.perf.locks.take) began. It fails if the lock is another owner's, and changes nothing if there is
-    none.
+  - Releases the lock of M(psap.perf.locks.take). It fails if another owner has the lock, and changes nothing without a
+    lock.
 author: The psap.perf developers (@openshift-psap)
 options:
   owner:
-    description: Whose lock it is.
+    description: Owner of the lock.
     type: str
     required: true
   folder:
-    description: The folder of the host in which the lock is; the lock is the cluster's if it is empty.
+    description: Folder of the lock on the host; empty for the lock of the cluster.
     type: str
     default: ""
 """

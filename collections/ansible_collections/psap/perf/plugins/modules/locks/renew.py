@@ -5,22 +5,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: renew
-short_description: Extend the lock of a host that an owner has
+short_description: Extend the lock of a host
 version_added: 0.1.0
 description:
-  - Has the lock of an owner last as long again from now on, which M(psap.perf.locks.take) took in a folder of the host.
+  - Extends a lock that M(psap.perf.locks.take) took in a folder of the host. Its duration starts again now.
 author: The psap.perf developers (@openshift-psap)
 options:
   owner:
-    description: Whose lock it is.
+    description: Owner of the lock.
     type: str
     required: true
   folder:
-    description: The folder of the host in which the lock is.
+    description: Folder of the lock on the host.
     type: str
     required: true
   required:
-    description: Fail where another owner has the lock, or nobody. Otherwise it is only said, and nothing is extended.
+    description: Fail if the owner does not have the lock. If false, the verb only returns whether it does.
     type: bool
     default: true
 """

@@ -9,30 +9,30 @@ short_description: Lock a cluster, or a host without Kubernetes
 version_added: 0.1.0
 description:
   - Locks the cluster by the Lease C(psap-perf-lock) in namespace C(default), or the host by a file in I(folder). Runs
-    that do not belong to the owner wait or are refused until it expires or is released.
-  - An owner that has the lock extends it. Others queue, with the runs that wait; what is waited for is shown.
-  - Of a file the clock of the host decides, of a Lease that of the API server. A host without Kubernetes may have any
+    that do not belong to the owner wait or are refused until the lock expires or is released.
+  - An owner that has the lock extends it. Others queue with the runs that wait; the log shows what they wait for.
+  - The clock of the API server decides for a Lease, the host's clock for a file. A host without Kubernetes may have any
     connection.
 author: The psap.perf developers (@openshift-psap)
 options:
   owner:
-    description: Whose lock it is.
+    description: Owner of the lock.
     type: str
     required: true
   what:
-    description: What for, for others to read.
+    description: Purpose of the lock, which others can read.
     type: str
     default: ""
   duration:
-    description: For how long, from now on.
+    description: How long the lock lasts, from now on.
     type: str
     required: true
   timeout:
-    description: For how long to wait for others; not at all with V(0).
+    description: How long to wait for other owners; V(0) does not wait.
     type: str
     default: "0"
   folder:
-    description: The folder of the host in which the lock is; the lock is the cluster's if it is empty.
+    description: Folder of the lock on the host; empty for the lock of the cluster.
     type: str
     default: ""
 """

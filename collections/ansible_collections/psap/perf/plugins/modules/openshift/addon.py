@@ -8,9 +8,9 @@ module: addon
 short_description: Install an add-on of a managed OpenShift cluster
 version_added: 0.1.0
 description:
-  - Asks OpenShift Cluster Manager (OCM) for it by its API, unless it is there, and waits until OCM says that it is
-    ready, or that it is not going to be.
-  - In check mode it says whether it would be installed.
+  - Requests the add-on from OpenShift Cluster Manager (OCM) unless it is installed, and waits until OCM reports that it
+    is ready or has failed.
+  - In check mode it reports whether it would be installed.
   - Its other arguments are those of its command, see C(ansible-doc --type role psap.perf.rhods_deploy_addon).
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -33,15 +33,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 state:
-  description: What OCM says of it; empty in check mode when it is not there.
+  description: The state that OCM reports; empty in check mode if the add-on is not installed.
   type: str
   returned: success
 csv:
-  description: The ClusterServiceVersion of its operator, if OCM knows it.
+  description: The ClusterServiceVersion of its operator, if OCM reports one.
   type: str
   returned: success
 namespace:
-  description: Where its operator is.
+  description: Namespace of its operator.
   type: str
   returned: success
 """

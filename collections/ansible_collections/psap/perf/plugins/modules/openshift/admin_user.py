@@ -5,14 +5,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: admin_user
-short_description: Add or remove a user of OpenShift who logs in by a password and administers the cluster
+short_description: Add or remove an administrator of OpenShift who logs in with a password
 version_added: 0.1.0
 description:
-  - Puts a line with a hash by bcrypt into the Secret of the identity provider C(htpasswd), adds this provider to the
-    OAuth of the cluster if it is not there, and binds the cluster role C(cluster-admin) to the user. Providers, lines
-    and users of others stay as they are.
-  - What was added is noted on the Secret, so that V(absent) takes away only that; the provider goes with its last user.
-  - In check mode it says whether it would change.
+  - Adds a line with a bcrypt hash to the Secret of the identity provider C(htpasswd), adds this provider to the OAuth
+    of the cluster if it is missing, and binds the cluster role C(cluster-admin) to the user. Other providers, lines and
+    users stay unchanged.
+  - An annotation of the Secret lists what was added, so that V(absent) removes only that. The provider is removed with
+    its last user.
+  - In check mode it reports whether it would change anything.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_htpasswd_adminuser).
 author: The psap.perf developers (@openshift-psap)
 requirements: [bcrypt]

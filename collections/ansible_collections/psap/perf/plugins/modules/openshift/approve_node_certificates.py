@@ -8,9 +8,10 @@ module: approve_node_certificates
 short_description: Approve node certificate signing requests until all nodes are ready
 version_added: 0.1.0
 description:
-  - After a cluster was asleep for long, its nodes' certificates have run out, and somebody must approve new ones.
-  - Approves only what a node of the cluster asks for itself, or OpenShift's node bootstrapper for it; anything else
-    that is pending is left alone and told in C(refused). Nothing to approve is no change.
+  - If a cluster was stopped for a long time, the certificates of its nodes have expired, and the requests for new ones
+    need an approval.
+  - Approves only requests that a node of the cluster makes for itself, or that OpenShift's node bootstrapper makes for
+    it. Other pending requests are listed in C(refused). Without a request it changes nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_wait_fully_awake).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -27,7 +28,7 @@ approved:
   elements: str
   returned: success
 refused:
-  description: Requests that are pending and were left alone, each with its name and why.
+  description: Pending requests that were not approved, each with its name and the reason.
   type: list
   elements: str
   returned: success

@@ -8,7 +8,7 @@ module: check_entitlement
 short_description: Check that a PEM is an entitlement
 version_added: 0.1.0
 description:
-  - Fails unless the PEM has a certificate that is valid now, and its private key. It asks no server.
+  - Fails unless the PEM contains a certificate that is valid now, and its private key. No server is contacted.
 author: The psap.perf developers (@openshift-psap)
 requirements: [cryptography]
 options:

@@ -8,11 +8,11 @@ module: identity_provider
 short_description: Add or remove an identity provider of an OpenShift
 version_added: 0.1.0
 description:
-  - Changes one entry of C(spec.identityProviders) of C(OAuth/cluster); all others stay as they are, in their order,
-    also when somebody changes them meanwhile.
-  - One of the same name is changed only if it is of the same type and, of LDAP, has the same URL; else it is another
-    one's and refused.
-  - Removed, its identities go with it, and the users who have no other one.
+  - Changes one entry of C(spec.identityProviders) of C(OAuth/cluster). All others keep their content and order, even if
+    another user changes them concurrently.
+  - An entry of the same name is changed only if it has the same type and, for LDAP, the same URL. Otherwise it belongs
+    to another user and is refused.
+  - A removal also deletes its identities, and the users who have no other identity.
   - On a cluster that does not serve C(OAuth) it does nothing.
 author: The psap.perf developers (@openshift-psap)
 options:

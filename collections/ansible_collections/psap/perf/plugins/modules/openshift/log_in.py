@@ -5,11 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: log_in
-short_description: Wait until a user can log in to an OpenShift by a password
+short_description: Wait until a user can log in to an OpenShift with a password
 version_added: 0.1.0
 description:
-  - Logs in as C(oc login) does, until it goes. The OAuth server restarts with a new provider, which takes minutes. The
-    token is not kept.
+  - Logs in as C(oc login) does until it succeeds. The OAuth server restarts with a new provider, which takes minutes.
+    The token is not stored.
   - In check mode it does nothing.
   - Its other arguments are those of its command, see C(ansible-doc --type role psap.perf.server_deploy_ldap).
 author: The psap.perf developers (@openshift-psap)

@@ -8,12 +8,12 @@ module: managed_provider
 short_description: Add or remove an LDAP identity provider of a managed OpenShift
 version_added: 0.1.0
 description:
-  - Asks OpenShift Cluster Manager (OCM) for it by its API, which writes it into the cluster; of ROSA as of OpenShift
-    Dedicated. The programs C(ocm) and C(rosa) are not needed. All other providers stay as they are.
-  - One of the same name is changed only if it has the same URL; else it is another one's and refused. OCM tells no
-    password, so one that differs in nothing else stays as it is.
-  - Removed, its identities in the cluster go with it, and the users who have no other one.
-  - In check mode it says whether it would change.
+  - Changes it in OpenShift Cluster Manager (OCM), which writes it to the cluster, for ROSA and OpenShift Dedicated. It
+    does not need the programs C(ocm) and C(rosa). All other providers stay unchanged.
+  - A provider of the same name is changed only if it has the same URL. Otherwise it belongs to another user and is
+    refused. OCM does not return passwords, so a provider that differs only in its password stays unchanged.
+  - A removal also deletes its identities in the cluster, and the users who have no other identity.
+  - In check mode it reports whether it would change anything.
 author: The psap.perf developers (@openshift-psap)
 options:
   cluster:

@@ -8,9 +8,9 @@ module: pull_secret
 short_description: Add or remove registry credentials in OpenShift's global pull secret
 version_added: 0.1.0
 description:
-  - OpenShift hands the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in
-    it stay as they are; what was added is noted on it, so that V(absent) takes away only that.
-  - In check mode it says whether it would change. No credentials are shown.
+  - OpenShift copies the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in
+    it stay unchanged. An annotation lists what was added, so that V(absent) removes only that.
+  - In check mode it reports whether it would change anything. No credentials are shown.
 author: The psap.perf developers (@openshift-psap)
 options:
   credentials:
@@ -34,7 +34,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 registries:
-  description: The registries whose credentials it is about.
+  description: The registries whose credentials are added or removed.
   type: list
   elements: str
   returned: success

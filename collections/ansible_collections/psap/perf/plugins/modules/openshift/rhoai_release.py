@@ -8,11 +8,11 @@ module: rhoai_release
 short_description: Find the release of OpenShift AI that a cluster has or gets
 version_added: 0.1.0
 description:
-  - Reads the version of OpenShift AI, or of Open Data Hub, of the Subscription that installed it. Where there is no
-    such Subscription and the product is to be installed, the version follows from the catalog and the settings.
-  - Refuses a release that does not have what a flow needs, before anything is installed.
-  - A cluster without Operator Lifecycle Manager has no release, and is not refused; neither is a release whose version
-    is unknown.
+  - Reads the version of OpenShift AI, or of Open Data Hub, from the Subscription that installed it. Without such a
+    Subscription, the version follows from the catalog and the settings if the product is installed later.
+  - Refuses a release that lacks what a flow needs, before anything is installed.
+  - A cluster without Operator Lifecycle Manager has no release and is not refused; neither is a release of unknown
+    version.
 author: The psap.perf developers (@openshift-psap)
 options:
   prepares:
@@ -61,7 +61,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 generation:
-  description: The first number of the version; 0 when the version is unknown, or nothing is installed.
+  description: The first number of the version; 0 if the version is unknown, or nothing is installed.
   type: int
   returned: success
 version:
