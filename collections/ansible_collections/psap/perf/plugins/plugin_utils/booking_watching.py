@@ -1,6 +1,6 @@
-"""The process that watches the leases of booked hosts, and asks the run to stop before they end.
+"""The process that watches the reservations of a run, and stops the run before they end.
 
-One of its own, as that which keeps the lease of a cluster: Ansible's main process has no time of its own.
+It is a dedicated process, as the one that keeps the Lease of a cluster, since Ansible's main process is always busy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PATIENCE_S = 10.0
 
 
 class BookingWatch:
-    """The process, as Ansible's main process sees it."""
+    """The handle of Ansible's main process for the process."""
 
     def __init__(self, environment: RunEnvironment) -> None:
         """Use :meth:`check`."""
@@ -42,7 +42,7 @@ class BookingWatch:
         self._orders: Pipe | None = None
 
     def check(self) -> list[str]:
-        """Start it once there is something to watch, again if it was killed; warnings that it has."""
+        """Start the process if hosts are booked, and again if it was killed; return its warnings."""
         if self._process is not None and self._process.exitcode:
             self._process = None
         if self._process is None and not self._ended and _booked(self._environment.root):
@@ -57,7 +57,7 @@ class BookingWatch:
         return told
 
     def end(self) -> None:
-        """End it, for good: what comes now gives the hosts back."""
+        """End the process permanently, before the run releases the hosts."""
         self._ended = True
         if self._process is not None:
             self._process.kill()
@@ -71,26 +71,26 @@ def _booked(root: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Timing:
-    """The machine's own time; a pause ends with the process that looks on."""
+    """The time of the machine; a pause ends when the process is ended."""
 
     orders: Pipe
 
     def now(self) -> datetime:
-        """The moment, aware."""
+        """Return the present moment, aware."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the seconds of a monotonic clock."""
         return monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Let time pass."""
+        """Sleep for *seconds*."""
         if self.orders.poll(seconds):
             raise SystemExit
 
 
 def _watch(environment: RunEnvironment, orders: Pipe, their_end: Pipe) -> None:
-    """Be the process."""
+    """Run the process."""
     # a terminal's Ctrl-C reaches every process of its group
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -114,7 +114,7 @@ def _watch(environment: RunEnvironment, orders: Pipe, their_end: Pipe) -> None:
 
 
 def _stop(environment: RunEnvironment, why: str) -> None:
-    """End the run as if its user had asked for it: finalizers follow, and the run has failed."""
+    """Stop the run as if the user asked for it: the run fails, and its finalizers follow."""
     error = LeaseEndsError(why)
     failure = Failure(
         at=utc_now(),

@@ -1,7 +1,7 @@
-"""The process that keeps a run's lease: it renews it until the run gives it back or has no process any more.
+"""The process that keeps a run's Lease: it renews the Lease until the run releases it or ends.
 
-One of its own, since the verbs are processes of a task each, and Ansible's main process forks them all the time, which
-threads and connections do not survive. It is forked too: the kubernetes client is imported already.
+It is a dedicated process, since each verb is the process of one task, and Ansible's main process forks these all the
+time, which threads and connections do not survive. It is forked, too, because the kubernetes client is imported then.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import Fail
 
 PROCESS_NAME = "perf-lease"
 _RELEASED_WITHIN_S = 15.0
-# to connect and to read: a request that hangs must not take the time for which the lease lasts
+# to connect and to read: a request that hangs must not last as long as the Lease
 _REQUEST_TIMEOUT_S = (3, 5)
 _PLUGIN_TIMEOUT_S = 10.0
 _FORK = multiprocessing.get_context("fork")
@@ -65,7 +65,7 @@ class HeldLease:
 
 
 class LeaseKeeper:
-    """The process, as Ansible's main process sees it."""
+    """The handle of Ansible's main process for the process."""
 
     def __init__(self, held: HeldLease) -> None:
         self._held = held
@@ -79,17 +79,17 @@ class LeaseKeeper:
         self._orders, self._process = ours, process
 
     def replace_if_killed(self) -> None:
-        """Start another process if this one was killed or failed; one that lost the lease has ended with 0."""
+        """Start another process if this one was killed or failed; one that lost the Lease ended with 0."""
         if self._process.exitcode:
             self._orders.close()
-            # without memory for it the next call tries again
+            # if memory is short, the next call tries again
             with suppress(OSError):
                 self._start()
 
     def end(self, *, give_back: bool) -> None:
-        """End it; a lease that is not given back is the run's until it expires, or until its next process renews it."""
+        """End the process; a Lease that it does not release stays until it expires or the run renews it."""
         self.replace_if_killed()
-        # OSError: the process is gone, and with it the pipe
+        # OSError: the process has ended, and closed the pipe
         with suppress(OSError), self._orders:
             self._orders.send(give_back)
         self._process.join(_RELEASED_WITHIN_S)
@@ -98,18 +98,18 @@ class LeaseKeeper:
 
 
 def _keep(held: HeldLease, orders: Connection, their_end: Connection) -> None:
-    """Be the process."""
-    # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
+    """Run the process."""
+    # Ctrl-C in a terminal reaches every process of its group; this one is ended by the process that started it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent()
     their_end.close()
-    # who reads what Ansible writes waits for the last of its processes
+    # a reader of Ansible's output waits until its last process has closed it
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(nothing, stream)
     name_process(PROCESS_NAME)
-    # at once: it may replace a process that was killed a while ago
+    # immediately: it may replace a process that was killed some time ago
     while _renewed(held):
         if orders.poll(RENEWED_EVERY_S):
             _end(held, orders)
@@ -117,16 +117,16 @@ def _keep(held: HeldLease, orders: Connection, their_end: Connection) -> None:
 
 
 def _renewed(held: HeldLease) -> bool:
-    """Renew the lease; False where another holder has it, and the run was asked to stop."""
+    """Renew the Lease; stop the run and return False if another holder has it."""
     try:
-        # connected again each time: a run may last longer than the token that it began with
+        # a new connection each time: a run may last longer than its first token
         with closing(_connected(held)) as cluster:
             renew(cluster, held.holder)
     except LeaseLostError as error:
         _stop(held, error)
         return False
     except ClusterError:
-        # tried again in a moment; other machines cannot reach it either
+        # the next renewal may succeed; other machines cannot reach the cluster either
         return True
     return True
 
@@ -134,7 +134,7 @@ def _renewed(held: HeldLease) -> bool:
 def _end(held: HeldLease, orders: Connection) -> None:
     with suppress(EOFError):
         if orders.recv():
-            # what cannot be reached is left to expire
+            # if the cluster cannot be reached, the Lease expires
             with suppress(ClusterError), closing(_connected(held)) as cluster:
                 release(cluster, held.holder)
 
@@ -150,7 +150,7 @@ def _connected(held: HeldLease) -> Cluster:
 
 
 def _stop(held: HeldLease, error: LeaseLostError) -> None:
-    """End the run as if its user had asked for it, but for its cleanup: what stands there now is another one's."""
+    """Stop the run without its cleanup, since another run has the cluster now."""
     run = Path(held.run_directory)
     failure = Failure(
         at=utc_now(),

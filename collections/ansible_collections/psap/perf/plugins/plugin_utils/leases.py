@@ -1,4 +1,4 @@
-"""The leases of the clusters that a run changes: taken by the verbs, kept by Ansible's main process."""
+"""The Leases of the clusters that a run changes: verbs take them, and Ansible's main process keeps them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,28 @@ from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import s
 from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import HeldLease, LeaseKeeper
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
-# what the main process keeps, for the workers that it forks from then on
+# the clusters whose Leases the main process keeps, for the workers that it forks
 _KEPT = "PERF_RUN_LEASES"
 
 
 def needs_lease(context: VerbContext) -> bool:
-    """Whether who changes the cluster needs its lease: not in check mode, and not where ``clusters_lock`` says so."""
+    """Return whether a change of the cluster needs its Lease: not in check mode, nor with ``clusters_lock: ignore``."""
     return not context.check_mode and context.variables.get("clusters_lock", "refuse") != "ignore"
 
 
 def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
-    """Take the lease of the host's cluster, unless this run has it; what the verb returns for the callback to keep it.
+    """Take the Lease of the host's cluster unless this run has it.
 
-    :param what: the flow or the command, for whom the lease keeps out.
-    :raises LeaseHeldError: when another run changes the cluster, and ``clusters_lock`` does not say otherwise.
+    Args:
+        context: The verb.
+        what: The flow or the command, for messages to other runs.
+
+    Returns:
+        What the verb returns, so that the callback keeps the Lease.
+
+    Raises:
+        LeaseHeldError: If another run has the Lease, and the run does not wait for it.
+        LeaseLostError: If this run has lost its Lease before.
     """
     if not needs_lease(context):
         return {}
@@ -58,37 +66,38 @@ def workflow_of(context: VerbContext) -> str:
 
 
 def has_lease(context: VerbContext) -> bool:
-    """Whether this run keeps the lease of the host's cluster."""
+    """Return whether this run keeps the Lease of the host's cluster."""
     return asdict(Access.from_variables(context.variables)) in json.loads(os.environ.get(_KEPT, "[]"))
 
 
 def show_wait(state: str) -> None:
-    """Say what is waited for."""
+    """Show what the run waits for."""
     show(f"waits: {state}")
 
 
 class HeldLeases:
-    """The leases that this process keeps."""
+    """The Leases that this process keeps."""
 
     def __init__(self) -> None:
         self._keepers: dict[Access, LeaseKeeper] = {}
 
     def keep(self, document: dict[str, Any]) -> None:
-        """Keep a lease that a verb took."""
+        """Keep the Lease that a verb took."""
         held = HeldLease.from_document(document)
         if held.access not in self._keepers:
             self._keepers[held.access] = LeaseKeeper(held)
             os.environ[_KEPT] = json.dumps([asdict(access) for access in self._keepers])
 
     def check(self) -> None:
-        """See to it that each is still kept."""
+        """Start a keeper again if it was killed."""
         for keeper in self._keepers.values():
             keeper.replace_if_killed()
 
     def end(self, *, give_back: bool) -> None:
-        """Keep them no longer.
+        """Stop keeping all Leases.
 
-        :param give_back: whether the run is over; else another process of it goes on.
+        Args:
+            give_back: Whether to release them; otherwise another process of the run continues with them.
         """
         while self._keepers:
             _access, keeper = self._keepers.popitem()

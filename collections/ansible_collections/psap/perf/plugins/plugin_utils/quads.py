@@ -54,14 +54,14 @@ class BookingArguments(ServerArguments):
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """A server, and the booking on it as this run has noted it."""
+    """A server, and the record of this run's booking on it."""
 
     quads: Quads
     journal: Journal
 
     @property
     def record(self) -> Record:
-        """What is noted of it."""
+        """Return the record."""
         return self.journal.record
 
 
@@ -111,7 +111,7 @@ def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Bookin
         offset_s=known.offset_s if offset is None else offset.total_seconds(),
     )
     if record.offset_s is None and elsewhere and elsewhere.url == record.url:
-        # the run that booked the hosts learned it
+        # the run that booked the hosts has recorded it
         record = replace(record, offset_s=elsewhere.offset_s)
     if former and former.url != record.url and former.phase != RELEASED:
         raise UsageError(f"the booking {record.mark} is at {former.url}, not at {record.url}")
@@ -121,9 +121,12 @@ def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Bookin
 
 
 def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list[Booking]:
-    """Return the booking, and its other parts if it was split over clouds.
+    """Return the booking, and its other parts if it is split over clouds.
 
-    :param owner: whose booking it is, if not the account's own.
+    Args:
+        context: The verb.
+        writes: Whether the verb writes, which needs the account's secrets.
+        owner: The owner of the booking; empty for the account's own.
     """
     first, mark = booking(context, writes), full_mark(context, context.arguments(BookingArguments).mark)
     found = [each.mark for each in Records(context.run_directory).parts(mark)] or parts(first.quads, mark, owner)
@@ -131,8 +134,8 @@ def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list
 
 
 @contextmanager
-def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
-    """Tells people what goes on: in Ansible's output, and in ``waiting.json``, which the driver's live view shows."""
+def show_progress(context: VerbContext, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows progress in Ansible's output and in ``waiting.json``, for the driver's live view."""
     with shown_wait(context.command_directory(), what, timeout_s) as show_in_file:
         last = ""
 
@@ -147,9 +150,12 @@ def telling(context: VerbContext, what: str, timeout_s: float) -> Iterator[Calla
 
 
 def show_summary(context: VerbContext, text: str, lines: Sequence[str] = ()) -> None:
-    """Write *text* as the result of the command, which the driver prints; in check mode too.
+    """Write *text* as the result of the command, which the driver prints, also in check mode.
 
-    :param lines: a table that the driver prints where the command runs alone.
+    Args:
+        context: The verb.
+        text: One line.
+        lines: A table, which the driver prints if the command runs alone.
     """
     directory = context.command_directory()
     if directory is None:
@@ -160,7 +166,7 @@ def show_summary(context: VerbContext, text: str, lines: Sequence[str] = ()) -> 
 
 
 def described(assignment: Assignment, reservation: Reservation | None) -> dict[str, Any]:
-    """An assignment as verbs return it."""
+    """Return *assignment* as verbs return it."""
     return {
         "assignment": assignment.id,
         "cloud": assignment.cloud,

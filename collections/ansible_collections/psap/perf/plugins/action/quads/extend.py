@@ -19,22 +19,22 @@ class Arguments:
 
 
 class ActionModule(CommandAction):
-    """Extend a lease."""
+    """Extend a reservation."""
 
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return how long the lease would last."""
+        """Return how long the reservation would last at least."""
         return f"would let the lease last {seconds_text(context.arguments(Arguments).lasting)} s at least"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Set the ends that are earlier."""
+        """Move the ends that are earlier."""
         args = context.arguments(Arguments)
         until = datetime.now(UTC) + timedelta(seconds=args.lasting)
         ends, hosts = [], []
         for one in bookings(context, owner=args.owner):
             reservation, rows = extend(one.quads, one.record, until, args.owner)
-            # only what this run booked has a record here
+            # only a booking of this run has a record here
             one.journal.records.note_end(one.record.mark, utc_text(reservation.end))
             ends.append(reservation.end)
             hosts += [row.host.name for row in rows]

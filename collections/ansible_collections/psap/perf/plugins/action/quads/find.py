@@ -31,7 +31,7 @@ class ActionModule(CommandAction):
     """Choose hosts."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Read what is free, then each host, and compare here: the server's operators cannot be trusted."""
+        """Read the free hosts and compare them here, since the filters of the server are unreliable."""
         args = context.arguments(Arguments)
         request = host_request(context.arguments(HostOptions), context.arguments(HostConditions))
         quads = server(context)
@@ -66,12 +66,12 @@ def _free(quads: Quads, hosts: dict[str, Host], free: set[str]) -> list[Host]:
 
 
 def _window(start: str, length_s: float) -> tuple[datetime | None, datetime]:
-    """From the server's now, if no time is given: its clock is not known yet, so the end is that of the easternmost."""
+    """Return start and end by the server's clock; without a start, the end is right for every time zone."""
     length = timedelta(seconds=length_s)
     if not start:
         return None, ServerClock().surely_after(datetime.now(UTC) + length)
     try:
         begin = datetime.strptime(start, "%Y-%m-%dT%H:%M")
     except ValueError as error:
-        raise UsageError(f"{start!r} is no time: write it like 2026-11-29T20:00, of the server's clock") from error
+        raise UsageError(f"invalid time {start!r}: write it as 2026-11-29T20:00, by the server's clock") from error
     return begin, begin + length

@@ -51,11 +51,11 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Which files."""
+        """Return which files would be written."""
         return f"would write {', '.join(FILES[each] for each in context.arguments(Arguments).formats)}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Write them, by the rows of the assignment: a cloud may hold hosts of whoever had it before."""
+        """Write the hosts of the assignment; its cloud may also contain hosts of an earlier assignment."""
         args = context.arguments(Arguments)
         parts, unknowns = [], []
         for one in bookings(context, writes=False):

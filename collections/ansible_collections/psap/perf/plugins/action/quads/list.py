@@ -22,7 +22,7 @@ class ActionModule(CommandAction):
     """List assignments."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Read them."""
+        """Read the assignments and the free clouds."""
         args = context.arguments(Arguments)
         clock, now = parse_offset(args.utc_offset), datetime.now(UTC)
         quads = server(context)

@@ -21,8 +21,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     bookings,
     described,
     recorded,
+    show_progress,
     show_summary,
-    telling,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -40,7 +40,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """End them; check mode only finds them."""
+        """End the assignments; in check mode, only find them."""
         args = context.arguments(Arguments)
         if args.unfinished:
             records = list(Records(context.run_directory).all())
@@ -74,7 +74,7 @@ def _release_all(context: VerbContext, found: Iterable[Booking], warnings: tuple
 
 
 def _release(context: VerbContext, one: Booking) -> Released:
-    with telling(context, f"the release of {one.record.mark}", 0) as say:
+    with show_progress(context, f"the release of {one.record.mark}", 0) as say:
         released = release(one.quads, one.record, say=say)
     if Records(context.run_directory).read(one.record.mark) is not None:
         one.journal.note(phase=RELEASED)

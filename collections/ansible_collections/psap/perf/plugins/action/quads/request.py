@@ -24,8 +24,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     booking,
     described,
     full_mark,
+    show_progress,
     show_summary,
-    telling,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
@@ -59,13 +59,13 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Which hosts would be asked for."""
+        """Return which hosts would be booked."""
         args = context.arguments(Arguments)
         count = args.count or len(args.hosts)
         return f"would book {', '.join(args.hosts[:count])}; substitutes: {', '.join(args.hosts[count:]) or 'none'}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Book them, unless they are booked."""
+        """Book the hosts unless they are booked already."""
         args = context.arguments(Arguments)
         count = args.count or len(args.hosts)
         at_least = args.at_least or count
@@ -105,7 +105,7 @@ class ActionModule(CommandAction):
                 release(part.quads, part.record)
                 part.journal.note(phase=RELEASED)
 
-        with telling(context, f"booking {mark}", 0) as say:
+        with show_progress(context, f"booking {mark}", 0) as say:
 
             def book(number: int, share: Wanted) -> Booked:
                 return Booker(parts[number].quads, parts[number].journal, say).book(order, share)
@@ -122,7 +122,7 @@ def _told(mark: str, url: str, booked: list[Booked]) -> VerbResult:
         {**described(each.assignment, each.reservation), "hosts": [row.host.name for row in each.rows]}
         for each in booked
     ]
-    # of several clouds the lease is the shortest
+    # the reservation of several clouds ends with the shortest
     shortest = min(zip(booked, clouds, strict=True), key=lambda pair: pair[0].reservation.end)[1]
     facts = {**clouds[0], **{name: value for name, value in shortest.items() if name.startswith("lease_")}}
     facts["hosts"] = [name for each in clouds for name in each["hosts"]]

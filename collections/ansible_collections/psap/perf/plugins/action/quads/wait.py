@@ -9,7 +9,7 @@ from datetime import timedelta
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.quads.awaiting import wait
 from ansible_collections.psap.perf.plugins.module_utils.quads.extending import warning
-from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, described, telling
+from ansible_collections.psap.perf.plugins.plugin_utils.quads import bookings, described, show_progress
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
@@ -31,13 +31,13 @@ class ActionModule(CommandAction):
         return f"would wait up to {seconds_text(context.arguments(Arguments).timeout)} s for the hosts of the booking"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look until they are there."""
+        """Wait until all hosts are delivered."""
         args = context.arguments(Arguments)
         first, *others = bookings(context, writes=False)
         elsewhere = {name for each in others for name in each.record.hosts}
         wanted = [name for name in args.hosts if name not in elsewhere] or first.record.hosts
         parts = [(first.record, wanted), *((each.record, each.record.hosts) for each in others)]
-        with telling(context, f"the delivery of {first.record.mark}", args.timeout) as say:
+        with show_progress(context, f"the delivery of {first.record.mark}", args.timeout) as say:
             interval = timedelta(seconds=max(0.1, args.interval))
             deliveries = wait(first.quads, parts, timedelta(seconds=args.timeout), interval, say)
         warned = tuple(filter(None, (warning(each.reservation, args.warn_before) for each in deliveries)))

@@ -1,12 +1,12 @@
 """The Lease by which one run at a time changes a cluster.
 
-A Lease of ``coordination.k8s.io`` as leader election uses it: the holder renews it, whoever finds it unrenewed for its
-duration takes it over. Every write is of the resourceVersion that was read, so of two that take it at once one fails.
-The leader election of the kubernetes client does not do: it writes a ConfigMap, waits for ever instead of refusing, and
-gives nothing back.
+A Lease of ``coordination.k8s.io`` as leader election uses it: the holder renews it, and another run takes it over if
+it was not renewed for its duration. Every write names the resourceVersion that was read, so of two concurrent writes
+one fails. The leader election of the kubernetes client does not fit: it writes a ConfigMap, waits indefinitely instead
+of refusing, and releases nothing.
 
-Runs that wait stand in a queue: a Lease of each, which it renews, in the order in which the API server created them.
-Nobody takes the cluster while one that is alive stands before.
+Runs that wait form a queue: each has a Lease, which it renews, in the order in which the API server created them. A run
+takes the cluster only when no live run is ahead of it in the queue.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class LeaseHeldError(ClusterError):
 
 
 class LeaseLostError(ClusterError):
-    """The lease was ours and is not any more."""
+    """The run has lost its Lease."""
 
 
 def read_queue(cluster: Cluster) -> list[Lease]:
-    """The places of the runs that wait, the first in the queue first."""
+    """Return the places of the runs that wait, in the order of the queue."""
     return in_order(map(lease_of, cluster.list(_QUEUE)[0]))
 
 
@@ -70,13 +70,19 @@ def acquire(
     *,
     owner: str = "",
 ) -> None:
-    """Take the lease for *holder*, or renew it.
+    """Take the Lease for *holder*, or renew it.
 
-    :param wait_s: for how long to wait, in the queue, for others.
-    :param owner: of the lock that does not keep *holder* out.
-    :param report: is called with what is waited for, whenever that changes.
-    :raises LeaseHeldError: when others have it, or stand before in the queue, all that time.
-    :raises ClusterError: when the cluster refuses, cannot be reached, or does not come back within *wait_s*.
+    Args:
+        cluster: The cluster.
+        holder: The run.
+        wait_s: How long to wait in the queue.
+        check_interrupted: Raises if the user asked the run to stop.
+        report: Called with what the run waits for, whenever that changes.
+        owner: The owner whose lock does not keep *holder* out.
+
+    Raises:
+        LeaseHeldError: If other runs have the Lease or are ahead in the queue for *wait_s*.
+        ClusterError: If the cluster refuses, cannot be reached, or does not answer again within *wait_s*.
     """
     until = time.monotonic() + wait_s
     attempt = _Attempt(cluster, holder, owner)
@@ -104,7 +110,7 @@ def acquire(
 
 
 class _Attempt:
-    """Looks at the lease and the queue, and takes the lease when it is the turn of *holder*."""
+    """Reads the Lease and the queue, and takes the Lease when no other run has it or is ahead."""
 
     def __init__(self, cluster: Cluster, holder: Holder, owner: str = "") -> None:
         self._cluster, self._holder, self._owner = cluster, holder, owner
@@ -117,7 +123,7 @@ class _Attempt:
         """Whether the cluster has answered once."""
 
     def succeeds(self) -> bool:
-        """Take the lease, if it is free and nobody stands before."""
+        """Take the Lease if it is free and no run is ahead; return whether the run has it."""
         while True:
             found = read_lease(self._cluster)
             self.looked = True
@@ -131,18 +137,18 @@ class _Attempt:
                 objects.write(self._cluster, manifest_of(NAME, self._holder, found), found)
             except ConflictError:
                 continue
-            # only who has the lease locks the cluster: a lock that is not there now does not come
+            # A lock is written only by a run that has the Lease, so no lock can appear after this.
             self._lock = self._lock_of_another()
             if self._lock:
                 release(self._cluster, self._holder)
             return self._lock is None
 
     def may_be_silent(self) -> bool:
-        """Whether all that stand in the way look expired: whether they are is seen in a moment."""
+        """Return whether all holders in the way look expired; the next reads show whether they are."""
         return self._lock is None and all(map(self._looks_silent, self._in_the_way()))
 
     def state(self) -> str:
-        """Who has the cluster, and who stands before in the queue."""
+        """Return who has the cluster, and which runs are ahead in the queue."""
         more = len(self._before) - 1
         queue = f"{self._before[0]}{f' and {more} more' if more else ''}" if self._before else ""
         having = [f"in use by {self._held}"] if self._held else []
@@ -152,7 +158,7 @@ class _Attempt:
         return f"{self._cluster.server} is {' and '.join(having)}{f'; in the queue before: {queue}' if queue else ''}"
 
     def advice(self) -> str:
-        """What to do when it is not to be waited for any more."""
+        """Return what the user can do when the wait is over."""
         owner = self._lock.holder.run if self._lock else ""
         theirs = f"say that the run belongs to {owner} (clusters_lock_owner: {owner}), " if owner else ""
         return (
@@ -161,7 +167,7 @@ class _Attempt:
         )
 
     def queue(self) -> None:
-        """Stand in the queue, and renew the place there."""
+        """Take a place in the queue, or renew it."""
         now = time.monotonic()
         if self._queued_at is not None and now - self._queued_at < RENEWED_EVERY_S:
             return
@@ -174,7 +180,7 @@ class _Attempt:
             self._queued_at = now
 
     def leave_queue(self) -> None:
-        """Give the place in the queue up; one that cannot be deleted expires."""
+        """Delete the place in the queue; a place that cannot be deleted expires."""
         if self._queued_at is not None:
             with suppress(ClusterError):
                 self._cluster.delete(self._own_place())
@@ -184,7 +190,7 @@ class _Attempt:
         return named(f"{NAME}-waiting-{digest}")
 
     def _living_before(self) -> list[Lease]:
-        """Who stands before; places of runs that are over are deleted."""
+        """Return the places ahead; places of ended runs are deleted."""
         before = []
         for each in read_queue(self._cluster):
             if each.holder.run == self._holder.run:
@@ -217,7 +223,7 @@ class _Attempt:
 
 
 class Silence:
-    """For how long a Lease was seen not to be renewed: another machine's clock may be wrong, its silence is not."""
+    """How long a Lease was not renewed, by the reader's clock, since the clock of the holder may be wrong."""
 
     def __init__(self) -> None:
         self._version, self._looked_at, self._silent_s = "", 0.0, 0.0
@@ -225,13 +231,15 @@ class Silence:
         """Whether the holder renewed it since the first look."""
 
     def ended(self, lease: Lease, elapsed_s: float, now: datetime.datetime, *, former_step: bool = False) -> bool:
-        """Whether the holder is over: it was silent for the duration of *lease*, or for less if that looks expired.
+        """Return whether the holder has ended: no renewal for the duration of *lease*, or less if it looks expired.
 
-        While the API server does not answer nobody can renew, so the time between two looks counts up to a limit.
+        While the API server is unavailable no holder can renew, so the time between two reads counts up to a limit.
 
-        :param elapsed_s: the time of this look, of a clock that nobody sets.
-        :param now: the time by the clock with which the holder's is compared.
-        :param former_step: whether the holder is a former step of the reader's workflow, which AWX has ended.
+        Args:
+            lease: The Lease as it was read now.
+            elapsed_s: The time of this read, by a monotonic clock.
+            now: The time by the clock that the holder's is compared with.
+            former_step: Whether the holder is a former step of the reader's workflow, which AWX has ended.
         """
         if lease.resource_version == self._version:
             self._silent_s += min(elapsed_s - self._looked_at, _LONGEST_LOOK_S)
@@ -250,10 +258,11 @@ def _longest_silence(lease: Lease, now: datetime.datetime, *, former_step: bool)
 
 
 def renew(cluster: Cluster, holder: Holder) -> None:
-    """Say that *holder* still works.
+    """Renew the Lease of *holder*.
 
-    :raises LeaseLostError: when the lease is another one's, or was deleted.
-    :raises ClusterError: when the cluster cannot be reached.
+    Raises:
+        LeaseLostError: If another run has the Lease, or it was deleted.
+        ClusterError: If the cluster cannot be reached.
     """
     found = read_lease(cluster)
     if found is None:
@@ -267,9 +276,10 @@ def renew(cluster: Cluster, holder: Holder) -> None:
 
 
 def release(cluster: Cluster, holder: Holder) -> None:
-    """Give the lease back, if *holder* still has it.
+    """Release the Lease if *holder* still has it.
 
-    :raises ClusterError: when the cluster cannot be reached.
+    Raises:
+        ClusterError: If the cluster cannot be reached.
     """
     found = read_lease(cluster)
     if found is None or found.holder.run != holder.run:

@@ -1,7 +1,7 @@
-"""A cluster locked for its owner, beside the Lease of runs: only runs that belong to the owner get that Lease.
+"""A lock of a cluster: while it lasts, only runs that belong to its owner get the Lease of runs.
 
-Who locks has the Lease of runs while it writes the lock, and a run looks for a lock once it has the Lease: of the two,
-one sees the other. The owner alone may extend a lock, as long as it has not expired.
+A lock is written by a process that has the Lease of runs, and a run looks for a lock after it has the Lease, so that
+one of them always sees the other. Only the owner may extend a lock, until it expires.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LockRequest:
 
     @property
     def holder(self) -> Holder:
-        """What the lock says: a person has no process that is seen to be gone."""
+        """Return the holder that the lock names; it has no machine and directory, since a user has no process."""
         return Holder(self.owner, self.what, self.run.user, self.run.host, "", "")
 
 
@@ -56,12 +56,19 @@ def lock(
     *,
     has_lease: bool = False,
 ) -> Lease:
-    """Lock the cluster, or extend the lock of the same owner: it lasts from now on.
+    """Lock the cluster from now on, or extend the lock of the same owner.
 
-    :param wait_s: for how long to wait, in the queue, for others.
-    :param has_lease: whether this run has the Lease of runs, and goes on with it.
-    :raises LeaseHeldError: when others have it, or stand before in the queue, all that time.
-    :raises ClusterError: when the cluster refuses, cannot be reached, or does not come back within *wait_s*.
+    Args:
+        cluster: The cluster.
+        request: The lock.
+        wait_s: How long to wait in the queue.
+        check_interrupted: Raises if the user asked the run to stop.
+        report: Called with what the run waits for, whenever that changes.
+        has_lease: Whether this run has the Lease of runs, and keeps it.
+
+    Raises:
+        LeaseHeldError: If other runs have the Lease or are ahead in the queue for *wait_s*.
+        ClusterError: If the cluster refuses, cannot be reached, or does not answer again within *wait_s*.
     """
     while True:
         locked = _extended(cluster, request)
@@ -78,10 +85,11 @@ def lock(
 
 
 def unlock(cluster: Cluster, owner: str) -> bool:
-    """End the lock of *owner*; False when there is none.
+    """Release the lock of *owner*; return False if the cluster is not locked.
 
-    :raises LeaseHeldError: when it is another one's.
-    :raises ClusterError: when the cluster refuses or cannot be reached.
+    Raises:
+        LeaseHeldError: If the lock is another owner's.
+        ClusterError: If the cluster refuses or cannot be reached.
     """
     while True:
         found = read_lease(cluster, LOCK_NAME)
@@ -98,7 +106,7 @@ def unlock(cluster: Cluster, owner: str) -> bool:
 
 
 def _extended(cluster: Cluster, request: LockRequest) -> Lease | None:
-    """The lock, if it was the owner's and its end had not come when it was written."""
+    """Extend the lock; return None if it is not the owner's, or expired before it was written."""
     former = read_lock(cluster)
     if former is None or former.holder.run != request.owner:
         return None
@@ -114,7 +122,7 @@ def _extended(cluster: Cluster, request: LockRequest) -> Lease | None:
 
 
 def _locked(cluster: Cluster, request: LockRequest) -> Lease | None:
-    """The lock, written by who has the Lease of runs; None when it lost that Lease meanwhile."""
+    """Write the lock as the holder of the Lease of runs; return None if that Lease was lost meanwhile."""
     try:
         written = _write(cluster, request, read_lease(cluster, LOCK_NAME))
     except ConflictError:

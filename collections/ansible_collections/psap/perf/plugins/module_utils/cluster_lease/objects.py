@@ -1,7 +1,7 @@
-"""A Lease of ``coordination.k8s.io`` that says who has a cluster: a run, a run that waits for it, or who locked it.
+"""The Leases of ``coordination.k8s.io`` of a cluster: of the run that has it, of a run that waits, and of a lock.
 
-A run's Lease is renewed by the clock of its holder, as leader election does. Nobody renews a lock: its owner said how
-long it lasts, and the clock of the API server decides, so that no machine whose clock is wrong takes it early.
+A run's Lease is renewed by the clock of its holder, as leader election does. A lock is not renewed: it has a fixed
+duration by the clock of the API server, so that no machine with a wrong clock takes the cluster early.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ _WHO = ("what", "user", "host", "machine", "directory", "workflow")
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who changes the cluster.
+    """The holder of a Lease.
 
-    :param run: id of the run, which identifies the holder: its processes share the lease.
-    :param what: the flow, or the command.
-    :param machine: identifies the booted machine, which a host name does not.
-    :param directory: of the run, on that machine.
-    :param workflow: address of the workflow job of AWX that the run is a step of; empty for any other run.
+    Args:
+        run: ID of the run; its processes share the Lease. For a lock, the owner.
+        what: The flow, the command, or the purpose of the lock.
+        user: The user.
+        host: The host name of the machine.
+        machine: The boot ID of the machine, which is unique, unlike its host name.
+        directory: The run directory on that machine.
+        workflow: Address of the AWX workflow job that the run is a step of; empty for other runs.
     """
 
     run: str
@@ -51,28 +54,35 @@ class Holder:
 
     @classmethod
     def here(cls, run: str, what: str, directory: Path, workflow: str = "") -> Holder:
-        """A run of this machine."""
+        """Return the holder for a run on this machine."""
         machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return cls(run, what, user(), socket.gethostname(), machine, str(directory), workflow)
 
     def is_gone(self, here: Holder) -> bool:
-        """Whether its run is seen, from *here*, to have no process any more; False where that cannot be seen."""
+        """Return whether its run has ended; False if it is on another machine than *here*."""
         if self.machine != here.machine or not (Path(self.directory) / LOCK_FILE).is_file():
             return False
         return not is_held(Path(self.directory))
 
     def precedes(self, here: Holder) -> bool:
-        """Whether its run and that of *here* are steps of one workflow, which AWX starts one after the other."""
+        """Return whether it is a former step of the AWX workflow of *here*."""
         return bool(self.workflow) and self.workflow == here.workflow and self.run != here.run
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What the cluster says about it, or about the place of a run in the queue.
+    """A Lease as the cluster has it, or the place of a run in the queue.
 
-    :param created: when the API server got it, to the second, by the clock of the API server.
-    :param since: when the holder took it.
-    :param renewed: when the holder last wrote it, by the clock of the holder.
+    Args:
+        name: Its name.
+        uid: Its ID.
+        created: When it was created, to the second, by the clock of the API server.
+        holder: The holder.
+        since: When the holder took it.
+        renewed: When the holder last wrote it, by the clock of the holder.
+        duration_s: How long it lasts without a renewal.
+        transitions: How often the holder changed.
+        resource_version: Its version, for writes.
     """
 
     name: str
@@ -86,17 +96,17 @@ class Lease:
     resource_version: str
 
     def expired(self, now: datetime.datetime) -> bool:
-        """Whether it has not been renewed for its duration."""
+        """Return whether it was not renewed for its duration."""
         return now > self.end
 
     @property
     def end(self) -> datetime.datetime:
-        """Until when it is the holder's, if it is not renewed."""
+        """Return when it expires without a renewal."""
         return parse_utc(self.renewed) + datetime.timedelta(seconds=self.duration_s)
 
     @property
     def place(self) -> tuple[str, str]:
-        """What sorts a queue: within a second all of its readers agree on the same order."""
+        """Return the sort key of the queue, on which all readers agree even within a second."""
         return self.created, self.uid
 
     def __str__(self) -> str:
@@ -109,25 +119,25 @@ class Lease:
 
 
 def named(name: str) -> Query:
-    """What asks for one of them."""
+    """Return the query for the Lease *name*."""
     return Query(API_VERSION, KIND, namespace=NAMESPACE, name=name)
 
 
 def read_lease(cluster: Cluster, name: str = NAME) -> Lease | None:
-    """The one of this name, or None when there is none."""
+    """Return the Lease *name*, or None if it is missing."""
     found = cluster.get(named(name))
     return None if found is None else lease_of(found)
 
 
 def read_lock(cluster: Cluster) -> Lease | None:
-    """The lock, or None when there is none, or one that has expired by the clock of the API server."""
-    # of a list there is always an answer, and with it the time
+    """Return the lock, or None if it is missing or has expired by the clock of the API server."""
+    # a list always has a response, and with it the time of the API server
     found = next(map(lease_of, cluster.list(named(LOCK_NAME))[0]), None)
     return None if found is None or found.expired(cluster.now()) else found
 
 
 def lease_of(document: Manifest) -> Lease:
-    """The lease that *document* describes."""
+    """Return the Lease that *document* describes."""
     spec, metadata = document["spec"], document["metadata"]
     said = metadata.get("annotations") or {}
     run = str(spec.get("holderIdentity") or "")
@@ -146,7 +156,7 @@ def lease_of(document: Manifest) -> Lease:
 
 
 def in_order(places: Iterable[Lease]) -> list[Lease]:
-    """Places in a queue, the first one first."""
+    """Return *places* in the order of the queue."""
     return sorted(places, key=lambda each: each.place)
 
 
@@ -159,10 +169,15 @@ def manifest_of(
     duration_s: int | None = None,
     now: datetime.datetime | None = None,
 ) -> Manifest:
-    """The Lease that *holder* writes in place of *former*.
+    """Return the manifest of the Lease that *holder* writes.
 
-    :param duration_s: for how long, if not for as long as one that is renewed.
-    :param now: by whose clock it is renewed; by ours if it is left out.
+    Args:
+        name: Its name.
+        holder: The holder.
+        former: The Lease that it replaces.
+        labels: More labels.
+        duration_s: How long it lasts; None for the duration of a Lease that is renewed.
+        now: The time of the renewal; None for the time of this machine.
     """
     ours = former is not None and former.holder.run == holder.run
     renewed = _micro(now or clock())
@@ -184,9 +199,10 @@ def manifest_of(
 
 
 def write(cluster: Cluster, manifest: Manifest, former: Lease | None) -> Lease:
-    """Create it, or replace it as it was read; what the server has then.
+    """Create the Lease, or replace *former*, and return it as the server has it.
 
-    :raises ConflictError: when another one was faster.
+    Raises:
+        ConflictError: If it was changed since *former* was read.
     """
     if former is None:
         return lease_of(cluster.create(manifest))
@@ -195,24 +211,24 @@ def write(cluster: Cluster, manifest: Manifest, former: Lease | None) -> Lease:
 
 
 def user() -> str:
-    """Who we are on this machine."""
+    """Return the name of the user on this machine."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        # a container's user need not have a name
+        # the user of a container may have no name
         return str(os.getuid())
 
 
 def clock() -> datetime.datetime:
-    """The time of this machine."""
+    """Return the time of this machine."""
     return datetime.datetime.now(datetime.UTC)
 
 
 def _to_seconds(moment: str | None) -> str:
-    """A ``MicroTime`` as people read it; one that is not there is long ago."""
+    """Return a ``MicroTime`` to the second; a missing one is 1970."""
     return re.sub(r"\.\d+", "", moment or "1970-01-01T00:00:00Z")
 
 
 def _micro(moment: datetime.datetime) -> str:
-    """A ``MicroTime`` of Kubernetes."""
+    """Return *moment* as a ``MicroTime`` of Kubernetes."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
