@@ -30,7 +30,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
     read_lock,
 )
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
-from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Who
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Requester
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.conftest import PROJECT, Lab, perflab
@@ -168,7 +168,7 @@ def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
         # without a disk of its own the test would fill the one that all others use
         pytest.skip("only root may mount a disk")
-    file_lock, ada, bob = FileLock(tmp_path / "lock"), *(Who(name, name, "", "", "") for name in ("ada", "bob"))
+    file_lock, ada, bob = FileLock(tmp_path / "lock"), *(Requester(name, name, "", "", "") for name in ("ada", "bob"))
     try:
         file_lock.take(ada, 600)
         file_lock.take(bob, 600, stays=True)

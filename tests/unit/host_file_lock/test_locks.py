@@ -21,16 +21,16 @@ from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments i
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import (
     LockHeldError,
     LockLostError,
+    Requester,
     State,
-    Who,
 )
 
 PROJECT = Path(__file__).parents[3]
 START = Moment(1_800_000_000.0, "boot", 1000.0)
 
 
-def who(owner: str, run: str = "") -> Who:
-    return Who(owner, run or f"run-of-{owner}", "test", "ada", "bastion")
+def who(owner: str, run: str = "") -> Requester:
+    return Requester(owner, run or f"run-of-{owner}", "test", "ada", "bastion")
 
 
 def after(seconds: float, step: float = 0.0) -> Moment:
@@ -146,7 +146,7 @@ def test_only_the_owner_releases_and_any_user_can_break(lock: FileLock) -> None:
     lock.take(who("ada"), 60)
     with pytest.raises(LockHeldError, match="is locked for ada"):
         lock.release("bob")
-    before = lock.take_away().holder
+    before = lock.break_lock().holder
     assert before and before.who.owner == "ada"
     assert lock.read() == State()
     with pytest.raises(LockLostError, match="is free"):
@@ -230,7 +230,7 @@ lock = file_lock.FileLock(Path(sys.argv[2], "lock"))
 def note(what, at):
     os.write(log, f"{at} {owner} {what}\\n".encode())
 for _round in range(10_000):
-    found, ours = lock.take(state.Who(owner, str(os.getpid()), "", "", ""), 0.6, 5.0)
+    found, ours = lock.take(state.Requester(owner, str(os.getpid()), "", "", ""), 0.6, 5.0)
     if not ours:
         continue
     note("has", found.holder.renewed.boot)

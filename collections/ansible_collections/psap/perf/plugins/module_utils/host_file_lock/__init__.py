@@ -1,1 +1,1 @@
-"""Locks in a folder of a host. They run on that host, so they import no more than the errors of ``base``."""
+"""Locks in a folder of a host. This code runs on that host, so it imports only the errors of ``base``."""

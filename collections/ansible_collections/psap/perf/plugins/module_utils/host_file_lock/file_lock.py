@@ -1,7 +1,7 @@
 """A lock in a folder of a host, for machines without Kubernetes: ``state.json``, read and replaced under ``flock(2)``.
 
-The state is written whole, synced and renamed, so that a process that is killed, a host that loses its power and a disk
-that is full leave the former one. Nobody has the flock for longer than that takes.
+The state is written completely, synced and renamed, so that a killed process, a power failure or a full disk leaves the
+former state. No process holds the flock longer than that takes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments i
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import (
     LockHeldError,
     LockLostError,
+    Requester,
     State,
-    Who,
 )
 
 _STATE, _NEW, _GUARD = "state.json", "state.json.new", "flock"
@@ -30,25 +30,32 @@ _GUARDED_WITHIN_S = 10.0
 
 
 class FileLock:
-    """The lock of *folder*, which may not be there yet.
+    """The lock of *folder*, which is created if it is missing.
 
-    :raises PerfError: from every call, when the folder cannot be read or written.
+    Each method raises a PerfError if the folder cannot be read or written.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], Moment] = Moment.now) -> None:
         self._folder, self._clock = folder, clock
 
     def read(self) -> State:
-        """Who has it and who waits, now."""
+        """Return the holder and the queue."""
         with self._guarded():
             return self._read().at(self._clock())
 
-    def take(self, who: Who, duration_s: float, wait_s: float = 0.0, *, stays: bool = False) -> tuple[State, bool]:
-        """Lock it for *who*, or extend the lock of the same owner; the state, and whether it is theirs.
+    def take(
+        self, who: Requester, duration_s: float, wait_s: float = 0.0, *, stays: bool = False
+    ) -> tuple[State, bool]:
+        """Take the lock for *who*, or extend the lock of the same owner.
 
-        :param duration_s: for how long, from now on.
-        :param wait_s: for how long to wait, in the queue, for others.
-        :param stays: whether *who* asks again within a minute: the place in the queue is not given up.
+        Args:
+            who: The requester.
+            duration_s: How long the lock lasts from now on.
+            wait_s: How long to wait in the queue.
+            stays: Whether to keep the place in the queue, since *who* calls again within a minute.
+
+        Returns:
+            The state, and whether the owner has the lock.
         """
         begun, until = self._clock(), time.monotonic() + wait_s
         while True:
@@ -68,9 +75,10 @@ class FileLock:
             time.sleep(_LOOK_EVERY_S)
 
     def renew(self, owner: str) -> State:
-        """Say that *owner* still has it, for as long again.
+        """Extend the lock of *owner* by its duration.
 
-        :raises LockLostError: when another owner has it, or nobody.
+        Raises:
+            LockLostError: If *owner* does not have the lock.
         """
         with self._guarded():
             now = self._clock()
@@ -82,9 +90,10 @@ class FileLock:
             return renewed
 
     def release(self, owner: str) -> bool:
-        """End the lock of *owner*; False when there is none.
+        """Release the lock of *owner*; return False if the host is not locked.
 
-        :raises LockHeldError: when another owner has it.
+        Raises:
+            LockHeldError: If another owner has the lock.
         """
         with self._guarded():
             state = self._read().at(self._clock())
@@ -95,8 +104,8 @@ class FileLock:
             self._end(state)
             return True
 
-    def leave(self, who: Who) -> None:
-        """Give the place in the queue up, and the lock, should *who* have got it meanwhile."""
+    def leave(self, who: Requester) -> None:
+        """Leave the queue, and release the lock if *who* took it meanwhile."""
         with self._guarded():
             state = self._read().at(self._clock()).left(who)
             if state.holder and state.holder.who.run == who.run:
@@ -104,8 +113,8 @@ class FileLock:
             else:
                 self._write(state)
 
-    def take_away(self) -> State:
-        """End the lock, whoever has it; the state before."""
+    def break_lock(self) -> State:
+        """Release the lock of any owner; return the former state."""
         with self._guarded():
             state = self._read().at(self._clock())
             if state.holder:
@@ -113,7 +122,7 @@ class FileLock:
             return state
 
     def _end(self, state: State) -> None:
-        """Have no holder any more, on a disk that is full too: who waits finds the place gone and queues again."""
+        """Remove the holder. On a full disk, remove the state; runs that wait queue again."""
         try:
             self._write(State(None, state.waiting))
         except _FullError:
@@ -121,7 +130,7 @@ class FileLock:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Nobody else reads or writes the state."""
+        """Hold the flock, so that no other process reads or writes the state."""
         with self._reported():
             self._folder.mkdir(parents=True, exist_ok=True)
             guard = self._open(_GUARD, os.O_RDWR)
@@ -143,7 +152,7 @@ class FileLock:
             os.close(guard)
 
     def _open(self, name: str, flags: int) -> int:
-        """Open a file that those may write who may write the folder."""
+        """Open a file with the write permissions of the folder."""
         mode = self._folder.stat().st_mode & 0o666
         path = self._folder / name
         flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -167,7 +176,8 @@ class FileLock:
             return State.from_document(document)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"{path} is not the state of a lock ({error}); see who wrote it, and remove it if nobody has the host"
+                f"{path} is not the state of a lock ({error}); find out who wrote it, and remove it if no owner uses "
+                "the host"
             ) from error
 
     def _write(self, state: State) -> None:
@@ -204,4 +214,4 @@ class FileLock:
 
 
 class _FullError(PerfError):
-    """There is no space for a file."""
+    """The disk is full."""

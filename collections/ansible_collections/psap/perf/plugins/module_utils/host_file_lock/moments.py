@@ -1,4 +1,4 @@
-"""A point in time by the clock of a host, which somebody may set while a lock is held."""
+"""A point in time by the clock of a host, which may be set while a lock is held."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Moment:
-    """By the clock on the wall, in seconds since 1970, and by that of the boot *boot_id*, which nobody sets."""
+    """A point in time: *wall* in seconds since 1970, and *boot* in seconds of the boot *boot_id*."""
 
     wall: float
     boot_id: str
@@ -19,21 +19,21 @@ class Moment:
 
     @classmethod
     def now(cls) -> Moment:
-        """The present one of this host."""
+        """Return the present moment of this host."""
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return cls(time.time(), boot_id, time.clock_gettime(time.CLOCK_BOOTTIME))
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Moment:
-        """From what :func:`dataclasses.asdict` made."""
+        """Return the moment that `dataclasses.asdict` made *document* of."""
         return cls(float(document["wall"]), str(document["boot_id"]), float(document["boot"]))
 
     def of_boot(self, now: Moment) -> Moment:
-        """The same by the clock of the boot of *now*; a moment that looks later than *now* becomes *now*."""
+        """Return the moment by the clock of the boot of *now*, at most *now*."""
         if self.boot_id == now.boot_id:
             return self
         return Moment(self.wall, now.boot_id, now.boot - max(0.0, now.wall - self.wall))
 
     def text(self) -> str:
-        """The clock on the wall, in UTC, to the second."""
+        """Return the wall clock time in UTC, to the second."""
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.wall))

@@ -1,4 +1,4 @@
-"""Who has a lock and who waits for it: what a state becomes, without files and without waiting."""
+"""The state of a lock: its holder and its queue, and their changes, without files and without waiting."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ class LockHeldError(ClusterError):
 
 
 class LockLostError(ClusterError):
-    """The lock was ours and is not any more."""
+    """The owner has lost the lock."""
 
 
 @dataclass(frozen=True)
-class Who:
-    """Who wants a lock.
+class Requester:
+    """The requester of a lock.
 
-    :param owner: whose it is; all that ask for the same owner share it.
-    :param run: identifies the one that asks, and its place in the queue.
-    :param what: what for.
+    Args:
+        owner: The owner; all requesters of one owner share the lock.
+        run: Identifies the requester, and its place in the queue.
+        what: The purpose.
+        user: The user.
+        host: The machine of the requester.
     """
 
     owner: str
@@ -42,28 +45,30 @@ class Who:
 class Entry:
     """The holder, or a place in the queue.
 
-    :param since: when it was taken.
-    :param renewed: when it was last renewed.
-    :param duration_s: for how long it lasts from then on.
+    Args:
+        who: The requester.
+        since: When it was taken.
+        renewed: When it was last renewed.
+        duration_s: How long it lasts after that.
     """
 
-    who: Who
+    who: Requester
     since: Moment
     renewed: Moment
     duration_s: float
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Entry:
-        """From what :func:`dataclasses.asdict` made."""
+        """Return the entry that `dataclasses.asdict` made *document* of."""
         since, renewed = (Moment.from_document(document[key]) for key in ("since", "renewed"))
-        return cls(Who(**document["who"]), since, renewed, float(document["duration_s"]))
+        return cls(Requester(**document["who"]), since, renewed, float(document["duration_s"]))
 
     def at(self, now: Moment) -> Entry:
-        """The same in the boot of *now*."""
+        """Return the entry by the clock of the boot of *now*."""
         return replace(self, since=self.since.of_boot(now), renewed=self.renewed.of_boot(now))
 
     def expired(self, now: Moment) -> bool:
-        """Whether it was not renewed for its duration; *now* and it are of one boot."""
+        """Return whether it was not renewed for its duration; *now* is of the same boot."""
         return now.boot > self.renewed.boot + self.duration_s
 
     def __str__(self) -> str:
@@ -75,56 +80,56 @@ class Entry:
 
 @dataclass(frozen=True)
 class State:
-    """The holder, and who waits, the first one first."""
+    """The holder, and the queue in its order."""
 
     holder: Entry | None = None
     waiting: tuple[Entry, ...] = ()
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> State:
-        """From what :meth:`document` made."""
+        """Return the state that `document` returned."""
         holder = document["holder"]
         return cls(
             Entry.from_document(holder) if holder else None, tuple(map(Entry.from_document, document["waiting"]))
         )
 
     def document(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the state as JSON values."""
         return {"version": 1, **asdict(self)}
 
     def at(self, now: Moment) -> State:
-        """Without all that has expired.
+        """Return the state without expired entries.
 
-        After a restart of the host the clock on the wall decides once, and from then on that of the boot, so that a
-        clock that was ahead keeps nobody out for longer than the duration.
+        After a restart of the host the wall clock decides once, then the clock of the boot, so that a wall clock that
+        was ahead does not extend a lock by more than its duration.
         """
         holder = self.holder.at(now) if self.holder else None
         waiting = (each.at(now) for each in self.waiting)
         living = sorted((each for each in waiting if not each.expired(now)), key=lambda each: each.since.boot)
         return State(None if holder is None or holder.expired(now) else holder, tuple(living))
 
-    def in_the_way(self, who: Who) -> tuple[Entry, ...]:
-        """Whom *who* has to wait for: the holder of another owner, and who stands before in the queue."""
+    def in_the_way(self, who: Requester) -> tuple[Entry, ...]:
+        """Return what *who* waits for: the holder of another owner, and the entries ahead in the queue."""
         if self.holder and self.holder.who.owner == who.owner:
             return ()
         place = next((number for number, each in enumerate(self.waiting) if each.who.run == who.run), None)
         return (*([self.holder] if self.holder else ()), *self.waiting[:place])
 
-    def told(self, who: Who) -> str:
-        """Who has it, and who stands before *who*."""
+    def told(self, who: Requester) -> str:
+        """Return who has the lock, and who is ahead of *who* in the queue."""
         holder, before = self.holder, self.in_the_way(who)[1 if self.holder else 0 :]
         queue = f"{before[0].who.owner}{f' and {len(before) - 1} more' if len(before) > 1 else ''}" if before else ""
         if holder is None:
             return f"is free, but for {queue} in the queue" if queue else "is free"
         return f"is locked for {holder}{f'; in the queue before: {queue}' if queue else ''}"
 
-    def taken(self, who: Who, duration_s: float, now: Moment) -> State:
+    def taken(self, who: Requester, duration_s: float, now: Moment) -> State:
         """*who* has it, from *now* on, or has it for longer."""
         ours = self.holder if self.holder and self.holder.who.owner == who.owner else None
         held = Entry(who, ours.since if ours else now, now, duration_s)
         return replace(self.left(who), holder=held)
 
-    def queued(self, who: Who, since: Moment, now: Moment) -> State:
+    def queued(self, who: Requester, since: Moment, now: Moment) -> State:
         """*who* stands in the queue since then, and renews the place *now* if it is time."""
         found = next((each for each in self.waiting if each.who.run == who.run), None)
         if found and now.boot - found.renewed.boot < RENEWED_EVERY_S:
@@ -133,6 +138,6 @@ class State:
         place = replace(found, renewed=now) if found else Entry(who, since, now, PLACE_S)
         return replace(self, waiting=tuple(sorted([*others, place], key=lambda each: each.since.boot)))
 
-    def left(self, who: Who) -> State:
+    def left(self, who: Requester) -> State:
         """*who* stands in the queue no longer."""
         return replace(self, waiting=tuple(each for each in self.waiting if each.who.run != who.run))

@@ -75,11 +75,11 @@ locked:
   type: bool
   returned: success
 told:
-  description: Who has the lock, and who stands before in the queue.
+  description: Who has the lock, and who is ahead in the queue.
   type: str
   returned: success
 lock:
-  description: The holder and who waits, or before it was broken.
+  description: The holder and the queue; for V(broken), the former ones.
   type: dict
   returned: success
 """
@@ -89,13 +89,13 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
-from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import State, Who
+from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Requester, State
 
 _NOBODY = {"owner": "", "run": "", "what": "", "user": "", "host": ""}
 
 
 def main() -> None:
-    """Do it, and say what is then."""
+    """Run the module."""
     spec = {
         "folder": {"type": "path", "required": True},
         "state": {
@@ -116,7 +116,7 @@ def main() -> None:
     }
     needing = [("state", state, ("who",)) for state in ("present", "renewed", "absent", "left")]
     module = AnsibleModule(argument_spec=spec, required_if=needing, supports_check_mode=True)
-    who = Who(**(module.params["who"] or _NOBODY))
+    who = Requester(**(module.params["who"] or _NOBODY))
     try:
         lock = FileLock(Path(module.params["folder"]))
         state, changed = _looked(lock, who, module) if module.check_mode else _done(lock, who, module)
@@ -126,7 +126,7 @@ def main() -> None:
     module.exit_json(changed=changed, locked=locked, told=state.told(who), lock=state.document())
 
 
-def _done(lock: FileLock, who: Who, module: AnsibleModule) -> tuple[State, bool]:
+def _done(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
     wanted, duration_s = module.params["state"], module.params["duration_s"]
     if wanted == "present":
         return lock.take(who, duration_s, module.params["wait_s"], stays=module.params["stays"])
@@ -139,13 +139,13 @@ def _done(lock: FileLock, who: Who, module: AnsibleModule) -> tuple[State, bool]
         lock.leave(who)
         return lock.read(), True
     if wanted == "broken":
-        before = lock.take_away()
+        before = lock.break_lock()
         return before, before.holder is not None
     return lock.read(), False
 
 
-def _looked(lock: FileLock, who: Who, module: AnsibleModule) -> tuple[State, bool]:
-    """What is there, and whether that would change."""
+def _looked(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
+    """Return the state, and whether it would change."""
     state, wanted = lock.read(), module.params["state"]
     ours = state.holder is not None and state.holder.who.owner == who.owner
     changes = {
