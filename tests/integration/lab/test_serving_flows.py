@@ -268,7 +268,7 @@ def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve:
     kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
     said, _ = running.communicate()
     assert running.returncode == 3, said
-    told = "there is no InferenceService psap-perf-kserve/phi-2"
+    told = "InferenceService psap-perf-kserve/phi-2 does not exist"
     assert told in said
     check_told(tmp_path, told, "503, message='Service Unavailable'")
     for plural in (SERVICE, RUNTIME):

@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
-import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD, counted, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD, Guidellm, counted, invocation
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llmd_run_guidellm_benchmark"
-PREFIX = "llmd_run_guidellm_benchmark_"
 REAL = Path(__file__).parents[2] / "data/foreign/load_tests/guidellm-0.8.1.json"
 
 
-def arguments(**given: Any) -> dict[str, Any]:
-    defaults = yaml.safe_load((_ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
-    named = {name.removeprefix(PREFIX): value for name, value in defaults.items()}
-    return {**named, "endpoint_url": "http://a.example.com", "namespace": "a", "version": "v0.6.0", **given}
+def arguments(**given: Any) -> Guidellm:
+    defaults = {option.short_name: option.default for option in read_command(_ROLE, _ROLE).arguments}
+    own = {"endpoint_url": "http://a.example.com", "namespace": "a", "version": "v0.6.0"}
+    return convert({**defaults, **own, **given}, Guidellm)
 
 
 def told(rates: list[float], **given: Any) -> str:

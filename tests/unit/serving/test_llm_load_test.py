@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import configuration, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import LlmLoadTest, configuration, counted
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_load_test_run"
-PREFIX = "llm_load_test_run_"
 
 
-def arguments(**given: Any) -> dict[str, Any]:
-    defaults = yaml.safe_load((_ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
-    named = {name.removeprefix(PREFIX): value for name, value in defaults.items()}
-    return {**named, "host": "a.example.com", "port": 8443, "duration": 60, **given}
+def arguments(**given: Any) -> LlmLoadTest:
+    defaults = {option.short_name: option.default for option in read_command(_ROLE, _ROLE).arguments}
+    return convert({**defaults, "host": "a.example.com", "port": 8443, "duration": 60, **given}, LlmLoadTest)
 
 
 def test_openai_plugin_gets_a_url() -> None:

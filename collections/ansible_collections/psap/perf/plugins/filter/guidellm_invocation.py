@@ -8,14 +8,14 @@ name: guidellm_invocation
 short_description: Compute how a Job runs guidellm
 version_added: 0.1.0
 description:
-  - Says the arguments of the command to the program as its version wants them, and refuses those that cannot be.
+  - Returns the arguments of the program, by its version, and refuses arguments of the command that contradict each
+    other.
 author: The psap.perf developers (@openshift-psap)
 positional: rates
 options:
   _input:
     description:
-      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role) that describe the load and what is
-        served, by their names without the role's.
+      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role), by their names without the role's.
     type: dict
     required: true
   rates:
@@ -52,7 +52,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import invocation
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import Guidellm, invocation
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -60,9 +61,10 @@ class FilterModule:
     """Compute how a Job runs guidellm."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"guidellm_invocation": documented(DOCUMENTATION, _compute)}
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
-    return asdict(invocation(args[INPUT], args["rates"], args["output"], args["data_folder"]))
+    load = convert(args[INPUT], Guidellm)
+    return asdict(invocation(load, args["rates"], args["output"], args["data_folder"]))

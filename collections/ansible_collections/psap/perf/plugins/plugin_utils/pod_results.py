@@ -16,13 +16,14 @@ _CONTAINER = "results"
 def fetch_results(context: VerbContext, namespace: str, selector: str, path: str, stream: BinaryIO) -> None:
     """Write the file *path* of the pod, in its container `results`, to *stream*.
 
-    :raises ClusterError: when there is no pod or no file, or the connection is cut off.
+    Raises:
+        ClusterError: If the pod or the file does not exist, or the connection breaks.
     """
     cluster = context.cluster()
     query = Query("v1", "Pod", namespace, label_selector=selector)
     pods, _version = cluster.list(query)
     if not pods:
-        raise ClusterError(f"there are no {query}: the pod with the results has been deleted")
+        raise ClusterError(f"no {query}: the pod with the results was deleted")
     where = (namespace, pods[0]["metadata"]["name"], _CONTAINER)
 
     def run_there(argv: list[str], output: BinaryIO) -> Executed:

@@ -1,6 +1,8 @@
-"""What verbs that serve models have in common."""
+"""The served model that a verb's arguments are about."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
@@ -11,31 +13,44 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods impor
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
 
 
-def ready_pod(cluster: Cluster, kind: str, namespace: str, name: str) -> str:
-    """The name of a pod that answers requests to the model.
+@dataclass(frozen=True, slots=True)
+class ModelArguments:
+    """Arguments that name a served model."""
 
-    :raises ClusterError: when none is Ready.
+    kind: str
+    name: str
+    namespace: str
+    protocol: str
+
+
+def ready_pod(cluster: Cluster, model: ModelArguments) -> str:
+    """Return the name of a pod that answers requests to the model.
+
+    Raises:
+        ClusterError: If none is Ready.
     """
-    pods, _version = cluster.list(Query("v1", "Pod", namespace, label_selector=answering_pods(kind, name)))
+    selector = answering_pods(model.kind, model.name)
+    pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
     staying = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp"))
     ready = [str(pod["metadata"]["name"]) for pod in staying if pod_ready(pod).reached]
     if not ready:
-        raise ClusterError(f"no pod of {kind} {namespace}/{name} is Ready; it has {len(pods)}")
+        raise ClusterError(f"no pod of {model.kind} {model.namespace}/{model.name} is Ready; it has {len(pods)}")
     return min(ready)
 
 
-def find_model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest | None:
-    """The InferenceService or LLMInferenceService; None when there is none of that name, or the cluster serves none."""
-    query = Query(api_version_of(kind), kind, namespace, name)
+def find_model_service(cluster: Cluster, model: ModelArguments) -> Manifest | None:
+    """Return the InferenceService or LLMInferenceService; None if it, or its kind, does not exist."""
+    query = Query(api_version_of(model.kind), model.kind, model.namespace, model.name)
     return cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
 
 
-def model_service(cluster: Cluster, kind: str, namespace: str, name: str) -> Manifest:
-    """The InferenceService or LLMInferenceService.
+def model_service(cluster: Cluster, model: ModelArguments) -> Manifest:
+    """Return the InferenceService or LLMInferenceService.
 
-    :raises ClusterError: when there is none of that name.
+    Raises:
+        ClusterError: If it does not exist.
     """
-    found = find_model_service(cluster, kind, namespace, name)
+    found = find_model_service(cluster, model)
     if found is None:
-        raise ClusterError(f"there is no {kind} {namespace}/{name}")
+        raise ClusterError(f"{model.kind} {model.namespace}/{model.name} does not exist")
     return found

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import endpoint_of
 from ansible_collections.psap.perf.plugins.modules.serving.endpoint import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import model_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):
-    """Find where a served model is reached."""
+    """Find the address of a served model."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say of what."""
-        return f"would find where {context.args['kind']} {context.args['name']} is reached"
+        """Return of what it would find the address."""
+        args = context.arguments(ModelArguments)
+        return f"would find the address of {args.kind} {args.name}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look."""
-        args, cluster = context.args, context.cluster()
-        service = model_service(cluster, args["kind"], args["namespace"], args["name"])
-        found = endpoint_of(service, cluster.lab(), args["protocol"])
+        """Read the service."""
+        args, cluster = context.arguments(ModelArguments), context.cluster()
+        found = endpoint_of(model_service(cluster, args), cluster.lab(), args.protocol)
         parts = {"scheme": found.scheme, "host": found.host, "port": found.port, "path": found.path}
         return VerbResult(values={"url": found.url, **parts})

@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
 from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, counted
 from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    namespace: str
+    pod_selector: str
+    folder: str
+    complete: bool
 
 
 class ActionModule(PerfAction):
@@ -18,16 +28,16 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say from where."""
-        return f"would fetch the results from the pod {context.args['pod_selector']}"
+        """Return from which pod."""
+        return f"would fetch the results from the pod {context.arguments(Arguments).pod_selector}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Fetch, and look at what there is."""
-        args = context.args
-        results = context.directory / "artifacts" / args["folder"] / (WARM_UP if args["complete"] else OUTPUT)
+        """Fetch, and count the requests."""
+        args = context.arguments(Arguments)
+        results = context.directory / "artifacts" / args.folder / (WARM_UP if args.complete else OUTPUT)
         results.parent.mkdir(parents=True, exist_ok=True)
         with completing(results) as partial, partial.open("wb") as file:
-            fetch_results(context, args["namespace"], args["pod_selector"], IN_POD, file)
-        requests, failed = counted(results, args["complete"])
+            fetch_results(context, args.namespace, args.pod_selector, IN_POD, file)
+        requests, failed = counted(results, args.complete)
         warnings = (f"{failed} of {requests} calls failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)

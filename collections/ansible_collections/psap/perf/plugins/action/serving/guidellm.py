@@ -5,87 +5,96 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, write_json
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
     API_KEY,
     IN_POD,
     OUTPUT,
+    Guidellm,
     counted,
     invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 _CHUNK = 1 << 20
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments(Guidellm):
+    rates: tuple[float, ...]
+    folder: str
+    pod_selector: str
+
+
+class ActionModule(CommandAction):
     """Run guidellm, or fetch its results."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say against what."""
-        asked = context.args["arguments"]
-        rates = ", ".join(f"{rate:g}" for rate in context.args["rates"]) or "none"
-        return f"would load {asked['endpoint_url']}, type {asked['rate_type']}, rates: {rates}"
+        """Return the target and kind of the load."""
+        args = context.arguments(Arguments)
+        rates = ", ".join(f"{rate:g}" for rate in args.rates) or "none"
+        return f"would load {args.endpoint_url}, type {args.rate_type}, rates: {rates}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Run or fetch, and look at what there is."""
-        asked = plain(context.args["arguments"])
-        folder = context.directory / "artifacts" / context.args["folder"]
+        """Run or fetch, and count the requests."""
+        args = context.arguments(Arguments)
+        folder = context.directory / "artifacts" / args.folder
         results = folder / "results" / OUTPUT
         results.parent.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "guidellm.json", marker(asked, asked["served_version"], context.lab()))
-        if context.args["pod_selector"]:
-            _fetch(context, asked, results)
+        write_json(folder / "guidellm.json", marker(args, args.served_version, context.lab()))
+        if args.pod_selector:
+            _fetch(context, args, results)
         else:
-            _run_here(context, asked, folder, results)
+            _run_here(context, args, folder, results)
         requests, failed = counted(results)
         warnings = (f"{failed} of {requests} requests failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
 
 
-def _fetch(context: VerbContext, asked: dict[str, Any], results: Path) -> None:
-    selector = context.args["pod_selector"]
-    _keep(context, asked, results, lambda stream: fetch_results(context, asked["namespace"], selector, IN_POD, stream))
+def _fetch(context: VerbContext, args: Arguments, results: Path) -> None:
+    def fetch(stream: BinaryIO) -> None:
+        fetch_results(context, args.namespace, args.pod_selector, IN_POD, stream)
+
+    _keep(context, args, results, fetch)
 
 
-def _run_here(context: VerbContext, asked: dict[str, Any], folder: Path, results: Path) -> None:
-    timeout_s = seconds(asked["timeout"])
+def _run_here(context: VerbContext, args: Arguments, folder: Path, results: Path) -> None:
     written = results.with_name(f".{OUTPUT}")
-    data = Path(asked["data_file"] or ".").expanduser().absolute()
-    found = invocation(asked, context.args["rates"], str(written.absolute()), str(data.parent))
+    data = Path(args.data_file or ".").expanduser().absolute()
+    found = invocation(args, args.rates, str(written.absolute()), str(data.parent))
     environment = {}
-    if asked["api_key"]:
-        environment[found.key_variable] = found.key_value.replace(API_KEY, context.secret(asked["api_key"]))
-    if asked["hf_token"]:
-        environment["HF_TOKEN"] = context.secret(asked["hf_token"])
-    program = Program((str(Path(asked["program"]).expanduser()), *found.arguments), folder, environment)
+    if args.api_key:
+        environment[found.key_variable] = found.key_value.replace(API_KEY, context.secret(args.api_key))
+    if args.hf_token:
+        environment["HF_TOKEN"] = context.secret(args.hf_token)
+    program = Program((str(Path(args.program).expanduser()), *found.arguments), folder, environment)
     try:
-        with shown_wait(context.directory, "guidellm", timeout_s) as show:
-            run(program, folder / "run.log", timeout_s, context.check_interrupted, show)
+        with shown_wait(context.directory, "guidellm", args.timeout) as show:
+            run(program, folder / "run.log", args.timeout, context.check_interrupted, show)
     finally:
         if written.exists():
             with written.open("rb") as source:
-                _keep(context, asked, results, lambda stream: shutil.copyfileobj(source, stream, _CHUNK))
+                _keep(context, args, results, lambda stream: shutil.copyfileobj(source, stream, _CHUNK))
             written.unlink()
 
 
-def _keep(context: VerbContext, asked: dict[str, Any], results: Path, write: Callable[[BinaryIO], None]) -> None:
+def _keep(context: VerbContext, args: Arguments, results: Path, write: Callable[[BinaryIO], None]) -> None:
     """Keep the results that *write* writes, without the key that guidellm writes to them."""
-    secret = [context.secret(asked[name]) for name in ("api_key", "hf_token") if asked[name]]
+    secret = [context.secret(reference) for reference in (args.api_key, args.hf_token) if reference]
     with completing(results) as partial, partial.open("wb") as file:
         stream = Hiding(file, secret)
         write(cast("BinaryIO", stream))

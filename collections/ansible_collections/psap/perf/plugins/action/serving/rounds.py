@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import finished_rounds
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.rounds import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    cell: Cell
+    loads: Mapping[str, int]
 
 
 class ActionModule(PerfAction):
@@ -17,5 +27,6 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Count them."""
-        directory, cell = RunEnvironment.read().directory, context.args["cell"]["index"]
-        return VerbResult(values={"finished": finished_rounds(directory, cell, context.args["loads"])})
+        args = context.arguments(Arguments)
+        finished = finished_rounds(RunEnvironment.read().directory, args.cell.index, args.loads)
+        return VerbResult(values={"finished": finished})

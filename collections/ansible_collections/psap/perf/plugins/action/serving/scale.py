@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
+from dataclasses import asdict, dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_cell
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.scale import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
@@ -14,26 +17,45 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _FILE = "kserve_scale.json"
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is served, for the record."""
+
+    model: str
+    runtime: str
+    image: str
+    answers_checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    cell: Cell
+    users: int
+    models_per_user: int
+    start_interval: Seconds
+    asked: Served
+
+
 class ActionModule(PerfAction):
-    """Record what a scale test asks for."""
+    """Record the settings of a scale test of served models."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say of how many."""
-        return f"would write {_FILE} of {context.args['users']} users"
+        """Return of how many users."""
+        return f"would write {_FILE} of {context.arguments(Arguments).users} users"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Write the document."""
-        args, lab = context.args, context.lab()
-        directory = open_cell(RunEnvironment.read(), args["cell"]["index"])
+        args, lab = context.arguments(Arguments), context.lab()
+        directory = open_cell(RunEnvironment.read(), args.cell.index)
         document = {
             "schema": "psap.perf/kserve-scale/1",
-            **plain(args["asked"]),
-            "users": args["users"],
-            "models_per_user": args["models_per_user"],
-            "start_interval_s": seconds(args["start_interval"]),
+            **asdict(args.asked),
+            "users": args.users,
+            "models_per_user": args.models_per_user,
+            "start_interval_s": args.start_interval,
             "started": utc_now(),
             "lab": lab.document() if lab else None,
         }

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
@@ -13,9 +13,17 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching i
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(ModelArguments):
+    schedule_timeout: Seconds
+    timeout: Seconds
+    patience: Seconds
 
 
 class ActionModule(PerfAction):
@@ -25,15 +33,14 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be awaited."""
-        return f"would wait until {' and '.join(goal.described for goal in _goals(context.args))}"
+        """Return the goals of the wait."""
+        return f"would wait until {' and '.join(goal.described for goal in _goals(context.arguments(Arguments)))}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Wait for a node and for the model, one after the other, and watch its pods meanwhile."""
-        args = context.args
-        kind, name, namespace = args["kind"], args["name"], args["namespace"]
-        pods = Query("v1", "Pod", namespace, label_selector=answering_pods(kind, name))
-        events = Query("v1", "Event", namespace)
+        """Wait for a node, then for the model, and watch its pods meanwhile."""
+        args = context.arguments(Arguments)
+        pods = Query("v1", "Pod", args.namespace, label_selector=answering_pods(args.kind, args.name))
+        events = Query("v1", "Event", args.namespace)
         noticed = Noticed()
         try:
             with noticing(noticed, context.cluster(), pods, events):
@@ -46,7 +53,6 @@ class ActionModule(PerfAction):
         return VerbResult(values={"seen": {**noticed.seen(), "ready": ready}})
 
 
-def _goals(args: Any) -> tuple[Goal, Goal]:
-    model = Query(api_version_of(args["kind"]), args["kind"], args["namespace"], args["name"])
-    timeouts_s = seconds(args["schedule_timeout"]), seconds(args["timeout"])
-    return start_goals(model, timeouts_s, seconds(args["patience"]))
+def _goals(args: Arguments) -> tuple[Goal, Goal]:
+    model = Query(api_version_of(args.kind), args.kind, args.namespace, args.name)
+    return start_goals(model, (args.schedule_timeout, args.timeout), args.patience)

@@ -1,16 +1,17 @@
-"""The program guidellm: its command line, by its version, and whether its results are any."""
+"""The program guidellm: its command line, by its version, and the requests in its results."""
 
 from __future__ import annotations
 
 import mmap
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
 
 OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
@@ -43,33 +44,63 @@ class Invocation:
     deadline_s: int
 
 
-def deadline_s(*parts: str) -> int:
-    """After how many seconds Kubernetes ends a Job that nobody waits for any more, by the timeouts of its *parts*."""
+@dataclass(frozen=True, slots=True)
+class Guidellm(ServedArguments):
+    """The arguments of the command llmd_run_guidellm_benchmark that describe the load."""
+
+    endpoint_url: str
+    namespace: str
+    image: str
+    version: str
+    program: str
+    rate_type: str
+    max_seconds: int
+    max_requests: int
+    requests_per_rate: int
+    request_type: str
+    data: str
+    data_file: str
+    model: str
+    processor: str
+    guidellm_args: tuple[str, ...]
+    api_key: str
+    hf_token: str
+    start_timeout: Seconds
+    timeout: Seconds
+    served_version: str
+
+
+def deadline_s(*parts: object) -> int:
+    """Return the seconds after which Kubernetes ends a Job whose command was killed, by the timeouts of its *parts*."""
     return int(sum(map(seconds, parts)) + _BESIDE_S)
 
 
-def invocation(asked: Mapping[str, Any], rates: Sequence[float], output: str, data_folder: str) -> Invocation:
-    """How *asked*, the arguments of the command, is said to the program.
+def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder: str) -> Invocation:
+    """Return how the program is run.
 
-    :param rates: those of one run of the program; none where its kind of load takes none.
-    :param output: the file for its results.
-    :param data_folder: where the file of the data set is.
-    :raises UsageError: when the arguments cannot be.
+    Args:
+        load: The arguments of the command.
+        rates: The rates of one run of the program; none where its kind of load takes none.
+        output: The file for its results.
+        data_folder: The folder with the file of the data set.
+
+    Raises:
+        UsageError: If the arguments contradict each other, or one is out of its range.
     """
-    if asked["requests_per_rate"]:
-        asked = {**asked, "max_requests": _multiple(asked["requests_per_rate"], rates, "requests_per_rate")}
-    asked = {**asked, "data": _OF_RATE.sub(lambda found: str(_multiple(found[1] or 1, rates, "data")), asked["data"])}
-    _check(asked, rates)
-    found = _VERSION.match(asked["version"])
+    if load.requests_per_rate:
+        load = replace(load, max_requests=_multiple(load.requests_per_rate, rates, "requests_per_rate"))
+    load = replace(load, data=_OF_RATE.sub(lambda found: str(_multiple(found[1] or 1, rates, "data")), load.data))
+    _check(load, rates)
+    found = _VERSION.match(load.version or load.image.rpartition(":")[2])
     # a tag such as latest is the newest
     if found and (int(found[1]), int(found[2])) < _WRITTEN_BY_KIND:
-        options = ("benchmark", "run", *_flat(asked, rates, output, data_folder))
+        options = ("benchmark", "run", *_flat(load, rates, output, data_folder))
         variable, value = "GUIDELLM_BACKEND_KWARGS", f'{{"api_key": "{API_KEY}"}}'
     else:
-        options = ("run", *_by_kind(asked, rates, output, data_folder))
+        options = ("run", *_by_kind(load, rates, output, data_folder))
         variable, value = "GUIDELLM__SPEC__BACKEND__API_KEY", API_KEY
-    more = ("--disable-console-interactive", *map(str, asked["guidellm_args"]))
-    return Invocation((*options, *more), variable, value, deadline_s(asked["start_timeout"], asked["timeout"]))
+    more = ("--disable-console-interactive", *map(str, load.guidellm_args))
+    return Invocation((*options, *more), variable, value, deadline_s(load.start_timeout, load.timeout))
 
 
 def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
@@ -82,8 +113,8 @@ def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
     return round(int(factor) * rates[0])
 
 
-def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:
-    kind = asked["rate_type"]
+def _check(load: Guidellm, rates: Sequence[float]) -> None:
+    kind = load.rate_type
     if rates and kind in WITHOUT_RATES:
         raise UsageError(f"rate: a load of the type {kind} has none")
     if not rates and kind not in (*WITHOUT_RATES, "sweep"):
@@ -93,25 +124,25 @@ def _check(asked: Mapping[str, Any], rates: Sequence[float]) -> None:
     if kind == "sweep" and len(rates) > 1:
         raise UsageError("rate: that of a sweep is the number of its steps, a single one")
     for name in ("max_seconds", "max_requests"):
-        if asked[name] < 0:
-            raise UsageError(f"{name} must be 0, for no limit, or above, not {asked[name]}")
-    if not asked["max_seconds"] and not asked["max_requests"]:
+        if getattr(load, name) < 0:
+            raise UsageError(f"{name} must be 0, for no limit, or above, not {getattr(load, name)}")
+    if not load.max_seconds and not load.max_requests:
         raise UsageError("max_seconds or max_requests must be above 0, or the load has no end")
 
 
-def _flat(asked: Mapping[str, Any], rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
+def _flat(load: Guidellm, rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
     """Options until 0.6."""
-    yield from ("--target", asked["endpoint_url"], "--rate-type", asked["rate_type"])
+    yield from ("--target", load.endpoint_url, "--rate-type", load.rate_type)
     if rates:
         yield from ("--rate", _joined(rates))
-    data = f"{folder}/{Path(asked['data_file']).name}" if asked["data_file"] else asked["data"]
+    data = f"{folder}/{Path(load.data_file).name}" if load.data_file else load.data
     given = {
         "--data": data,
-        "--max-seconds": asked["max_seconds"],
-        "--max-requests": asked["max_requests"],
-        "--request-type": asked["request_type"],
-        "--model": asked["model"],
-        "--processor": asked["processor"],
+        "--max-seconds": load.max_seconds,
+        "--max-requests": load.max_requests,
+        "--request-type": load.request_type,
+        "--model": load.model,
+        "--processor": load.processor,
     }
     for option, value in given.items():
         if value:
@@ -119,17 +150,17 @@ def _flat(asked: Mapping[str, Any], rates: Sequence[float], output: str, folder:
     yield from ("--output-path", output)
 
 
-def _by_kind(asked: Mapping[str, Any], rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
+def _by_kind(load: Guidellm, rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
     """Options since 0.7."""
     path = {"text_completions": "/v1/completions", "chat_completions": "/v1/chat/completions"}
     backend = {
         "kind": "openai_http",
-        "target": asked["endpoint_url"],
-        "model": asked["model"],
-        "request_format": path.get(asked["request_type"], asked["request_type"]),
+        "target": load.endpoint_url,
+        "model": load.model,
+        "request_format": path.get(load.request_type, load.request_type),
     }
     yield from ("--backend", _pairs(backend))
-    kind = asked["rate_type"]
+    kind = load.rate_type
     name = {"concurrent": "streams", "sweep": "sweep_size"}.get(kind, "rate")
     yield from ("--profile", _pairs({"kind": kind, name: f"{rates[0]:g}" if rates else ""}))
     if len(rates) > 1:
@@ -138,15 +169,15 @@ def _by_kind(asked: Mapping[str, Any], rates: Sequence[float], output: str, fold
         ("max_duration", "seconds", "max_seconds"),
         ("max_requests", "count", "max_requests"),
     ):
-        if asked[limit]:
-            yield from ("--constraint", _pairs({"kind": constraint, key: asked[limit]}))
-    if asked["processor"]:
-        yield from ("--tokenizer", _pairs({"kind": "hf_auto", "model": asked["processor"]}))
-    if asked["data_file"]:
-        file = Path(asked["data_file"])
+        if getattr(load, limit):
+            yield from ("--constraint", _pairs({"kind": constraint, key: getattr(load, limit)}))
+    if load.processor:
+        yield from ("--tokenizer", _pairs({"kind": "hf_auto", "model": load.processor}))
+    if load.data_file:
+        file = Path(load.data_file)
         data = _pairs({"kind": _KINDS_OF_FILES.get(file.suffix, "text_file"), "path": f"{folder}/{file.name}"})
     else:
-        data = asked["data"] if "kind=" in asked["data"] else f"kind=synthetic_text,{asked['data']}"
+        data = load.data if "kind=" in load.data else f"kind=synthetic_text,{load.data}"
     yield from ("--data", data, "--output", _pairs({"kind": "json", "path": output}))
 
 

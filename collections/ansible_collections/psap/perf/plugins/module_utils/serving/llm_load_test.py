@@ -1,56 +1,99 @@
-"""The program llm-load-test: its configuration, and whether its results are any."""
+"""The program llm-load-test: its configuration, and the requests in its results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
 
 OUTPUT = "output.json"
 OPENAI = "openai_plugin"
+# beside the duration of the load: for requests in flight at its end, and for the program to start
+_BESIDE_S = 1500.0
 _SIZES = ("min_input_tokens", "max_input_tokens", "min_output_tokens", "max_output_tokens", "max_sequence_tokens")
 
 
-def configuration(asked: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Its configuration for the arguments of the command.
+@dataclass(frozen=True, slots=True)
+class LlmLoadTest(ServedArguments):
+    """The arguments of the command llm_load_test_run."""
 
-    :param folder: where the results go.
-    :raises UsageError: when the arguments cannot be.
+    host: str
+    port: int
+    duration: int
+    plugin: str
+    interface: str
+    model_id: str
+    src_path: str
+    streaming: bool
+    use_tls: bool
+    concurrency: int
+    dataset: str
+    max_queries: int
+    min_input_tokens: int
+    max_input_tokens: int
+    min_output_tokens: int
+    max_output_tokens: int
+    max_sequence_tokens: int
+    endpoint: str
+    python_cmd: str
+    timeout: str
+    phase: str
+    round: int
+    version: str
+
+    @property
+    def timeout_s(self) -> float:
+        """Return the timeout of the program, by default the duration and some time beside it."""
+        return seconds(self.timeout) if self.timeout else self.duration + _BESIDE_S
+
+
+def configuration(load: LlmLoadTest, folder: Path) -> dict[str, Any]:
+    """Return the program's configuration.
+
+    Args:
+        load: The arguments of the command.
+        folder: The folder for the results.
+
+    Raises:
+        UsageError: If a number is out of its range.
     """
     for name in ("concurrency", "duration", "max_queries"):
-        if asked[name] < 1:
-            raise UsageError(f"{name} must be at least 1, not {asked[name]}")
+        if getattr(load, name) < 1:
+            raise UsageError(f"{name} must be at least 1, not {getattr(load, name)}")
     return {
         "output": {"format": "json", "dir": str(folder), "file": OUTPUT},
         "storage": {"type": "local"},
         "warmup": False,
         "dataset": {
-            "file": asked["dataset"],
-            "max_queries": asked["max_queries"],
-            **{name: asked[name] for name in _SIZES},
+            "file": load.dataset,
+            "max_queries": load.max_queries,
+            **{name: getattr(load, name) for name in _SIZES},
         },
-        "load_options": {"type": "constant", "concurrency": asked["concurrency"], "duration": asked["duration"]},
-        "plugin": asked["plugin"],
-        "plugin_options": _plugin_options(asked),
+        "load_options": {"type": "constant", "concurrency": load.concurrency, "duration": load.duration},
+        "plugin": load.plugin,
+        "plugin_options": _plugin_options(load),
     }
 
 
-def _plugin_options(asked: Mapping[str, Any]) -> dict[str, Any]:
-    options = {"use_tls": asked["use_tls"], "streaming": asked["streaming"], "model_name": asked["model_id"]}
-    if asked["plugin"] == OPENAI:
+def _plugin_options(load: LlmLoadTest) -> dict[str, Any]:
+    options = {"use_tls": load.use_tls, "streaming": load.streaming, "model_name": load.model_id}
+    if load.plugin == OPENAI:
         # it takes a URL for its host
-        scheme = "https" if asked["use_tls"] else "http"
-        return {**options, "host": f"{scheme}://{asked['host']}:{asked['port']}", "endpoint": asked["endpoint"]}
-    return {**options, "interface": asked["interface"], "host": asked["host"], "port": asked["port"]}
+        scheme = "https" if load.use_tls else "http"
+        return {**options, "host": f"{scheme}://{load.host}:{load.port}", "endpoint": load.endpoint}
+    return {**options, "interface": load.interface, "host": load.host, "port": load.port}
 
 
 def counted(path: Path) -> tuple[int, int]:
-    """How many requests there are in its results, and how many of them failed.
+    """Return the number of requests in the results, and how many of them failed.
 
-    :raises DataQualityError: when there are no results, or nothing but failures.
+    Raises:
+        DataQualityError: If there are no results, or all requests failed.
     """
     try:
         results = json.loads(path.read_bytes())["results"]

@@ -1,27 +1,46 @@
-"""The marker of a load test for the analysis: what the results of the load generator do not say."""
+"""The marker of a load test for the analysis: what the results of the load generator do not contain."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 
 
-def marker(asked: Mapping[str, Any], version: str, lab: Lab | None) -> dict[str, Any]:
-    """The document beside the results.
+@dataclass(frozen=True, slots=True)
+class ServedArguments:
+    """Arguments that describe what serves the model, for the report."""
 
-    :param asked: the arguments of the command, of which it has those that describe what is served.
-    :param version: that of what serves the model.
+    model_name: str
+    flavor: str
+    runtime_image: str
+    gpus: int
+    gpu_product: str
+    gpu_hour_prices: Mapping[str, float]
+    limits: Mapping[str, float]
+
+
+def marker(
+    served: ServedArguments, version: str, lab: Lab | None, position: Mapping[str, str | int] | None = None
+) -> dict[str, Any]:
+    """Return the document beside the results.
+
+    Args:
+        served: The arguments of the command.
+        version: The version of what serves the model.
+        position: The phase and round of the load, where it has them.
     """
-    told = {name: asked[name] or None for name in ("flavor", "runtime_image", "gpu_product")}
-    given = {name: asked[name] for name in ("limits", "gpu_hour_prices", "phase", "round") if asked.get(name)}
+    optional = {"limits": served.limits, "gpu_hour_prices": served.gpu_hour_prices, **(position or {})}
     return {
         "schema": "psap.perf/load-test/1",
-        "model": asked["model_name"] or None,
+        "model": served.model_name or None,
         "version": version or None,
-        **told,
-        "gpus": asked["gpus"] or None,
-        **given,
+        "flavor": served.flavor or None,
+        "runtime_image": served.runtime_image or None,
+        "gpu_product": served.gpu_product or None,
+        "gpus": served.gpus or None,
+        **{name: value for name, value in optional.items() if value},
         "lab": lab.document() if lab else None,
     }

@@ -13,14 +13,9 @@ description:
     interrupted.
   - From a pod the results come by exec, in pieces. The API's key is replaced in them wherever it stands.
   - It changes nothing of the cluster.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.llmd_run_guidellm_benchmark).
 author: The psap.perf developers (@openshift-psap)
 options:
-  arguments:
-    description:
-      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role) that describe the load and what is
-        served, by their names without the role's.
-    type: dict
-    required: true
   rates:
     description: Those of this run of the program.
     type: list
@@ -39,7 +34,6 @@ options:
 EXAMPLES = r"""
 - name: Fetch the results
   psap.perf.serving.guidellm:
-    arguments: "{{ arguments }}"
     pod_selector: psap.perf/guidellm=guidellm-benchmark
 """
 

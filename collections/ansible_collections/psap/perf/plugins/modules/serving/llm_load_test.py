@@ -11,21 +11,13 @@ description:
   - Writes the configuration, runs the program in its checkout, and keeps its results for the analysis
     (C(artifacts/output/output.json), C(artifacts/llm_load_test.json)) and what it said (C(artifacts/run.log)).
   - The program is stopped when time is up and when the run is interrupted. It changes nothing of the cluster.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.llm_load_test_run).
 author: The psap.perf developers (@openshift-psap)
-options:
-  arguments:
-    description: All arguments of the role P(psap.perf.llm_load_test_run#role), by their names without the role's.
-    type: dict
-    required: true
 """
 
 EXAMPLES = r"""
 - name: Run the load test
   psap.perf.serving.llm_load_test:
-    arguments:
-      host: granite.example.com
-      port: 443
-      duration: 60
 """
 
 RETURN = r"""
