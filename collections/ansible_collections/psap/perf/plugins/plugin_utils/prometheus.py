@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import MONITORING, Wanted, find
@@ -10,17 +12,27 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 AUTO, EXEC, API = "auto", "exec", "api"
 
 
-def address_of(context: VerbContext) -> Address:
-    """Where it is, by the arguments of the fragment ``prometheus``; its token is hidden in whatever the verb returns.
+@dataclass(frozen=True, slots=True)
+class PrometheusArguments:
+    """Arguments that name a Prometheus and how a verb is authorized by it."""
 
-    :raises NoPrometheusError: when there is none.
+    url: str
+    token: str
+    authority: str
+    service_account: str
+
+
+def address_of(context: VerbContext, args: PrometheusArguments) -> Address:
+    """Return the address of the Prometheus; its token is hidden in the result of the verb.
+
+    Raises:
+        NoPrometheusError: If the cluster has none.
     """
-    args = context.args
     wanted = Wanted(
-        url=args["url"],
-        token=context.secret(args["token"]) if args["token"] else None,
-        authority=args["authority"],
-        service_account=args["service_account"],
+        url=args.url,
+        token=context.secret(args.token) if args.token else None,
+        authority=args.authority,
+        service_account=args.service_account,
         proxy=Access.from_variables(context.variables).proxy,
     )
     found = find(context.cluster, wanted)
@@ -30,10 +42,10 @@ def address_of(context: VerbContext) -> Address:
 
 
 def way_of(via: str, address: Address | None, namespace: str) -> str:
-    """``exec`` or ``api``.
+    """Return ``exec`` or ``api``.
 
-    A Prometheus of OpenShift's serves no admin API; one that is given, or the lab's own, does. The lab's stands for
-    that of its monitoring only: pods of another namespace are another one.
+    A Prometheus of OpenShift serves no admin API; one that is passed, or the lab's own, does. The lab's is that of its
+    monitoring namespace only: pods of another namespace are another one.
     """
     if via != AUTO:
         return via

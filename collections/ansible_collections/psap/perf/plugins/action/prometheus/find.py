@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.modules.prometheus.find import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import EXEC, address_of, way_of
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import EXEC, PrometheusArguments, address_of, way_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(PrometheusArguments):
+    via: str
+    namespace: str
+    required: bool
 
 
 class ActionModule(PerfAction):
@@ -18,13 +26,13 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Say where it is."""
-        args = context.args
+        """Return its address."""
+        args = context.arguments(Arguments)
         address, origin = None, ""
         try:
-            address = address_of(context)
+            address = address_of(context, args)
         except ClusterError as error:
-            if args["required"] and args["via"] != EXEC and not context.check_mode:
+            if args.required and args.via != EXEC and not context.check_mode:
                 raise
             origin = str(error)
         return VerbResult(
@@ -32,7 +40,7 @@ class ActionModule(PerfAction):
                 "found": address is not None,
                 "url": address.url if address else "",
                 "origin": address.origin if address else origin,
-                "via": way_of(args["via"], address, args["namespace"]),
+                "via": way_of(args.via, address, args.namespace),
                 "at_s": round(time.time(), 3),
             }
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
@@ -20,50 +21,57 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying impo
     run_queries,
     window_of,
 )
-from ansible_collections.psap.perf.plugins.modules.prometheus.query import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import address_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import PrometheusArguments, address_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
-class ActionModule(PerfAction):
-    """Ask Prometheus."""
+@dataclass(frozen=True, slots=True)
+class Arguments(PrometheusArguments):
+    promquery_file: str
+    dest_dir: str
+    namespace: str
+    duration_s: float
+    start_ts: float | None
+    end_ts: float | None
+    step: Seconds
+    timeout: Seconds
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+
+class ActionModule(CommandAction):
+    """Run queries of Prometheus."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Refuse what cannot be asked; then ask, unless in check mode."""
-        args = context.args
-        queries = read_queries(Path(args["file"]), args["namespace"])
-        span = Span(args["start_ts"], args["end_ts"], args["duration_s"])
-        step_s, timeout_s = seconds(args["step"]), seconds(args["timeout"])
+        """Check the queries, then run them, unless in check mode."""
+        args = context.arguments(Arguments)
+        file = args.promquery_file or self._find_needle("files", "metrics.txt")
+        queries = read_queries(Path(file), args.namespace)
+        span = Span(args.start_ts, args.end_ts, args.duration_s)
         if context.check_mode:
-            return VerbResult(skipped=f"check mode: would ask Prometheus the {len(queries)} queries of {args['file']}")
-        folder = _folder(context)
-        with Prometheus(address_of(context)) as prometheus:
+            return VerbResult(skipped=f"check mode: would ask Prometheus the {len(queries)} queries of {file}")
+        folder = _folder(context, args.dest_dir)
+        with Prometheus(address_of(context, args)) as prometheus:
             window = window_of(span, prometheus, time.time())
             scraped = bool(span.duration_s) or await_scrape(
-                prometheus, window.end_s, timeout_s, context.check_interrupted
+                prometheus, window.end_s, args.timeout, context.check_interrupted
             )
-            outcome = run_queries(prometheus, queries, window, step_s, folder, context.check_interrupted)
-        values = {"folder": str(folder), **_told(outcome)}
+            outcome = run_queries(prometheus, queries, window, args.step, folder, context.check_interrupted)
+        values = {"folder": str(folder), **_values(outcome)}
         if outcome.failed:
             raise _failure(outcome, len(queries), folder, values)
-        late = () if scraped else (late_scrape(timeout_s),)
+        late = () if scraped else (late_scrape(args.timeout),)
         return VerbResult(values=values, warnings=(*late, *outcome.warnings))
 
 
-def _folder(context: VerbContext) -> Path:
-    given = context.args["folder"]
-    folder = Path(given).expanduser() if given else context.directory / "artifacts"
+def _folder(context: VerbContext, named: str) -> Path:
+    folder = Path(named).expanduser() if named else context.directory / "artifacts"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"the folder {folder} for the answers cannot be made: {error.strerror}") from error
+        raise UsageError(f"cannot create the folder {folder} for the answers: {error.strerror}") from error
     return folder
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _values(outcome: Outcome) -> dict[str, Any]:
     return {
         "files": list(outcome.files),
         "empty": list(outcome.empty),

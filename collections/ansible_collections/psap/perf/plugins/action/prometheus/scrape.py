@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import path_part
+from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import forwarded
@@ -21,66 +23,78 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping impo
     described,
     targets_of,
 )
-from ansible_collections.psap.perf.plugins.modules.prometheus.scrape import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 _TOKEN_S = 600
 
 
-class ActionModule(PerfAction):
-    """Ask the targets of a monitor."""
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    service_name: str
+    namespace: str
+    is_podmonitor: bool
+    service_account: str
+    timeout: Seconds
 
-    ARGUMENTS = argument_spec(DOCUMENTATION)
+    @property
+    def monitor(self) -> Query:
+        """Return the query of the monitor."""
+        kind = "PodMonitor" if self.is_podmonitor else "ServiceMonitor"
+        return Query(api_version_of(kind), kind, self.namespace, self.service_name)
+
+
+class ActionModule(CommandAction):
+    """Scrape the targets of a monitor."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask each, and keep what it answers; then say which did not."""
-        cluster = context.cluster()
-        monitor = _monitor(context)
+        """Scrape each target, and keep its page; then fail if one did not answer."""
+        args, cluster = context.arguments(Arguments), context.cluster()
+        monitor = _monitor(cluster, args.monitor)
         targets = targets_of(cluster, monitor)
         if context.check_mode:
             return VerbResult(
                 values={"targets": list(map(described, targets))},
-                skipped=f"check mode: would ask {len(targets)} targets",
+                skipped=f"check mode: would scrape {len(targets)} targets",
             )
         scraper = Scraper(
             cluster,
             monitor["metadata"]["namespace"],
-            functools.partial(_own_token, context),
+            functools.partial(_own_token, cluster, args.service_account),
             context.redactor.add,
             functools.partial(forwarded, cluster.access),
-            seconds(context.args["timeout"]),
+            args.timeout,
         )
-        told = []
+        found = []
         for target in targets:
             context.check_interrupted()
-            told.append({**described(target), **_kept(context, scraper, target)})
+            found.append({**described(target), **_page(context, scraper, target)})
         about = {"kind": monitor["kind"], "namespace": scraper.namespace, "name": monitor["metadata"]["name"]}
-        document = {"schema": "psap.perf/metrics-targets/1", "monitor": about, "targets": told}
+        document = {"schema": "psap.perf/metrics-targets/1", "monitor": about, "targets": found}
         write_yaml(context.directory / "artifacts/metrics_targets.yml", context.redactor.redact(document))
-        silent = [(target, each["error"]) for target, each in zip(targets, told, strict=True) if "error" in each]
-        if silent or not told:
-            raise _failure(context, targets, silent, told)
-        return VerbResult(values={"targets": told})
+        silent = [(target, each["error"]) for target, each in zip(targets, found, strict=True) if "error" in each]
+        if silent or not found:
+            failure = _failure(args.monitor, targets, silent)
+            failure.result = {"targets": found}
+            raise failure
+        return VerbResult(values={"targets": found})
 
 
-def _monitor(context: VerbContext) -> Manifest:
-    args = context.args
-    query = Query(api_version_of(args["kind"]), args["kind"], args["namespace"], args["name"])
-    monitor = context.cluster().get(query)
+def _monitor(cluster: Cluster, query: Query) -> Manifest:
+    monitor = cluster.get(query)
     if monitor is None:
-        raise ClusterError(f"there is no {query}; the cluster's monitors are shown by: oc get {args['kind']} -A")
-    return {**monitor, "kind": args["kind"]}
+        raise ClusterError(f"{query} does not exist; list the cluster's monitors with: oc get {query.kind} -A")
+    return {**monitor, "kind": query.kind}
 
 
-def _own_token(context: VerbContext) -> str:
-    namespace, slash, name = context.args["service_account"].partition("/")
+def _own_token(cluster: Cluster, service_account: str) -> str:
+    namespace, slash, name = service_account.partition("/")
     if not slash or not name:
-        raise UsageError(f"{context.args['service_account']!r} is no service account: write namespace/name")
-    return context.cluster().service_account_token(namespace, name, _TOKEN_S)
+        raise UsageError(f"invalid service account {service_account!r}: write namespace/name")
+    return cluster.service_account_token(namespace, name, _TOKEN_S)
 
 
-def _kept(context: VerbContext, scraper: Scraper, target: Target) -> dict[str, Any]:
+def _page(context: VerbContext, scraper: Scraper, target: Target) -> dict[str, Any]:
+    """Return the file with the target's page, and its number of samples; or the error."""
     try:
         page = scraper.page(target)
     except TargetError as error:
@@ -93,19 +107,14 @@ def _kept(context: VerbContext, scraper: Scraper, target: Target) -> dict[str, A
     return {"file": file, "samples": samples_in(page)}
 
 
-def _failure(
-    context: VerbContext, targets: list[Target], silent: list[tuple[Target, str]], told: list[dict[str, Any]]
-) -> DataQualityError:
-    named = f"{context.args['kind']} {context.args['namespace']}/{context.args['name']}"
-    if not told:
-        failure = DataQualityError(
+def _failure(monitor: Query, targets: list[Target], silent: list[tuple[Target, str]]) -> DataQualityError:
+    named = f"{monitor.kind} {monitor.namespace}/{monitor.name}"
+    if not targets:
+        return DataQualityError(
             f"{named} has no targets: no pod has a port that it names; compare its selector and ports with those of "
-            f"{'the pods' if context.args['kind'] == 'PodMonitor' else 'the Services'}"
+            f"{'the pods' if monitor.kind == 'PodMonitor' else 'the Services'}"
         )
-    else:
-        failure = DataQualityError(
-            f"{len(silent)} of {len(targets)} targets of {named} do not answer: "
-            + "; ".join(f"{target}: {error}" for target, error in silent)
-        )
-    failure.result = {"targets": told}
-    return failure
+    return DataQualityError(
+        f"{len(silent)} of {len(targets)} targets of {named} do not answer: "
+        + "; ".join(f"{target}: {error}" for target, error in silent)
+    )

@@ -3,34 +3,53 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 from ansible_collections.psap.perf.plugins.modules.prometheus.wait import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import address_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.prometheus import PrometheusArguments, address_of
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
-class ActionModule(PerfAction):
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    series: tuple[Expected, ...]
+    prometheus_url: str
+    prometheus_token: str
+    prometheus_authority: str
+    prometheus_service_account: str
+    timeout: Seconds
+
+    @property
+    def prometheus(self) -> PrometheusArguments:
+        """Return the arguments that name Prometheus."""
+        return PrometheusArguments(
+            self.prometheus_url, self.prometheus_token, self.prometheus_authority, self.prometheus_service_account
+        )
+
+
+class ActionModule(CommandAction):
     """Wait for series of Prometheus."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be awaited."""
-        names = ", ".join(item["what"] for item in context.args["series"])
-        return f"would wait up to {context.args['timeout']} until Prometheus has: {names}"
+        """Return the series it would wait for."""
+        args = context.arguments(Arguments)
+        names = ", ".join(one.what for one in args.series)
+        return f"would wait up to {seconds_text(args.timeout)} s until Prometheus has: {names}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask until all of them are there."""
-        expected = [Expected(item["what"], item["query"], item["count"]) for item in context.args["series"]]
-        timeout_s = seconds(context.args["timeout"])
-        with Prometheus(address_of(context)) as prometheus:
-            answers = await_series(prometheus, expected, timeout_s, context.check_interrupted)
+        """Query until all of them exist."""
+        args = context.arguments(Arguments)
+        with Prometheus(address_of(context, args.prometheus)) as prometheus:
+            answers = await_series(prometheus, args.series, args.timeout, context.check_interrupted)
         found = [
             {"what": one.what, "labels": [dict(series.labels) for series in answer.series]}
-            for one, answer in zip(expected, answers, strict=True)
+            for one, answer in zip(args.series, answers, strict=True)
         ]
         return VerbResult(values={"series": found})

@@ -11,39 +11,14 @@ description:
   - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens once it is unpacked, and reads it to its end.
   - With O(via=api) it is a snapshot, which is consistent; Prometheus must run on this machine. With O(via=exec) it is
     the folder in the pod; its log is written while it is read, and Prometheus repairs its end.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_dump_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.prometheus]
 options:
   via:
     description: The admin API, or tar in the pods.
     type: str
     choices: [exec, api]
     required: true
-  prefix:
-    description: The archive's name without its ending, below C(artifacts/).
-    type: str
-    default: prometheus
-  namespace:
-    description: Where the pods are.
-    type: str
-    default: openshift-monitoring
-  label_selector:
-    description: Which pods, as kubectl's C(-l).
-    type: str
-    default: app.kubernetes.io/component=prometheus
-  container:
-    description: Which container of them.
-    type: str
-    default: prometheus
-  directory:
-    description: The folder of the database in it.
-    type: str
-    default: /prometheus
-  every_replica:
-    description: Keep that of every pod, C(<prefix>_<pod>.tar.gz) each, and not of the oldest only. Replicas scrape the
-      same targets, at other moments.
-    type: bool
-    default: false
 """
 
 EXAMPLES = r"""

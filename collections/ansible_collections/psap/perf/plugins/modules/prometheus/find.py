@@ -11,8 +11,23 @@ description:
   - Where it is, and whether its database is reached by its admin API or in its pods. It changes nothing, and no token
     is in what it returns.
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.prometheus]
 options:
+  url:
+    description: Its address; if empty that of the lab, else a route of openshift-monitoring, thanos-querier first.
+    type: str
+    default: ""
+  token:
+    description: Reference of a secret with the bearer token for O(url), as V(file:NAME).
+    type: str
+    default: ""
+  authority:
+    description: File with certificates, as PEM, that may sign that of O(url) beside those of the system.
+    type: str
+    default: ""
+  service_account:
+    description: Namespace and name of the service account of which a token is made, good for an hour, for a route.
+    type: str
+    default: openshift-monitoring/prometheus-k8s
   via:
     description:
       - V(api) is the admin API, which must be on; V(exec) the programs of its pods.

@@ -9,19 +9,13 @@ short_description: Reset the Prometheus database by its admin API
 version_added: 0.1.0
 description:
   - Deletes all series and frees their space, then waits until every target was scraped again.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_reset_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.prometheus]
-options:
-  timeout:
-    description: How long to wait for the scrapes, as seconds or like V(90s); when they do not come it is a warning.
-    type: str
-    default: 2m
 """
 
 EXAMPLES = r"""
 - name: Delete all series
   psap.perf.prometheus.reset:
-    timeout: 1m
 """
 
 RETURN = r"""

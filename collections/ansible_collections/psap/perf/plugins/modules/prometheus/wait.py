@@ -8,32 +8,28 @@ module: wait
 short_description: Wait until a PromQL query returns series
 version_added: 0.1.0
 description:
-  - Asks each query over and over, on one clock, until each gives as many series as it should. It changes nothing.
+  - Repeats the queries until each returns enough series, or the time is up. It changes nothing.
+  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.gpu_operator_wait_deployment).
 author: The psap.perf developers (@openshift-psap)
-extends_documentation_fragment: [psap.perf.prometheus]
 options:
   series:
-    description: What is awaited.
+    description: The expected series.
     type: list
     elements: dict
     required: true
     suboptions:
       what:
-        description: What it is, for the error when it does not come.
+        description: Their name in the error when the time is up.
         type: str
         required: true
       query:
-        description: A query that gives a series for each of what is there, such as V(up{job="dcgm"} == 1).
+        description: A query that returns a series for each object, such as V(up{job="dcgm"} == 1).
         type: str
         required: true
       count:
-        description: How many there must be at least.
+        description: Minimum number of series.
         type: int
         default: 1
-  timeout:
-    description: How long to wait, as seconds or like V(90s); V(0) asks once.
-    type: str
-    required: true
 """
 
 EXAMPLES = r"""
@@ -41,7 +37,6 @@ EXAMPLES = r"""
   psap.perf.prometheus.wait:
     series:
       - {what: DCGM exporters, query: 'up{job="nvidia-dcgm-exporter"} == 1', count: 4}
-    timeout: 5m
 """
 
 RETURN = r"""
