@@ -43,7 +43,7 @@ def test_first_failure_names_its_place_in_the_export(temporary: str | None, show
     directory = "/runs/one/003__scale_test__submit"
     failure = Failure("", 1, "sutest", None, "submit", "", "40 lost", 1, "", directory)
 
-    assert conclude._told([failure], Path(temporary) if temporary else None) == f"submit: 40 lost (see {shown})"
+    assert conclude._summary([failure], Path(temporary) if temporary else None) == f"submit: 40 lost (see {shown})"
 
 
 def test_worker_output_bypasses_the_ansible_runner_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
     Capture,
+    CapturedObjects,
     capture_objects,
     capture_whole_logs,
 )
@@ -79,5 +80,6 @@ def test_unreachable_cluster_is_not_a_failure(capture: Capture) -> None:
 
 
 def test_unknown_kind_is_not_a_failure(capture: Capture) -> None:
-    capture_objects(capture, cast(Cluster, Pods()), {"kind": "Deploymnt", "api_version": None})
+    wanted = CapturedObjects("Deploymnt", None, None, None, None, None, ("yaml",), show_labels=False, when_served=False)
+    capture_objects(capture, cast(Cluster, Pods()), wanted)
     assert capture.missing == ["give the api_version of Deploymnt, which is no known kind; did you mean Deployment?"]

@@ -12,7 +12,11 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import Replacing, apply_all, delete_all
-from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import Capture, capture_objects
+from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
+    Capture,
+    CapturedObjects,
+    capture_objects,
+)
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable, with_secrets
 from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import Change, patch_all
@@ -92,8 +96,10 @@ def test_pem_reaches_only_the_server(tmp_path: Path, check: bool) -> None:
     outcomes = [*apply_all(cluster, [config], False, replacing), *apply_all(cluster, [config], check, replacing)]
     assert base64.b64encode(PEM.encode()).decode() in str(server.objects["rendered-worker-0"])
     capture = Capture(artifacts)
-    wanted = {"kind": "MachineConfig", "api_version": None, "when_served": False, "file": None, "formats": ["yaml"]}
-    capture_objects(capture, cluster, {**wanted, "namespace": None, "name": None, "label_selector": None})
+    wanted = CapturedObjects(
+        "MachineConfig", None, None, None, None, None, ("yaml",), show_labels=False, when_served=False
+    )
+    capture_objects(capture, cluster, wanted)
     (artifacts / "look.yml").write_text(dump_yaml([readable(item) for item in server.list(Query(API_VERSION, "x"))[0]]))
     query = Query(API_VERSION, "MachineConfig", name="50-pem")
     changed = {"spec": with_secrets([CONFIG], {"50-pem": {PATH: PEM, OTHER_PATH: PEM}})[0]["spec"]}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from ansible_collections.psap.perf.plugins.action.preflight import lacking, require_kinds
+from ansible_collections.psap.perf.plugins.action.preflight import RequiredKind, lacking, require_kinds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 
 MACHINE_SETS = ("machine.openshift.io/v1beta1", "MachineSet")
@@ -46,9 +44,8 @@ class Cluster:
         return False
 
 
-def required(**more: Any) -> list[dict[str, Any]]:
-    defaults = {"api_version": None, "unless": None, "served": None, "advice": "install Kuadrant"}
-    return [{"kind": "AuthPolicy", **defaults, **more}]
+def required(unless: str | None = None, served: str | None = None) -> list[RequiredKind]:
+    return [RequiredKind("AuthPolicy", None, unless, served, "install Kuadrant")]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +57,7 @@ def required(**more: Any) -> list[dict[str, Any]]:
         (required(served="DataScienceCluster", unless="Subscription"), ["DataScienceCluster", "Subscription"]),
     ],
 )
-def test_present_or_unneeded_kinds_are_not_required(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+def test_present_or_unneeded_kinds_are_not_required(requires: list[RequiredKind], kinds: list[str]) -> None:
     require_kinds(requires, Cluster(*kinds))
 
 
@@ -72,6 +69,6 @@ def test_present_or_unneeded_kinds_are_not_required(requires: list[dict[str, Any
         (required(served="DataScienceCluster"), ["DataScienceCluster"]),
     ],
 )
-def test_missing_kind_is_refused_with_its_advice(requires: list[dict[str, Any]], kinds: list[str]) -> None:
+def test_missing_kind_is_refused_with_its_advice(requires: list[RequiredKind], kinds: list[str]) -> None:
     with pytest.raises(ClusterError, match=r"serves no AuthPolicy \(kuadrant.io\); install Kuadrant$"):
         require_kinds(requires, Cluster(*kinds))

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
 from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
@@ -32,6 +34,27 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+class State(StrEnum):
+    PRESENT = "present"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    template: str | None
+    definition: tuple[Manifest, ...] | None
+    namespace: str | None
+    labels: Mapping[str, str]
+    patch: Mapping[str, Mapping[str, Any]]
+    owned: bool
+    secrets: Mapping[str, Mapping[str, str]]
+    when_served: tuple[str, ...]
+    replace: frozenset[str]
+    temporary: bool
+    state: State
+    timeout: Seconds
+
+
 class ActionModule(PerfAction):
     """Apply or delete the objects of a template."""
 
@@ -39,62 +62,60 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Render, keep, apply."""
-        args = context.args
+        args = context.arguments(Arguments)
         cluster = context.cluster()
-        rendered = _patched(self._manifests(context), plain(args["patch"]))
-        labels = {**args["labels"], **(temporary.labels(context.run) if args["temporary"] else {})}
+        rendered = _patched(self._manifests(context, args), args.patch)
+        labels = {**args.labels, **(temporary.labels(context.run) if args.temporary else {})}
         found = [
-            labelled(item, labels, _namespace(item, args["namespace"], cluster), owned=args["owned"])
-            for item in rendered
+            labelled(item, labels, _namespace(item, args.namespace, cluster), owned=args.owned) for item in rendered
         ]
-        served = [item for item in found if _wanted(item, args["when_served"], cluster)]
-        manifests = with_secrets(served, _secret_values(context))
+        served = [item for item in found if _wanted(item, args.when_served, cluster)]
+        manifests = with_secrets(served, _secret_values(context, args))
         for manifest in manifests:
             write_text(context.directory / "src" / file_name(manifest), dump_yaml(hidden(manifest)))
-        timeout = seconds(args["timeout"])
-        if args["state"] == "absent":
-            return _result(delete_all(cluster, manifests, context.check_mode, timeout, context.check_interrupted))
-        replacing = Replacing(frozenset(args["replace"]), timeout, context.check_interrupted)
+        if args.state is State.ABSENT:
+            return _result(delete_all(cluster, manifests, context.check_mode, args.timeout, context.check_interrupted))
+        replacing = Replacing(args.replace, args.timeout, context.check_interrupted)
         return _result(apply_all(cluster, manifests, context.check_mode, replacing))
 
-    def _manifests(self, context: VerbContext) -> list[Manifest]:
-        template, definition = context.args["template"], context.args["definition"]
-        if (template is None) == (definition is None):
-            raise UsageError("apply takes either template or definition")
-        if definition is not None:
-            return checked(plain(definition), "definition")
-        return rendered_manifests(self, context, template, cluster_facts(context.cluster(), context.args["namespace"]))
+    def _manifests(self, context: VerbContext, args: Arguments) -> list[Manifest]:
+        if args.definition is not None and args.template is None:
+            return checked(args.definition, "definition")
+        if args.template is not None and args.definition is None:
+            added = cluster_facts(context.cluster(), args.namespace)
+            return rendered_manifests(self, context, args.template, added)
+        raise UsageError("apply takes either template or definition")
 
 
-def _patched(manifests: list[Manifest], patches: Mapping[str, Any]) -> list[Manifest]:
+def _patched(manifests: list[Manifest], patches: Mapping[str, Mapping[str, Any]]) -> list[Manifest]:
     strange = set(patches) - {item["kind"] for item in manifests}
     if strange:
-        raise UsageError(f"patch: there is no {', '.join(sorted(strange))} among the manifests")
+        raise UsageError(f"patch: no {', '.join(sorted(strange))} among the manifests")
     return [patched(item, patches.get(item["kind"], {})) for item in manifests]
 
 
 def _namespace(manifest: Manifest, namespace: str | None, cluster: Cluster) -> str | None:
-    """*namespace*, unless the object cannot live in one."""
+    """Return *namespace*, unless the object's kind is not namespaced."""
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     outside = cluster.serves(api_version, kind) and not cluster.is_namespaced(api_version, kind)
     return None if outside else namespace
 
 
-def _wanted(manifest: Manifest, when_served: list[str], cluster: Cluster) -> bool:
+def _wanted(manifest: Manifest, when_served: tuple[str, ...], cluster: Cluster) -> bool:
     return manifest["kind"] not in when_served or cluster.serves(manifest["apiVersion"], manifest["kind"])
 
 
-def _secret_values(context: VerbContext) -> dict[str, dict[str, str]]:
-    """The values of ``secrets``, which are not needed to delete."""
-    if context.args["state"] == "absent":
+def _secret_values(context: VerbContext, args: Arguments) -> dict[str, dict[str, str]]:
+    """Return the values of ``secrets``, which are not needed to delete."""
+    if args.state is State.ABSENT:
         return {}
     return {
         name: {key: _secret_value(context, f"{name}.{key}", reference) for key, reference in references.items()}
-        for name, references in context.args["secrets"].items()
+        for name, references in args.secrets.items()
     }
 
 
-def _secret_value(context: VerbContext, where: str, reference: Any) -> str:
+def _secret_value(context: VerbContext, where: str, reference: str) -> str:
     try:
         return context.secret(reference)
     except UsageError as error:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from dataclasses import dataclass, replace
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
     Capture,
+    CapturedObjects,
     capture_cluster,
     capture_events,
     capture_logs,
@@ -20,39 +23,60 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Logs:
+    namespace: str | None
+    label_selector: str | None
+    tail: int
+    whole: bool
+    init: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    namespace: str | None
+    objects: tuple[CapturedObjects, ...]
+    about: tuple[str, ...]
+    events: tuple[str, ...]
+    logs: tuple[Logs, ...]
+
+
 class ActionModule(PerfAction):
     """Capture objects, events and logs."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Keep what can be had."""
+        """Keep what the cluster returns, and list what is missing."""
+        args = context.arguments(Arguments)
         capture = Capture(context.directory / "artifacts")
-        if "project" in context.args["about"]:
+        if "project" in args.about:
             capture_project(capture, RunEnvironment.read().project)
         try:
             cluster = context.cluster()
         except PerfError as error:
             capture.missing.append(str(error))
         else:
-            _capture(capture, cluster, context)
+            _capture(capture, cluster, args)
         capture.finish()
         return VerbResult(
             values={"files": capture.files, "not_captured": capture.missing}, warnings=tuple(capture.missing)
         )
 
 
-def _capture(capture: Capture, cluster: Cluster, context: VerbContext) -> None:
-    if "cluster" in context.args["about"]:
+def _capture(capture: Capture, cluster: Cluster, args: Arguments) -> None:
+    if "cluster" in args.about:
         capture_cluster(capture, cluster)
-    here = context.args["namespace"]
-    for wanted in context.args["objects"]:
-        capture_objects(capture, cluster, {**wanted, "namespace": wanted["namespace"] or here})
-    for namespace in dict.fromkeys([*([here] if here else []), *context.args["events"]]):
+    here = args.namespace
+    for wanted in args.objects:
+        capture_objects(capture, cluster, replace(wanted, namespace=wanted.namespace or here))
+    for namespace in dict.fromkeys([*([here] if here else []), *args.events]):
         capture_events(capture, cluster, namespace)
-    for wanted in context.args["logs"]:
-        chosen = (capture, cluster, wanted["namespace"] or here, wanted["label_selector"])
-        if wanted["whole"]:
-            capture_whole_logs(*chosen, init=wanted["init"])
+    for logs in args.logs:
+        place = logs.namespace or here
+        if not place:
+            raise UsageError("capture takes logs only with a namespace")
+        if logs.whole:
+            capture_whole_logs(capture, cluster, place, logs.label_selector, init=logs.init)
         else:
-            capture_logs(*chosen, wanted["tail"])
+            capture_logs(capture, cluster, place, logs.label_selector, logs.tail)

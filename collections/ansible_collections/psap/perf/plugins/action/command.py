@@ -7,6 +7,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,18 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec, command_arguments
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    changes_cluster: bool
+
+
 class ActionModule(PerfAction):
     """Open the artifact directory of the command whose dependency this is."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Make the directory and say in it what is about to happen."""
+        """Create the directory, with the arguments and the first status."""
         # the last of the chain is psap.perf.command itself
         chain = (self._task.get_dep_chain() or [])[:-1]
         if not chain:
@@ -43,7 +49,7 @@ class ActionModule(PerfAction):
         environment = RunEnvironment.read()
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
             raise Interrupted(f"{name} does not start: the run was asked to stop")
-        lease = take_lease(context, name) if context.args["changes_cluster"] else {}
+        lease = take_lease(context, name) if context.arguments(Arguments).changes_cluster else {}
         opened = context.opened_directories()
         enclosing = next((outer for outer in reversed(chain[:-1]) if _short(outer) in opened), None)
         directory = open_command(
@@ -70,7 +76,7 @@ class ActionModule(PerfAction):
         )
 
     def _groups(self, context: VerbContext, enclosing: Any, own: tuple[Any, ...]) -> list[str]:
-        """Names of the groups around the command, outermost first, down from the enclosing command if there is one."""
+        """Return the groups around the command, from the enclosing command if there is one, outermost first."""
         found = [str(self._templar.template(group)) for group in self._group_values(enclosing, own)]
         found.reverse()
         # a cell that the driver started as a process of its own has its directory already
@@ -82,7 +88,7 @@ class ActionModule(PerfAction):
         return found
 
     def _group_values(self, enclosing: Any, own: tuple[Any, ...]) -> Iterator[Any]:
-        """``perf_group`` of the task's parents, innermost first."""
+        """Yield ``perf_group`` of the task's parents, innermost first."""
         node = self._task._parent
         while node is not None:
             if enclosing is not None and not any(node._role is role for role in (*own, enclosing)):
@@ -98,7 +104,7 @@ class ActionModule(PerfAction):
 
 
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:
-    """A shell line that runs the command alone, with these arguments; a lane exists only in its flow."""
+    """Return a shell line that runs the command alone, with these arguments; a lane exists only in its flow."""
     host = context.variables.get(LANE_OF, context.host)
     values = {"perf_command": role, "perf_command_host": host, **_cluster(context), **arguments}
     inventory = [word for source in environment.inventory for word in ("-i", source)]
@@ -107,11 +113,11 @@ def _rerun(environment: RunEnvironment, context: VerbContext, role: str, argumen
 
 
 def _cluster(context: VerbContext) -> dict[str, str]:
-    """By which kubeconfig and context the command knows its cluster, if it has one."""
+    """Return the kubeconfig and context of the command's cluster, if it has one."""
     try:
         return Access.from_variables(context.variables).variables()
     except PerfError:
-        # the verb that needs a cluster says what is wrong with it
+        # the verb that needs a cluster reports the error
         return {}
 
 

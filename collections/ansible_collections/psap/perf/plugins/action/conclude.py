@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.awx_job import AwxJob
@@ -18,6 +19,11 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    expect_commands: bool
+
+
 class ActionModule(PerfAction):
     """Raise what failed, search for secrets, and refuse an empty run."""
 
@@ -30,27 +36,27 @@ class ActionModule(PerfAction):
         failures = failures_of(context.run_directory, attempt)
         if failures:
             run = context.run_directory if AwxJob.read(context.variables) else None
-            raise error_for_exit_code(failures[0].exit_code, _told(failures, run))
+            raise error_for_exit_code(failures[0].exit_code, _summary(failures, run))
         commands = sum(1 for _status in _commands(context.run_directory, attempt))
         # a later attempt may have nothing to do but to delete what the first one left
-        if not commands and attempt == 1 and context.args["expect_commands"]:
+        if not commands and attempt == 1 and context.arguments(Arguments).expect_commands:
             raise UsageError("no command ran: the tags that were given select none; see the tags with --list-tags")
         return VerbResult(values={"commands": commands})
 
 
-def _told(failures: list[Failure], temporary: Path | None) -> str:
+def _summary(failures: list[Failure], temporary: Path | None) -> str:
     """Return what failed.
 
     Args:
-        temporary: the run directory if it ends with the job: a directory is named by its place in the export then.
+        temporary: The run directory if it ends with the job: a directory is named by its place in the export then.
     """
     first, *others = failures
-    told = f"{first.what}: {first.why}"
+    text = f"{first.what}: {first.why}"
     if first.directory:
         shown = Path(first.directory)
-        told += f" (see {shown.relative_to(temporary) if temporary else shown})"
+        text += f" (see {shown.relative_to(temporary) if temporary else shown})"
     following = [failure.what for failure in others if not failure.interrupted and failure.directory != first.directory]
-    return f"{told}; after it failed: {', '.join(following)}" if following else told
+    return f"{text}; after it failed: {', '.join(following)}" if following else text
 
 
 def _commands(run: Path, attempt: int) -> Iterator[Path]:

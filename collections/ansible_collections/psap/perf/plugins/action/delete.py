@@ -5,15 +5,32 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.modules.delete import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    kind: str
+    api_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    kinds: tuple[Kind, ...]
+    namespace: tuple[str, ...] | None
+    name: tuple[str, ...] | None
+    label_selector: str | None
+    timeout: Seconds
 
 
 class ActionModule(PerfAction):
@@ -23,16 +40,17 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Delete kind after kind."""
-        if not (context.args["name"] or context.args["label_selector"]):
-            raise UsageError("delete takes a name or a label_selector; it does not delete all there is")
+        args = context.arguments(Arguments)
+        if not (args.name or args.label_selector):
+            raise UsageError("delete takes a name or a label_selector; it does not delete all objects")
         deleted: dict[str, int] = {}
         differences: list[Mapping[str, Any]] = []
-        for query in _queries(context.args):
+        for query in _queries(args):
             names = delete_matching(
                 context.cluster(),
                 query,
                 check_mode=context.check_mode,
-                timeout_s=seconds(context.args["timeout"]),
+                timeout_s=args.timeout,
                 check=context.check_interrupted,
             )
             deleted[query.kind] = deleted.get(query.kind, 0) + len(names)
@@ -44,12 +62,11 @@ class ActionModule(PerfAction):
         return VerbResult(changed=bool(differences), values={"deleted": deleted}, diff=differences)
 
 
-def _queries(args: Mapping[str, Any]) -> Iterator[Query]:
-    """Kind after kind, in every namespace, every name."""
-    places = itertools.product(args["kinds"], args["namespace"] or [None], args["name"] or [None])
-    for kind, namespace, name in places:
-        selector = args["label_selector"] or None
-        yield query_from({**kind, "namespace": namespace or None, "name": name or None, "label_selector": selector})
+def _queries(args: Arguments) -> Iterator[Query]:
+    """Yield the queries of each kind, in every namespace, by every name."""
+    for kind, namespace, name in itertools.product(args.kinds, args.namespace or [None], args.name or [None]):
+        version = api_version_of(kind.kind, kind.api_version)
+        yield Query(version, kind.kind, namespace or None, name or None, args.label_selector or None)
 
 
 def _lines(names: list[str]) -> str:

@@ -33,37 +33,37 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Export the run; that it failed is told, and no failure of the run."""
-        if not context.args["to"]:
+        """Export the run; a failure of the export is a warning, and does not fail the run."""
+        settings = context.arguments(ExportSettings)
+        if not settings.to:
             return VerbResult(skipped="export_to is empty")
         if os.environ.get(JOINED) or RunEnvironment.read().parent:
             return VerbResult(skipped="the driver exports the run after its report")
         try:
-            fact = self._export(context)
+            fact = _export(context, settings)
         except PerfError as error:
-            fact = told(None, context.args["to"], utc_now(), error)
+            fact = told(None, settings.to, utc_now(), error)
             # AWX deletes the files with the job
             again = "" if AwxJob.read(context.variables) else f"; try again with: perfdrv export {context.run}"
             why = f"the run was not exported: {error}{again}"
             return VerbResult(values={"run_facts": {FACT: context.redactor.redact(fact)}}, warnings=(why,))
         return VerbResult(values={"run_facts": {FACT: fact}})
 
-    @staticmethod
-    def _export(context: VerbContext) -> dict[str, Any]:
-        settings = ExportSettings(**context.args)
-        place, access, terms = settings.place(context.run), settings.access(context.secret), settings.terms()
-        secrets = remembered_values(context.run_directory, context.vaulted)
-        run = context.run_directory
-        exported = export_run(run, _ended(run), place, access, terms, secrets, context.check_interrupted)
-        return told(exported, str(place), utc_now())
-
     def describe(self, context: VerbContext) -> str:
-        """What check mode says."""
-        return f"would export the run to {context.args['to'] or 'nowhere'}"
+        """Return where to."""
+        return f"would export the run to {context.arguments(ExportSettings).to or 'nowhere'}"
+
+
+def _export(context: VerbContext, settings: ExportSettings) -> dict[str, Any]:
+    place, access, terms = settings.place(context.run), settings.access(context.secret), settings.terms()
+    secrets = remembered_values(context.run_directory, context.vaulted)
+    run = context.run_directory
+    exported = export_run(run, _ended(run), place, access, terms, secrets, context.check_interrupted)
+    return told(exported, str(place), utc_now())
 
 
 def _ended(run: Path) -> dict[str, Any]:
-    """``run.json`` as it will be a moment later, when the playbook has ended."""
+    """Return ``run.json`` as it will be when the playbook has ended."""
     document, now = read_json(run / RUN_FILE), utc_now()
     status, exit_code, reason = ending(failures_of(run, RunEnvironment.read().attempt))
     attempts = [dict(attempt) for attempt in document.get("attempts", [])]

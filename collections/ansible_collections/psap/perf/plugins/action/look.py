@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
 from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(QueryArguments):
+    query: str | None
 
 
 class ActionModule(PerfAction):
@@ -21,13 +27,13 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """List what there is."""
-        args = context.args
+        """List the objects."""
+        args = context.arguments(Arguments)
         cluster = context.cluster()
-        query = query_from(args)
+        query = args.as_query()
         if not cluster.serves(query.api_version, query.kind):
             return VerbResult(values={"objects": [], "served": False})
-        part = _expression(args["query"]).search if args["query"] else dict
+        part = _expression(args.query).search if args.query else dict
         found, _version = cluster.list(query)
         return VerbResult(values={"objects": [part(readable(item)) for item in found], "served": True})
 
@@ -36,4 +42,4 @@ def _expression(text: str) -> Any:
     try:
         return jmespath.compile(text)
     except jmespath.exceptions.JMESPathError as error:
-        raise UsageError(f"query: {text!r} is no JMESPath: {error}") from error
+        raise UsageError(f"query: {text!r} is not a JMESPath expression: {error}") from error

@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import path_part
 from ansible_collections.psap.perf.plugins.modules.note import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    file: str
+    values: Mapping[str, Any]
 
 
 class ActionModule(PerfAction):
@@ -17,7 +27,7 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Write the document."""
-        values = context.args["values"]
-        path = context.directory / "artifacts" / f"{path_part(context.args['file'])}.yml"
-        write_yaml(path, {"schema": f"psap.perf/{path.stem}/1", **values})
-        return VerbResult(values={"file": str(path), "values": values})
+        args = context.arguments(Arguments)
+        path = context.directory / "artifacts" / f"{path_part(args.file)}.yml"
+        write_yaml(path, {"schema": f"psap.perf/{path.stem}/1", **args.values})
+        return VerbResult(values={"file": str(path), "values": args.values})

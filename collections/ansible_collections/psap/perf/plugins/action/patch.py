@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import Change, patch_all
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
 from ansible_collections.psap.perf.plugins.modules.patch import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(QueryArguments):
+    change: Mapping[str, Any]
+    key: str | None
 
 
 class ActionModule(PerfAction):
@@ -21,18 +27,18 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Patch each object that lacks any of the change."""
-        args = context.args
+        """Patch each object in which part of the change is missing."""
+        args = context.arguments(Arguments)
         _refuse_unclear(args)
-        change = Change(plain(args["change"]), args["key"])
-        outcomes = patch_all(context.cluster(), query_from(args), change, context.check_mode, context.check_interrupted)
+        change = Change(args.change, args.key)
+        outcomes = patch_all(context.cluster(), args.as_query(), change, context.check_mode, context.check_interrupted)
         patched = [outcome.title for outcome in outcomes]
         return VerbResult(bool(outcomes), {"patched": patched}, [outcome.difference for outcome in outcomes])
 
 
-def _refuse_unclear(args: Mapping[str, Any]) -> None:
-    chosen = [args[option] for option in ("name", "label_selector") if args[option] is not None]
+def _refuse_unclear(args: Arguments) -> None:
+    chosen = [one for one in (args.name, args.label_selector) if one is not None]
     if "" in chosen or len(chosen) > 1:
         raise UsageError("patch takes either name or label_selector, and neither of them empty")
-    if args["key"] is not None and not (args["kind"] == "ConfigMap" and args["name"] and args["namespace"]):
+    if args.key is not None and not (args.kind == "ConfigMap" and args.name and args.namespace):
         raise UsageError("patch takes key with kind ConfigMap, a name and a namespace")

@@ -4,12 +4,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, parse_utc, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import pass_time
 from ansible_collections.psap.perf.plugins.modules.pause import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    duration: Seconds
+    since: str
 
 
 class ActionModule(PerfAction):
@@ -19,12 +26,12 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say how long."""
-        return f"would pause {seconds(context.args['duration']):g} s"
+        """Return how long."""
+        return f"would pause {seconds_text(context.arguments(Arguments).duration)} s"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Wait for the moment, by the clock that stamps documents."""
-        since, now_s = context.args["since"], time.time()
-        until_s = (parse_utc(since).timestamp() if since else now_s) + seconds(context.args["duration"])
+        """Wait for the moment, by the clock of the documents' times."""
+        args, now_s = context.arguments(Arguments), time.time()
+        until_s = (parse_utc(args.since).timestamp() if args.since else now_s) + args.duration
         pass_time(until_s - now_s, context.check_interrupted)
         return VerbResult(values={"late_s": round(time.time() - until_s, 3)})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,25 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
 
 
+@dataclass(frozen=True, slots=True)
+class RequiredKind:
+    """A kind that the cluster must serve, unless it serves one kind, or only if it serves another."""
+
+    kind: str
+    api_version: str | None
+    unless: str | None
+    served: str | None
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    requires: tuple[RequiredKind, ...]
+    rights: tuple[Mapping[str, Any], ...]
+    lease: bool
+    secrets: tuple[str, ...]
+
+
 class ActionModule(PerfAction):
     """Look at the cluster before the run touches it."""
 
@@ -28,11 +48,12 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Reach the cluster, and check what it serves."""
-        _require_secrets(context)
+        args = context.arguments(Arguments)
+        _require_secrets(context, args.secrets)
         cluster = context.cluster()
-        require_kinds(context.args["requires"], cluster)
-        takes_lease = context.args["lease"] and needs_lease(context)
-        rules = [*map(_given, context.args["rights"]), {**lease.RIGHTS, "when": takes_lease}]
+        require_kinds(args.requires, cluster)
+        takes_lease = args.lease and needs_lease(context)
+        rules = [*map(_passed, args.rights), {**lease.RIGHTS, "when": takes_lease}]
         denied = rights.lacking(cluster, rights.rights(rights.holding(rules, cluster), _rules_of))
         if denied:
             raise ClusterError(
@@ -62,32 +83,34 @@ class Served(Protocol):
         """Return whether it is an OpenShift."""
 
 
-def require_kinds(requires: Sequence[Mapping[str, Any]], cluster: Served) -> None:
+def require_kinds(requires: Sequence[RequiredKind], cluster: Served) -> None:
     """Check that the cluster serves the kinds that it must.
 
-    :raises ClusterError: naming every one that is missing.
+    Raises:
+        ClusterError: Naming every missing kind.
     """
 
     def serves(kind: str) -> bool:
         return cluster.serves(api_version_of(kind), kind)
 
     needed = {
-        (api_version_of(wanted["kind"], wanted["api_version"]), wanted["kind"]): wanted["advice"]
+        (api_version_of(wanted.kind, wanted.api_version), wanted.kind): wanted.advice
         for wanted in requires
-        if not (wanted["unless"] and serves(wanted["unless"])) and (not wanted["served"] or serves(wanted["served"]))
+        if not (wanted.unless and serves(wanted.unless)) and (not wanted.served or serves(wanted.served))
     }
     missing = {each: advice for each, advice in needed.items() if not cluster.serves(*each)}
     if missing:
         raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
 
 
-def _require_secrets(context: VerbContext) -> None:
+def _require_secrets(context: VerbContext, references: Sequence[str]) -> None:
     """Read all secrets that are needed.
 
-    :raises UsageError: naming every one that is missing or exposed.
+    Raises:
+        UsageError: Naming every secret that is missing or exposed.
     """
     problems = []
-    for reference in context.args["secrets"]:
+    for reference in references:
         try:
             context.secret(reference)
         except UsageError as error:
@@ -96,7 +119,8 @@ def _require_secrets(context: VerbContext) -> None:
         raise UsageError("\n".join(problems))
 
 
-def _given(rule: Mapping[str, Any]) -> dict[str, Any]:
+def _passed(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of *rule* that have a value."""
     return {name: value for name, value in rule.items() if value is not None}
 
 

@@ -4,14 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.purging import Patience, Purged, definitions, purge
 from ansible_collections.psap.perf.plugins.modules.purge import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    groups: tuple[str, ...]
+    labels: tuple[str, ...]
+    first: tuple[str, ...]
+    finalizers_after: Seconds
+    timeout: Seconds
 
 
 class ActionModule(PerfAction):
@@ -21,12 +31,12 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Choose the definitions, empty them, remove them."""
-        args = context.args
-        if not (args["groups"] or args["labels"]):
-            raise UsageError("purge takes groups or labels; it does not remove all there is")
+        args = context.arguments(Arguments)
+        if not (args.groups or args.labels):
+            raise UsageError("purge takes groups or labels; it does not remove all definitions")
         cluster = context.cluster()
-        found = definitions(cluster, args["groups"], args["labels"], args["first"])
-        patience = Patience(seconds(args["finalizers_after"]), seconds(args["timeout"]), context.check_interrupted)
+        found = definitions(cluster, args.groups, args.labels, args.first)
+        patience = Patience(args.finalizers_after, args.timeout, context.check_interrupted)
         done = purge(cluster, found, patience, check_mode=context.check_mode)
         values = {
             "purged": {item.definition: len(item.objects) for item in done},
@@ -49,4 +59,5 @@ def _differences(done: Sequence[Purged]) -> list[Mapping[str, Any]]:
 
 def _warnings(done: Sequence[Purged]) -> tuple[str, ...]:
     freed = [name for item in done for name in item.freed]
-    return (f"nobody finished these, so their finalizers were taken away: {', '.join(freed)}",) if freed else ()
+    said = f"no controller finished these in time, so their finalizers were removed: {', '.join(freed)}"
+    return (said,) if freed else ()

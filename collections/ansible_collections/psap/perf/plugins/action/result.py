@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
@@ -19,18 +20,25 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    endpoint: str
+    region: str
+
+
 class ActionModule(PerfAction):
-    """Say what came of the run."""
+    """Return the result of the run."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Read it from the run directory."""
+        args = context.arguments(Arguments)
         document = read_json(context.run_directory / RUN_FILE)
         status, exit_code, reason = ending(failures_of(context.run_directory, RunEnvironment.read().attempt))
         export = document.get(FACT) or {}
         exported = export.get("to") if export.get("status") == "ok" else None
-        access = Access(context.args["endpoint"], context.args["region"])
+        access = Access(args.endpoint, args.region)
         result: dict[str, Any] = {
             "run": context.run,
             "flow": document.get("flow"),
@@ -45,6 +53,6 @@ class ActionModule(PerfAction):
 
 
 def _step(tags: Collection[str]) -> str:
-    """What the run is a step of, by its tags; ``run`` for all of a flow."""
+    """Return the step that the tags of the run select; ``run`` for a whole flow."""
     steps = [step for step in (PREPARE, TEST, CLEANUP) if step in tags]
     return steps[0] if len(steps) == 1 else "run"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,12 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 SETTINGS_FILE = "settings.yml"
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    flow: str | None
+    command: str | None
+
+
 class ActionModule(PerfAction):
     """Check and record all settings before anything changes."""
 
@@ -38,10 +44,11 @@ class ActionModule(PerfAction):
         return super().run(tmp, task_vars)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Say everything that is wrong, or write ``settings.yml``."""
-        flow, command = context.args["flow"], context.args["command"]
+        """Report everything that is wrong, or write ``settings.yml``."""
+        args = context.arguments(Arguments)
+        flow, command = args.flow, args.command
         if (flow is None) == (command is None):
-            raise UsageError("psap.perf.settings needs either flow or command")
+            raise UsageError("psap.perf.settings takes either flow or command")
         if MARKER not in self._raw:
             raise UsageError(
                 "the vars plugin psap.perf.presets is not enabled, so presets and defaults are missing; run in the "
@@ -67,7 +74,7 @@ class ActionModule(PerfAction):
         return VerbResult(values={"settings": values, "presets": presets, "cells": chosen, **facts})
 
     def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
-        """This host first, then all others of the inventory."""
+        """Return this host, then all others of the inventory."""
         hostvars = self._raw["hostvars"]
         found = [HostSettings(context.host, self._raw, context.variables, layers.layers(context.host))]
         for host in hostvars:
@@ -78,7 +85,7 @@ class ActionModule(PerfAction):
 
 
 def _check_export(values: Mapping[str, Any], context: VerbContext) -> None:
-    """Refuse an export that cannot come about, before anything is measured."""
+    """Refuse an export that cannot succeed, before anything is measured."""
     settings = ExportSettings.of(values)
     if settings.to:
         Store(settings.access(context.secret), settings.place(context.run).bucket).close()
@@ -86,19 +93,19 @@ def _check_export(values: Mapping[str, Any], context: VerbContext) -> None:
 
 
 def _cells(context: VerbContext, options: Sequence[Option], values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The cells of the matrix that this process is to run."""
+    """Return the cells of the matrix that this process runs."""
     found = cells(options, values, values.get("matrix_skip_if") or [], values.get("matrix_experiments") or [])
     only = context.variables.get("perf_cells")
     return [asdict(cell) for cell in found if only is None or cell.index in {int(index) for index in only}]
 
 
 def _only_cleans(context: VerbContext) -> bool:
-    """Whether nothing is begun that would need whole values."""
+    """Return whether the run only cleans up, which needs no complete values."""
     return {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
 
 
 def _goes_on(context: VerbContext) -> bool:
-    """Whether this is a further attempt at a run, whose settings stand already with the places they first came from."""
+    """Return whether this is a further attempt at a run, whose settings are recorded already with their origins."""
     replayed = context.variables.get(REPLAYED_RUN)
     run = context.run_directory
     return replayed is not None and Path(str(replayed)).name == run.name and (run / SETTINGS_FILE).is_file()

@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
 from ansible_collections.psap.perf.plugins.modules.sweep import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    timeout: Seconds
 
 
 class ActionModule(PerfAction):
@@ -16,11 +23,11 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Find them by their label; a run that made none asks no cluster."""
+        """Find them by their label; a run that created none connects to no cluster."""
         wanted = temporary.queries(context.run_directory)
         if not wanted:
             return VerbResult(values={"objects": []})
-        timeout = seconds(context.args["timeout"])
+        timeout = context.arguments(Arguments).timeout
         gone = temporary.sweep(context.cluster(), wanted, context.check_mode, timeout, context.check_interrupted)
         return VerbResult(
             changed=bool(gone),

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, replace
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
 from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs import behind
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for
@@ -23,10 +23,21 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation impor
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
 
 _MANY = 20
-# where else to look for what keeps an object from getting there: at its pods, unless it has others
+# where else to look for the reason an object is not ready: in its pods, unless listed here
 _SURRENDERS = {"MachineSet": failed_machine}
-# what an object does not tell of itself, by its kind
+# the reason that an object's own status does not contain, by its kind
 _LACKING = {"MachineConfigPool": behind}
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(QueryArguments):
+    field_selector: str | None
+    conditions: tuple[str, ...]
+    count: int | None
+    timeout: Seconds
+    give_up_on: tuple[str, ...]
+    stable_for: Seconds
+    patience: Seconds
 
 
 class ActionModule(PerfAction):
@@ -36,15 +47,15 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be awaited."""
-        goal = _goal(context.args)
-        return f"would wait up to {goal.timeout_s:g} s until {goal.described}"
+        """Return the goal of the wait."""
+        goal = _goal(context.arguments(Arguments))
+        return f"would wait up to {seconds_text(goal.timeout_s)} s until {goal.described}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Wait, telling the driver how it goes."""
+        """Wait, and show the progress to the driver."""
         started = time.monotonic()
         try:
-            progress = shown_wait_for(context, _goal(context.args))
+            progress = shown_wait_for(context, _goal(context.arguments(Arguments)))
         except NotReachedError as error:
             error.result = {"objects": _names(error.result["objects"])}
             raise
@@ -52,26 +63,25 @@ class ActionModule(PerfAction):
         return VerbResult(values={"objects": _brief(progress.objects), "waited_s": waited, "at": at})
 
 
-def _goal(args: Any) -> Goal:
-    query = query_from(args)
-    absent = args["conditions"] == ["absent"]
-    stable_s = seconds(args["stable_for"])
-    lasting = f" for {stable_s:g} s" if stable_s else ""
+def _goal(args: Arguments) -> Goal:
+    query = replace(args.as_query(), field_selector=args.field_selector)
+    absent = args.conditions == ("absent",)
+    lasting = f" for {seconds_text(args.stable_for)} s" if args.stable_for else ""
     return Goal(
         query=query,
-        described=f"{query}: {' and '.join(args['conditions'])}{lasting}",
-        states=() if absent else _states(query.kind, args["conditions"], stable_s),
-        timeout_s=seconds(args["timeout"]),
-        count=args["count"],
+        described=f"{query}: {' and '.join(args.conditions)}{lasting}",
+        states=() if absent else _states(query.kind, args.conditions, args.stable_for),
+        timeout_s=args.timeout,
+        count=args.count,
         absent=absent,
-        give_up_on=tuple(args["give_up_on"]),
-        patience_s=seconds(args["patience"]),
-        lacking=_LACKING.get(query.kind) if "ready" in args["conditions"] else None,
+        give_up_on=args.give_up_on,
+        patience_s=args.patience,
+        lacking=_LACKING.get(query.kind) if "ready" in args.conditions else None,
         surrender=None if absent else _SURRENDERS.get(query.kind, stuck_pod),
     )
 
 
-def _states(kind: str, until: list[str], stable_s: float) -> tuple[Predicate, ...]:
+def _states(kind: str, until: tuple[str, ...], stable_s: float) -> tuple[Predicate, ...]:
     lasting = [unchanged_for(stable_s)] if stable_s else []
     return (*(predicate_for(kind, state) for state in until), *lasting)
 

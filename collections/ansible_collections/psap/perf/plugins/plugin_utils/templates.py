@@ -11,13 +11,20 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cl
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, parse_manifests
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 
 
-def rendered_manifests(action: Any, context: VerbContext, template: str, added: Mapping[str, Any]) -> list[Manifest]:
-    """The manifests of *template*, by *action*, an action plugin; *added* are further variables.
+def rendered_manifests(
+    action: PerfAction, context: VerbContext, template: str, added: Mapping[str, Any]
+) -> list[Manifest]:
+    """Return the manifests of *template*.
 
-    :raises UsageError: when it renders to no manifests.
+    Args:
+        action: The action plugin whose role has the template.
+        added: Further variables.
+
+    Raises:
+        UsageError: If it renders to no manifests.
     """
     path = Path(action._find_needle("templates", template))
     # of the task's role, then of the roles that include it
@@ -31,7 +38,7 @@ def rendered_manifests(action: Any, context: VerbContext, template: str, added: 
 
 
 def cluster_facts(cluster: Cluster, namespace: str | None) -> dict[str, bool]:
-    """What templates see of the cluster."""
+    """Return the facts about the cluster that templates see."""
     openshift = cluster.is_openshift()
     if not openshift or namespace is None:
         return {"openshift": openshift, "assigns_user_ids": openshift}

@@ -1,4 +1,4 @@
-"""Waits of verbs: shown while they last, and what was awaited in vain is kept."""
+"""Waits of verbs, which show their progress, and keep the objects that did not reach their goal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 
 
 def shown_wait_for(context: VerbContext, goal: Goal) -> Progress:
-    """Wait for *goal*, telling the driver how it goes.
+    """Wait for *goal*, and show the progress to the driver.
 
-    :raises NotReachedError: when it is not reached; the last objects seen are in ``artifacts/awaited.yml`` then.
+    Raises:
+        NotReachedError: If it is not reached; the last objects seen are in ``artifacts/awaited.yml`` then.
     """
     directory = context.command_directory()
     with shown_wait(directory, goal.described, goal.timeout_s) as show:

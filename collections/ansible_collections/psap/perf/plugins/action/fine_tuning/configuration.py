@@ -3,14 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, read_yaml, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml, write_json
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
 from ansible_collections.psap.perf.plugins.modules.fine_tuning.configuration import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    base: str
+    hyper_parameters: Mapping[str, Any]
+    decided: Mapping[str, Any]
+    job: Mapping[str, Any]
+    programs: Mapping[str, tuple[str, ...]]
 
 
 class ActionModule(PerfAction):
@@ -20,16 +32,16 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Merge and keep it."""
-        args = context.args
-        job = checked(plain(args["job"]))
-        base = read_yaml(Path(self._find_needle("files", args["base"])))
-        configuration = merged(base, plain(args["hyper_parameters"]), plain(args["decided"]))
+        args = context.arguments(Arguments)
+        job = checked(args.job)
+        base = read_yaml(Path(self._find_needle("files", args.base)))
+        configuration = merged(base, args.hyper_parameters, args.decided)
         write_json(context.directory / "src" / "config.json", configuration)
-        made = config_maps(job, configuration, self._programs(args["programs"]))
+        made = config_maps(job, configuration, self._programs(args.programs))
         return VerbResult(values={"configuration": configuration, "config_maps": made})
 
-    def _programs(self, files: dict[str, list[str]]) -> dict[str, dict[str, str]]:
-        """The text of each file of the role, or of one that includes it, by its name."""
+    def _programs(self, files: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, str]]:
+        """Return the text of each file of the role, or of one that includes it, by its name."""
         return {part: dict(map(self._program, given)) for part, given in files.items()}
 
     def _program(self, given: str) -> tuple[str, str]:

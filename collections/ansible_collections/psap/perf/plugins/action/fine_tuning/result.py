@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
@@ -23,6 +24,30 @@ _PRODUCT_LABEL = "nvidia.com/gpu.product"
 _GPU = "nvidia.com/gpu"
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The arguments of the command, for the record."""
+
+    workload: str
+    mode: str
+    phase: str
+    container_image: str
+    model: str | None
+    dataset: str | None
+    dataset_replication: float
+    pods: int
+    gpus_per_pod: int
+    hyper_parameters: Mapping[str, Any]
+    configuration: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(QueryArguments):
+    pod_selector: str
+    main_selector: str
+    asked: Asked
+
+
 class ActionModule(PerfAction):
     """Record the result of a fine-tuning job."""
 
@@ -30,16 +55,17 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Say what would be written."""
-        return f"would write {FILE} of {context.args['kind']} {context.args['name']}"
+        """Return what would be written."""
+        args = context.arguments(Arguments)
+        return f"would write {FILE} of {args.kind} {args.name}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look at the job and its pods as they are now."""
-        args = context.args
+        """Read the job and its pods as they are now."""
+        args = context.arguments(Arguments)
         cluster = context.cluster()
         job = _job(cluster, args)
         if job is None:
-            return VerbResult(skipped=f"there is no {args['kind']} {args['name']}, so there is no result")
+            return VerbResult(skipped=f"{args.kind} {args.name} does not exist, so there is no result")
         pods, main = _pods(cluster, args)
         node = (main or {}).get("spec", {}).get("nodeName")
         observed = Observed(
@@ -51,27 +77,26 @@ class ActionModule(PerfAction):
             interrupted=(context.run_directory / STOP_FILE).exists(),
             lost=lost_pods(cluster, pods, datetime.now(UTC)),
         )
-        asked = {"job": args["name"], "namespace": args["namespace"], **plain(args["asked"])}
-        told = document(asked, observed)
-        write_json(context.directory / "artifacts" / FILE, told)
-        return VerbResult(values={"outcome": told["outcome"], "reason": told["reason"], "node": node})
+        found = document({"job": args.name, "namespace": args.namespace, **asdict(args.asked)}, observed)
+        write_json(context.directory / "artifacts" / FILE, found)
+        return VerbResult(values={"outcome": found["outcome"], "reason": found["reason"], "node": node})
 
 
-def _job(cluster: Cluster, args: Mapping[str, Any]) -> Manifest | None:
-    query = query_from(args)
+def _job(cluster: Cluster, args: Arguments) -> Manifest | None:
+    query = args.as_query()
     return cluster.get(query) if cluster.serves(query.api_version, query.kind) else None
 
 
-def _pods(cluster: Cluster, args: Mapping[str, Any]) -> tuple[list[Manifest], Manifest | None]:
-    """All pods of the job, and the main one."""
-    pods, _version = cluster.list(Query("v1", "Pod", args["namespace"], label_selector=args["pod_selector"]))
-    chosen = f"{args['pod_selector']},{args['main_selector']}"
-    main, _version = cluster.list(Query("v1", "Pod", args["namespace"], label_selector=chosen))
+def _pods(cluster: Cluster, args: Arguments) -> tuple[list[Manifest], Manifest | None]:
+    """Return all pods of the job, and the main one."""
+    pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=args.pod_selector))
+    chosen = f"{args.pod_selector},{args.main_selector}"
+    main, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=chosen))
     return pods, main[0] if main else None
 
 
 def _gpu_product(cluster: Cluster, main: Manifest | None, pods: Sequence[Manifest]) -> str | None:
-    """What the node of the main pod has, or, when that has no GPU, the node of the first pod that has."""
+    """Return the GPU of the main pod's node, or of the first pod with GPUs if the main pod has none."""
     with_gpus = (pod for pod in ([main] if main else []) + list(pods) if _has_gpus(pod))
     node = next(with_gpus, {}).get("spec", {}).get("nodeName")
     found = cluster.get(Query("v1", "Node", name=node)) if node else None

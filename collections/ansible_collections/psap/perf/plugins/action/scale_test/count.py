@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +19,31 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    kinds: tuple[str, ...]
+    namespaces: str
+
+
 class ActionModule(PerfAction):
-    """Count what a cluster was filled with."""
+    """Count the objects that fill a cluster."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """List, count, write."""
-        counts = asyncio.run(_count(context))
+        counts = asyncio.run(_count(context, context.arguments(Arguments)))
         artifacts = context.directory / "artifacts"
         _write(artifacts, counts)
         document: dict[str, Any] = counts.document()
         return VerbResult(values={"total": document["total"], "namespaces": document["namespaces"]})
 
 
-async def _count(context: VerbContext) -> Counts:
+async def _count(context: VerbContext, args: Arguments) -> Counts:
     async with ApiClient(endpoint_of(context)) as client:
-        # a cluster that is not there is said so at once
+        # fail now if the cluster does not answer
         await look_around(client)
-        return await count(client, context.args["kinds"], context.args["namespaces"])
+        return await count(client, args.kinds, args.namespaces)
 
 
 def _write(artifacts: Path, counts: Counts) -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
@@ -25,6 +27,16 @@ from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoi
 from ansible_collections.psap.perf.plugins.plugin_utils.templates import cluster_facts, rendered_manifests
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    template: str
+    count: int
+    namespaces: str
+    labels: Mapping[str, str]
+    rate: float
+    connections: int
 
 
 class ActionModule(PerfAction):
@@ -52,27 +64,27 @@ class ActionModule(PerfAction):
         return VerbResult(changed=account.created.total() > 0, values=values)
 
     def _request(self, context: VerbContext) -> FillRequest:
-        args = context.args
-        if args["connections"] < 0:
-            raise UsageError(f"connections is {args['connections']}; it must be at least 0")
+        args = context.arguments(Arguments)
+        if args.connections < 0:
+            raise UsageError(f"connections is {args.connections}; it must be at least 0")
         added = {"number": NUMBER_MARK, **cluster_facts(context.cluster(), None)}
-        manifests = plain(rendered_manifests(self, context, args["template"], added))
+        manifests = plain(rendered_manifests(self, context, args.template, added))
         for manifest in manifests:
             written = dump_yaml(hidden(manifest)).replace(NUMBER_MARK, "00000")
             write_text(context.directory / "src" / file_name(manifest).replace(NUMBER_MARK, "00000"), written)
         return FillRequest(
             manifests=manifests,
-            count=args["count"],
-            labels=plain(args["labels"]),
-            namespaces=args["namespaces"],
-            concurrency=concurrency_of(args["connections"]),
-            arrivals=arrivals_at(args["rate"]),
+            count=args.count,
+            labels=args.labels,
+            namespaces=args.namespaces,
+            concurrency=concurrency_of(args.connections),
+            arrivals=arrivals_at(args.rate),
         )
 
 
 async def _fill(context: VerbContext, request: FillRequest) -> Account:
     async with ApiClient(endpoint_of(context)) as client:
-        # a cluster that is not there is said so at once
+        # fail now if the cluster does not answer
         await look_around(client)
         filling = await plan(client, request)
         if not context.check_mode:

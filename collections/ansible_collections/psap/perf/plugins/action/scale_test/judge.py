@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.judging import check, judge
 from ansible_collections.psap.perf.plugins.modules.scale_test.judge import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    thresholds: Mapping[str, Any]
+    recording: str | None
+    workloads: int | None
+    allow_unjudged: bool
 
 
 class ActionModule(PerfAction):
@@ -17,13 +28,13 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Check the thresholds; measure and judge when there is a recording."""
-        thresholds, recording = context.args["thresholds"], context.args["recording"]
-        names = check(thresholds, None if context.args["allow_unjudged"] else context.args["workloads"])
-        if recording is None:
+        """Check the thresholds; measure and judge if there is a recording."""
+        args = context.arguments(Arguments)
+        names = check(args.thresholds, None if args.allow_unjudged else args.workloads)
+        if args.recording is None:
             return VerbResult()
         if context.check_mode:
             return VerbResult(skipped=f"check mode: would judge {', '.join(names)}")
         output = context.directory / "artifacts"
-        document = judge(Path(recording), thresholds, output, unjudged_allowed=context.args["allow_unjudged"])
+        document = judge(Path(args.recording), args.thresholds, output, unjudged_allowed=args.allow_unjudged)
         return VerbResult(values={"verdict": document, "file": str(output / "verdict.json")})

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.cluster.tables import table_text
 
 EVERYWHERE = "*"
@@ -60,16 +60,26 @@ class Capture:
             self.keep("not_captured.txt", "the list of what is missing", lambda: "\n".join(self.missing) + "\n")
 
 
-def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any]) -> None:
-    """Keep objects of one kind, as YAML and as a table for the eye."""
+@dataclass(frozen=True, slots=True)
+class CapturedObjects(QueryArguments):
+    """Objects of one kind to keep: the name of the files, by default the kind's, and their formats."""
+
+    file: str | None
+    formats: tuple[str, ...]
+    show_labels: bool
+    when_served: bool
+
+
+def capture_objects(capture: Capture, cluster: Cluster, wanted: CapturedObjects) -> None:
+    """Keep objects of one kind, as YAML and as a table."""
     try:
-        query = query_from(wanted)
+        query = wanted.as_query()
     except UsageError as error:
         capture.missing.append(str(error))
         return
-    if wanted["when_served"] and not cluster.serves(query.api_version, query.kind):
+    if wanted.when_served and not cluster.serves(query.api_version, query.kind):
         return
-    name = wanted["file"] or query.kind.lower()
+    name = wanted.file or query.kind.lower()
 
     def as_yaml() -> str:
         items, _version = cluster.list(query)
@@ -77,12 +87,12 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: Mapping[str, Any
 
     def as_table() -> str:
         everywhere = query.namespace is None and cluster.is_namespaced(query.api_version, query.kind)
-        text = table_text(cluster.table(query), namespaces=everywhere, labels=wanted["show_labels"])
+        text = table_text(cluster.table(query), namespaces=everywhere, labels=wanted.show_labels)
         return text or f"no {query}\n"
 
-    if "yaml" in wanted["formats"]:
+    if "yaml" in wanted.formats:
         capture.keep(f"{name}.yml", str(query), as_yaml)
-    if "table" in wanted["formats"]:
+    if "table" in wanted.formats:
         capture.keep(f"{name}.txt", f"the table of {query}", as_table)
 
 

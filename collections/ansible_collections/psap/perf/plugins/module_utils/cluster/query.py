@@ -31,6 +31,26 @@ class Query:
         return f"{self.kind} objects{where}{f' with {chosen}' if chosen else ''}"
 
 
+@dataclass(frozen=True, slots=True)
+class QueryArguments:
+    """Arguments of a verb that select objects; None where they are not passed."""
+
+    kind: str
+    api_version: str | None
+    name: str | None
+    namespace: str | None
+    label_selector: str | None
+
+    def as_query(self) -> Query:
+        """Return the query.
+
+        Raises:
+            UsageError: If the kind is unknown and has no API version.
+        """
+        version = api_version_of(self.kind, self.api_version)
+        return Query(version, self.kind, self.namespace, self.name, self.label_selector)
+
+
 def query_from(options: Mapping[str, Any]) -> Query:
     """The query that *options* of a verb describe: ``kind``, and what else they have of the fields of a query.
 
