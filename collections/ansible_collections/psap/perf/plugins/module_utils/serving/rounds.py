@@ -1,4 +1,4 @@
-"""How far the repeated loads of a cell have come."""
+"""The completed rounds of a cell with repeated loads."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import co
 MARKER = "artifacts/llm_load_test.json"
 
 
-def finished_rounds(directory: Path, cell: int, loads: Mapping[str, int]) -> int:
-    """How many rounds of a cell are finished by all models, in all attempts at it.
+def completed_rounds(directory: Path, cell: int, loads: Mapping[str, int]) -> int:
+    """Return how many rounds of a cell all models have completed, in all attempts at the cell.
 
-    Rounds follow each other, so the number of a model's loads says how many it has finished.
+    Rounds follow each other, so they follow from the number of a model's loads.
 
-    :param directory: that of the run, or of the cell, if it is a process of its own.
-    :param loads: how many loads a round of each model has, by its flavor.
+    Args:
+        directory: The directory of the run, or of the cell if it is a process of its own.
+        loads: Number of loads of each model in a round, by flavor.
     """
     ended = Counter(_ended(directory, cell))
     return min((ended[flavor] // number for flavor, number in loads.items() if number), default=0)
 
 
 def _ended(directory: Path, cell: int) -> Iterator[str]:
-    """The flavor of each load of a round that has ended well."""
+    """Yield the flavor of each successful load of a round."""
     for path in command_files(directory, "status.json"):
         status, marker = read_json(path), path.parent / MARKER
         if (status["cell"], status["status"]) == (cell, "ok") and marker.exists():

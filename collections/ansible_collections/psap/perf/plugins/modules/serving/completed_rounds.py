@@ -4,31 +4,31 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: rounds
-short_description: Find the rounds of loads that earlier attempts have finished
+module: completed_rounds
+short_description: Count the rounds of loads that earlier attempts completed
 version_added: 0.1.0
 description:
-  - A run that is resumed goes on with the round after them. A round is finished when all of its models are.
+  - A resumed run continues with the next round. A round is complete when all models have completed it.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
   loads:
-    description: How many loads of each model a round has, by their flavor.
+    description: Number of loads of each model in a round, by flavor.
     type: dict
     required: true
 """
 
 EXAMPLES = r"""
-- name: Find what an earlier attempt has finished
-  psap.perf.serving.rounds:
+- name: Count the completed rounds
+  psap.perf.serving.completed_rounds:
     cell: "{{ perf_cell }}"
     loads: {m0: 1, m1: 1}
   register: rounds
 """
 
 RETURN = r"""
-finished:
-  description: The number of rounds that are finished.
+completed:
+  description: Number of completed rounds.
   type: int
   returned: success
 """

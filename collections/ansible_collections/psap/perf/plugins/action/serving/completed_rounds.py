@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import finished_rounds
+from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import completed_rounds
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
-from ansible_collections.psap.perf.plugins.modules.serving.rounds import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.modules.serving.completed_rounds import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -21,12 +21,12 @@ class Arguments:
 
 
 class ActionModule(PerfAction):
-    """Find the rounds of loads that earlier attempts have finished."""
+    """Count the rounds of loads that earlier attempts completed."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Count them."""
         args = context.arguments(Arguments)
-        finished = finished_rounds(RunEnvironment.read().directory, args.cell.index, args.loads)
-        return VerbResult(values={"finished": finished})
+        completed = completed_rounds(RunEnvironment.read().directory, args.cell.index, args.loads)
+        return VerbResult(values={"completed": completed})
