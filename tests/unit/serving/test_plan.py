@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
-from ansible_collections.psap.perf.plugins.module_utils.serving.plan import ServingPlan, serving_plan
+from ansible_collections.psap.perf.plugins.module_utils.serving.plan import KservePlan, kserve_plan
 
 CATALOGUE = {
     "phi-2": {"source": "hf://phi-2", "vllm": {"gpus": 1, "cpu": 2, "memory": "16Gi"}},
@@ -16,7 +16,7 @@ CATALOGUE = {
 CELL = {"index": 0, "name": "", "values": {"kserve_model_name": "phi-2", "kserve_min_replicas": 2}}
 
 
-def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> ServingPlan:
+def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> KservePlan:
     settings = {
         "kserve_mode": mode,
         "kserve_namespace": "models",
@@ -33,7 +33,7 @@ def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> Servi
         "kserve_min_replicas": -1,
         **other,
     }
-    return serving_plan(settings, [CELL] * cells, forks, CATALOGUE)
+    return kserve_plan(settings, [CELL] * cells, forks, CATALOGUE)
 
 
 def test_single_model_has_the_matrix_cells_and_no_lanes() -> None:
@@ -91,7 +91,7 @@ def test_concurrent_pods_include_all_replicas_models_and_users(mode: str, pods: 
 
 
 def test_cell_defaults_to_the_settings_model_and_one_replica() -> None:
-    plan = serving_plan(
+    plan = kserve_plan(
         {
             "kserve_mode": "single",
             "kserve_namespace": "models",

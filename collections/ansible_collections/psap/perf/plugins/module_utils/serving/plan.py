@@ -16,7 +16,7 @@ _MODEL = "kserve_model_name"
 
 
 @dataclass(frozen=True, slots=True)
-class ServingPlan:
+class KservePlan:
     """The cells, and what the only one of a mode that does several things at once has.
 
     :param cells: ``index``, ``name`` and ``values`` of each.
@@ -41,9 +41,9 @@ class ServingPlan:
     pods: tuple[tuple[Pods, ...], ...]
 
 
-def serving_plan(
+def kserve_plan(
     settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int, catalogue: Mapping[str, Any]
-) -> ServingPlan:
+) -> KservePlan:
     """What *settings* of the flow and the *cells* of its matrix come to.
 
     :param forks: how many tasks Ansible runs at once.
@@ -58,7 +58,7 @@ def serving_plan(
     pods = tuple(tuple(_pods(settings, cell["values"], models.values(), catalogue)) for cell in cells)
     gpus = most_gpus(pods)
     if mode == SINGLE:
-        return ServingPlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,), gpus, pods)
+        return KservePlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,), gpus, pods)
     lanes: dict[str, list[str]] = {}
     namespaces = [namespace]
     if mode == SCALE:
@@ -76,7 +76,7 @@ def serving_plan(
     # the last one when the time is over
     rounds = math.ceil(settings["kserve_total_duration"] / round_s) + 1 if mode == LONGEVITY else 1
     loads = {place: _loads(settings, model) for place, model in models.items()}
-    return ServingPlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces), gpus, pods)
+    return KservePlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces), gpus, pods)
 
 
 def _pods(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-name: serving_plan
+name: kserve_plan
 short_description: Plan what the flow kserve serves and loads at the same time
 version_added: 0.1.0
 description:
@@ -32,7 +32,7 @@ EXAMPLES = r"""
 - name: Plan
   ansible.builtin.set_fact:
     perf_plan: >-
-      {{ perf_checked.settings | psap.perf.serving_plan(perf_checked.cells, forks=ansible_forks) }}
+      {{ perf_checked.settings | psap.perf.kserve_plan(perf_checked.cells, forks=ansible_forks) }}
 """
 
 RETURN = r"""
@@ -51,7 +51,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import catalogue
-from ansible_collections.psap.perf.plugins.module_utils.serving.plan import serving_plan
+from ansible_collections.psap.perf.plugins.module_utils.serving.plan import kserve_plan
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -59,10 +59,10 @@ class FilterModule:
     """Plan what the flow kserve serves and loads at the same time."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
-        return {"serving_plan": documented(DOCUMENTATION, _compute)}
+        """Return this file's filter."""
+        return {"kserve_plan": documented(DOCUMENTATION, _compute)}
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     settings = args[INPUT]
-    return asdict(serving_plan(settings, args["cells"], args["forks"], catalogue(settings["kserve_models"])))
+    return asdict(kserve_plan(settings, args["cells"], args["forks"], catalogue(settings["kserve_models"])))
