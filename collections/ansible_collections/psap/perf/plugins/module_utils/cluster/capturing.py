@@ -141,10 +141,12 @@ def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selec
 def capture_whole_logs(
     capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, *, init: bool = False
 ) -> None:
-    """Keep all of the logs of the pods chosen: ``logs/<pod>.log``, and the container's name before the ending where a
-    pod has several, and of an init container.
+    """Keep the whole logs of the selected pods as ``logs/<pod>.log``.
 
-    :param init: whether those of init containers are kept, too.
+    The name has the container, too, if the pod has several, or it is an init container.
+
+    Args:
+        init: Whether to keep the logs of init containers.
     """
     query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
     try:

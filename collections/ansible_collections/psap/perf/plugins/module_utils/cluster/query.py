@@ -52,9 +52,10 @@ class QueryArguments:
 
 
 def query_from(options: Mapping[str, Any]) -> Query:
-    """The query that *options* of a verb describe: ``kind``, and what else they have of the fields of a query.
+    """Return the query that *options* describe: ``kind``, and optional fields of a query.
 
-    :raises UsageError: when they do not say the API version of a kind that is not known.
+    Raises:
+        UsageError: If the kind is unknown and has no API version.
     """
     return Query(
         api_version=api_version_of(options["kind"], options.get("api_version")),

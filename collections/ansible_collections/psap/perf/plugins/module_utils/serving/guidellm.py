@@ -15,9 +15,9 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import
 
 OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
-"""Where the Job's template has them."""
+"""The path of the results in the pod of the Job's template."""
 API_KEY = "$(API_KEY)"
-"""What stands for the key in a value of the environment, as Kubernetes has it."""
+"""The reference to the key in a value of the environment, as Kubernetes writes it."""
 WITHOUT_RATES = ("synchronous", "throughput")
 # {rate} and {2*rate} in a data set
 _OF_RATE = re.compile(r"\{(?:(\d+)\*)?rate\}")
@@ -104,7 +104,7 @@ def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder:
 
 
 def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
-    """The multiple of the rate that a run of the program has."""
+    """Return a multiple of the rate of a run of the program."""
     if len(rates) != 1:
         raise UsageError(
             f"{name}: a multiple of the rate needs a run of guidellm with one rate, but this one has {len(rates)}; "
@@ -190,9 +190,10 @@ def _joined(rates: Iterable[float]) -> str:
 
 
 def counted(path: Path) -> tuple[int, int]:
-    """How many requests its results count, and how many of them failed; they need not fit into memory.
+    """Return the number of requests in the results, and how many of them failed; reads large files in pieces.
 
-    :raises DataQualityError: when there are no results, or nothing but failures.
+    Raises:
+        DataQualityError: If there are no results, or all requests failed.
     """
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:

@@ -1,6 +1,6 @@
-"""Whether the settings of the flow scale_test make a load, before anything is touched: what types and rules cannot say.
+"""The check of a scale test's load before anything changes: of what types and rules cannot express.
 
-Every finding names its setting, and all of them are told at once.
+Every finding names its setting, and all of them are reported together.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 
 _DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval", "timeout")
 
-# from the folder of a role and what the user named to the file
+# finds the file for a folder of a role and a name
 Find = Callable[[str, str], Path]
 
 
@@ -47,14 +47,17 @@ def check_load(
     arguments: Mapping[str, Any],
     proceed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Refuse *settings* (by name) that no load can be made of, in any of the *cells* (values of the dimensions).
+    """Check that *settings* describe a load in every cell.
 
     Args:
+        settings: The flow's settings by name.
+        cells: The values of the dimensions in each cell.
+        find: Returns the path of a file, or raises UsageError.
         arguments: The arguments of the command by their short names, for those that no setting has.
         proceed: Called before each cell; may raise.
 
     Raises:
-        UsageError: With all that is wrong, a line each.
+        UsageError: With all errors, a line each.
     """
     check = _Check({})
     usable = check.durations(settings)
@@ -67,7 +70,7 @@ def check_load(
     for load in loads:
         proceed()
         check.arrivals(load, trace)
-    # what is rendered, and counted on the way, has values that can be used
+    # templates are rendered only with valid values
     if not check.found:
         for load in loads:
             proceed()
@@ -77,7 +80,7 @@ def check_load(
 
 
 def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[list[Pods]]:
-    """The pods of each cell that are there at once, at most."""
+    """Return the maximum number of concurrent pods of each cell."""
     return [
         [
             Pods(
@@ -92,7 +95,7 @@ def pods_of(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> 
 
 
 def fewest_workloads(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> int:
-    """How many workloads the cell with the fewest has, those of churn included."""
+    """Return the number of workloads of the smallest cell, with those of churn."""
     totals = (_churn(settings).total({**settings, **cell}["scale_test_count"]) for cell in cells)
     return min(totals, default=MOST_WORKLOADS)
 
@@ -110,7 +113,7 @@ def _load(settings: Mapping[str, Any], arguments: Mapping[str, Any]) -> Load:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What was found so far, each thing once and in order."""
+    """The findings so far, each once and in order."""
 
     found: dict[str, None]
 
@@ -122,7 +125,7 @@ class _Check:
             self.found[f"scale_test_{setting}: {error}"] = None
 
     def durations(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *settings* with those durations replaced that are none, so that the others can be checked too."""
+        """Return *settings* with invalid durations replaced, so that the others can be checked, too."""
         usable = dict(settings)
         for setting in _DURATIONS:
             name = f"scale_test_{setting}"
@@ -154,7 +157,7 @@ class _Check:
             Assortment([Tenant()], load.priorities)
 
     def files(self, load: Load, find: Find) -> Trace | None:
-        """Check the template of the user's own; return the trace when it can be used."""
+        """Check the user's template; return the trace if it is valid."""
         with self._naming("template"):
             find("templates", load.template_name)
         if load.trace:
@@ -163,7 +166,7 @@ class _Check:
         return None
 
     def arrivals(self, load: Load, trace: Trace | None) -> None:
-        """Check whether all workloads of one cell come to be due."""
+        """Check that all workloads of one cell become due."""
         if trace is not None:
             with self._naming("trace"):
                 trace.check(load.count)
@@ -174,7 +177,7 @@ class _Check:
                 shape.arrivals(load.count, load.connections)
 
     def templates(self, load: Load, trace: Trace | None, find: Find) -> None:
-        """Check whether a workload of each kind of one cell can be rendered."""
+        """Check that a workload of each kind of one cell can be rendered."""
         with self._naming("template" if load.template else "workload_kind"):
             template = find("templates", load.template_name)
             SubmitRequest(Place("check", "check", Path(), Path()), template, load, trace).check_templates()

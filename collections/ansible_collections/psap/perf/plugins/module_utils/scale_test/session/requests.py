@@ -1,4 +1,4 @@
-"""What the verbs ask for: a submission with its recording, or a recording alone; and the judgement at the end."""
+"""The requests of the verbs: a submission with its recording, or a recording alone; and the final judgement."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ Interruption = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command works: the run's id, its directory below the run, and the folders of its files."""
+    """The ID of the run, the command's directory below the run, and the folders of its files."""
 
     run: str
     directory: str
@@ -132,17 +132,20 @@ class SubmitRequest:
 
     @property
     def total(self) -> int:
-        """How many workloads are submitted, those of the rounds of churn included."""
+        """Return the number of submitted workloads, with those of the rounds of churn."""
         return self.load.churn.total(self.load.count)
 
     def workloads(
         self, *, lab: bool, openshift: bool, pod_groups: str = "", interrupted: Interruption = lambda: False
     ) -> AssortedWorkloads:
-        """The workloads, as this kind of cluster wants them, with *pod_groups* of that API version (empty: without);
-        the first is kept as the command's source.
+        """Return the workloads for this kind of cluster; the first is kept as the command's source.
 
-        :raises UsageError: when a template cannot be used.
-        :raises Interrupted: a template is rendered for each variant, and the user asked to stop meanwhile.
+        Args:
+            pod_groups: API version of the pod groups beside the workloads; empty for none.
+
+        Raises:
+            UsageError: If a template is invalid.
+            Interrupted: If the user asks to stop while the templates of the variants are rendered.
         """
         submission = Submission.of(self.place.run, self.place.directory)
 
@@ -160,9 +163,10 @@ class SubmitRequest:
         return workloads
 
     def check_templates(self) -> None:
-        """Render a workload of each kind, with and without a queue and a priority as there are.
+        """Render a workload of each kind, with each combination of a queue and a priority that occurs.
 
-        :raises UsageError: when a template cannot be used.
+        Raises:
+            UsageError: If a template is invalid.
         """
         submission = Submission.of(self.place.run, self.place.directory)
         variants = {
@@ -175,7 +179,7 @@ class SubmitRequest:
     def _plan(self, variant: Variant, submission: Submission, *, lab: bool, openshift: bool) -> WorkloadPlan:
         template = self.template
         if variant.kind is not None:
-            # kinds lie side by side, the shipped ones and those of a user
+            # the templates of all kinds are in one folder, shipped ones as well as a user's
             template = template.parent / template_of(variant.kind)
         try:
             source = template.read_text(encoding="utf-8")
@@ -196,7 +200,7 @@ class SubmitRequest:
             pods=self.load.pods,
             variables={**given, **{name: value for name, value in own.items() if value is not None}},
             patch=self.load.patch,
-            # nothing sleeps in a simulated pod: the lab is told how long it would have
+            # simulated pods do not sleep: the annotation has the duration for the lab
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
             folder=template.parent,
             priority=priority.value if priority else None,
@@ -205,7 +209,7 @@ class SubmitRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A recording of what others submit; *timeout_s* in seconds, *count* 0 where nobody knows how many come."""
+    """A recording of workloads that others submit; *count* is 0 if their number is unknown."""
 
     place: Place
     api_version: str
@@ -221,7 +225,8 @@ class WatchRequest:
 async def served_pod_groups(endpoint: ApiEndpoint) -> str:
     """Return the API version of the cluster's pod groups.
 
-    :raises ClusterError: when the cluster serves none that is known.
+    Raises:
+        ClusterError: If the cluster serves no known pod groups.
     """
     async with ApiClient(endpoint) as client:
         return (await discover_pod_groups(client)).api_version
@@ -230,7 +235,8 @@ async def served_pod_groups(endpoint: ApiEndpoint) -> str:
 async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
     """Submit and record until every workload has ended, the time is up, or the user asks to stop.
 
-    :raises PerfError: when the cluster or the disk ends it.
+    Raises:
+        PerfError: If the cluster or the disk fails.
     """
     load = request.load
     arrivals = request.arrivals.arrivals(load.count, load.connections)
@@ -264,7 +270,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
 async def _have_namespaces(
     client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool
 ) -> None:
-    """Make those that are missing; those of Run:ai's projects are Run:ai's to make, where it is the real one."""
+    """Create missing namespaces, except those of a real Run:ai's projects, which it creates."""
     if any(runai.is_runai_version(version) for version, _kind in workloads.kinds) and not lab:
         for namespace in namespaces:
             await require_namespace(client, namespace, "make its project in Run:ai first")
@@ -296,7 +302,7 @@ def _session_plan(
 def _submission(
     own: OwnSubmission, endpoint: ApiEndpoint, request: SubmitRequest, files: RecordingFiles
 ) -> SubmissionToBegin:
-    """By this process or several, and its rounds of churn."""
+    """Return the submission, by one process or several, with its rounds of churn."""
     submission: SubmissionToBegin = own
     if request.load.submitters > 1:
         folder = request.place.artifacts / "submitters"
@@ -307,9 +313,10 @@ def _submission(
 
 
 async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:
-    """Record what others submit until the condition holds, the time is up, or the user asks to stop.
+    """Record until the condition holds, the time is up, or the user asks to stop.
 
-    :raises PerfError: when the cluster or the disk ends it.
+    Raises:
+        PerfError: If the cluster or the disk fails.
     """
     until = condition(request.until)
     async with ApiClient(endpoint) as client:
@@ -331,11 +338,15 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
 
 
 def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
-    """Raise what the command must fail with; the files are complete in every case. *max_failed* None allows any.
+    """Raise the error of the command, if it has one; the files are complete in every case.
 
-    :raises Interrupted: the user asked to stop.
-    :raises DataQualityError: workloads were lost, or the accounts do not agree.
-    :raises PerfError: time was up, or more workloads failed than allowed.
+    Args:
+        max_failed: Number of workloads that may fail; None for any.
+
+    Raises:
+        Interrupted: If the user asked to stop.
+        DataQualityError: If workloads were lost, or the accounts do not agree.
+        PerfError: If the time was up, or more workloads failed than allowed.
     """
     accounting = end.accounting
     sentence = accounting.sentence()

@@ -1,4 +1,4 @@
-"""What users write into a load that only the API server would refuse, long after the test began: names and sizes."""
+"""Checks of names and sizes that only the API server would refuse otherwise, long after the test began."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def check_ranges(load: object) -> None:
-    """:raises UsageError: when a number of *load*, which has the attributes of the table above, is out of its range."""
+    """Check the attributes of *load* that the table above lists.
+
+    Raises:
+        UsageError: If a number is out of its range.
+    """
     for name, (least, most) in RANGES.items():
         number = getattr(load, name)
         if number < least:
@@ -37,21 +41,30 @@ def check_ranges(load: object) -> None:
 
 
 def check_namespace(name: str) -> None:
-    """:raises UsageError: when no namespace can have this name."""
+    """Check the name of a namespace.
+
+    Raises:
+        UsageError: If it is invalid.
+    """
     if not _LABEL.fullmatch(name):
         raise UsageError(f"{name!r} is no name of a namespace: write a-z, 0-9 and -, at most 63 of them")
 
 
 def check_claim_size(size: str) -> None:
-    """:raises UsageError: when a volume cannot have this size; empty is none at all."""
+    """Check the size of a volume; empty is no volume.
+
+    Raises:
+        UsageError: If it is invalid.
+    """
     if size and parse_quantity(size) <= 0:
         raise UsageError(f"{size!r} is no size of a volume: it must be above 0")
 
 
 def positive_seconds(duration: object) -> float:
-    """The seconds of a duration that cannot be 0.
+    """Return the seconds of *duration*.
 
-    :raises UsageError: when it is, or is no duration.
+    Raises:
+        UsageError: If it is 0, or no duration.
     """
     found = seconds(duration)
     if found <= 0:
