@@ -208,7 +208,7 @@ class Driven:
         settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
         given = [word for setting in settings for word in ("-s", f"scale_test_{setting}")]
         process = self.start("scale_test", "-i", "lab", "-p", "scale_test_smoke", *given)
-        eventually(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
+        wait_until(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
         return process
 
     def resume(self) -> str:

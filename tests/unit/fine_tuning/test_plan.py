@@ -62,7 +62,7 @@ def test_every_preset_can_be_trained(preset: str) -> None:
 
 
 def test_preset_combines_with_a_method() -> None:
-    settings = effective(DECLARED, "fine_tuning", "lab", ["fine_tuning_qlora"])
+    settings = effective(DECLARED, "fine_tuning", LAB, ["fine_tuning_qlora"])
     assert settings["fine_tuning_hyper_parameters"].value == {
         "peft_method": "lora", "r": 4, "lora_alpha": 16, "fp16": True, "torch_dtype": "float16",
         "raw_lists": {"target_modules": ["q_proj", "k_proj"], "auto_gptq": ["triton_v2"]},

@@ -122,16 +122,6 @@ def test_invalid_template_value_is_refused(name: str, value: object, why: str) -
         questions("scale_test", **{name: value})
 
 
-def test_presets_of_the_flow_and_general_ones_are_choices() -> None:
-    scale, tuning = presets_of(PROJECT, "scale_test"), presets_of(PROJECT, "fine_tuning")
-
-    assert {"scale_test_smoke", "lab", "clusters_metal"} <= set(scale)
-    assert {"fine_tuning_light", "lab", "clusters_metal"} <= set(tuning)
-    assert "fine_tuning_light" not in scale
-    # sets nothing itself, and extends what does
-    assert "fine_tuning_dgx_single_full" in tuning
-
-
 @pytest.mark.parametrize("name", ["rhoai_pull_secret", "clusters_lok", "scale_test_count"])
 def test_shared_setting_that_cannot_be_asked_for_is_left_out(name: str) -> None:
     with pytest.raises(UsageError, match=name):
