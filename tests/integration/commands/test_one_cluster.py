@@ -24,7 +24,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 _KIND = {"kind": "Namespace", "name": "namespaces", "singularName": "", "namespaced": False, "verbs": ["get", "list"]}
 _LOOK = {"kind": "Namespace", "name": "kube-system"}
 _TASKS = [
-    {"name": "Ask by a verb", "psap.perf.look": _LOOK, "register": "by_verb"},
+    {"name": "Ask by a verb", "psap.perf.get": _LOOK, "register": "by_verb"},
     {"name": "Ask by a module", "kubernetes.core.k8s_info": {**_LOOK, "api_version": "v1"}, "register": "by_module"},
     {
         "name": "Write both down",

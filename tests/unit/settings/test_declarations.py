@@ -23,7 +23,7 @@ FILES = {
         "      repo_probe_limit: {type: int, description: Limit; none if not given.}\n"
     ),
     f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\nrepo_probe_limit:\n",
-    f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.look:\n    limit: '{{ repo_probe_size }}'\n",
+    f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.get:\n    limit: '{{ repo_probe_size }}'\n",
     "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
     "inventories/site/hosts.yml": "all:\n  hosts:\n    sutest:\n",
 }

@@ -58,7 +58,7 @@ class _Place:
         """Return the Leases of the run, of the lock and of the queue, by name."""
         selector = ",".join(f"{label}={value}" for label, value in MANAGED_BY.items())
         asked = {"kind": KIND, "namespace": NAMESPACE, "label_selector": selector}
-        return {lease.name: lease for lease in map(lease_of, self.answer("look", asked)["objects"])}
+        return {lease.name: lease for lease in map(lease_of, self.answer("get", asked)["objects"])}
 
     def of_host(self, state: str) -> State:
         return State.from_document(self.answer("locks.file", {"folder": self.folder, "state": state})["lock"])

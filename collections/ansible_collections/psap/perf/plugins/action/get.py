@@ -11,7 +11,7 @@ import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
 from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
-from ansible_collections.psap.perf.plugins.modules.look import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.modules.get import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
@@ -22,7 +22,7 @@ class Arguments(QueryArguments):
 
 
 class ActionModule(PerfAction):
-    """Read objects."""
+    """Get objects."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

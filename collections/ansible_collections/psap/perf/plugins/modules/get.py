@@ -4,31 +4,31 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: look
+module: get
 short_description: Get objects from the cluster
 version_added: 0.1.0
 description:
-  - What a command must know before it acts. Nothing found is no failure, nor is a kind that the cluster does not serve.
+  - Returns the objects that a query selects. Succeeds also if there are none, or the cluster does not serve the kind.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   query:
     description:
-      - JMESPath expression over each object that gives what is returned of it; all of it if not given. Ansible takes
+      - JMESPath expression that selects the returned part of each object; the whole object if not passed. Ansible needs
         about 6 ms of CPU for each whole pod that a task returns.
     type: str
 """
 
 EXAMPLES = r"""
-- name: Look for storage classes
-  psap.perf.look:
+- name: Get the storage classes
+  psap.perf.get:
     kind: StorageClass
   register: __storage_deploy_nfs_provisioner_classes
 """
 
 RETURN = r"""
 objects:
-  description: The objects, or what O(query) gives of them, in the order of the server; values of Secrets are not shown.
+  description: The objects, or the parts that O(query) selects, in the server's order; values of Secrets are hidden.
   type: list
   elements: dict
   returned: success
