@@ -74,7 +74,7 @@ def test_nested_commands_groups_and_loops_write_to_their_folders(project: Tempor
 
 
 def test_shared_role_has_the_arguments_and_folder_of_its_command(project: TemporaryProject) -> None:
-    note = {"name": "Note", "psap.perf.note": {"file": "given", "values": "{{ __shared }}"}}
+    note = {"name": "Note", "psap.perf.record": {"file": "given", "values": "{{ __shared }}"}}
     project.role("shared", {"tasks/main": [note, _fail("no luck")]})
     include = _include("shared", vars={"__shared": "{{ __psap_perf_command.arguments }}"})
     project.command("nfd_leaf", [include], {"nfd_leaf_labels": {"type": "list"}, "nfd_leaf_count": {"type": "int"}})
@@ -363,7 +363,7 @@ def test_secret_is_in_no_log_or_artifact_and_a_planted_one_is_found(
 
 
 def test_every_document_follows_its_schema(project: TemporaryProject) -> None:
-    note = {"name": "Note", "psap.perf.note": {"file": "address", "values": {"host": "redis.x.svc", "port": 6379}}}
+    note = {"name": "Note", "psap.perf.record": {"file": "address", "values": {"host": "redis.x.svc", "port": 6379}}}
     options = {"nfd_noted_labels": {"type": "dict", "description": "Labels", "default": {"app": "redis"}}}
     project.command("nfd_noted", [note], options)
     project.command("nfd_bad", [_fail("no GPU here")])

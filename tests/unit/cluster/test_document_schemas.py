@@ -46,7 +46,7 @@ def _names_in_sources() -> set[str]:
 
 
 def _names_of_notes() -> set[str]:
-    """Of the documents that roles write by psap.perf.note, which are named after their files."""
+    """Of the documents that roles write by psap.perf.record, which are named after their files."""
     roles = (PROJECT / "collections/ansible_collections/psap/perf/roles").glob("*/tasks/*.yml")
     notes = re.compile(r"psap\.perf\.note:\n\s+file: ([a-z_]+)\n")
     return {f"psap.perf/{name}/1" for path in roles for name in notes.findall(path.read_text(encoding="utf-8"))}

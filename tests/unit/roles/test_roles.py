@@ -27,7 +27,7 @@ OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
 MODULES = COLLECTION / "plugins/modules"
 VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-LOOKING = "capture get note preflight wait"
+LOOKING = "capture get record preflight wait"
 OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
 OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
 OF_SERVING = (

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: note
+module: record
 short_description: Write values to a command's artifacts
 version_added: 0.1.0
 description:
-  - Writes values that whoever comes after wants to know, such as a server's address, to a document in C(artifacts/) of
+  - Writes values that later steps or readers need, such as the address of a server, to a document in C(artifacts/) of
     the command. It changes nothing of the cluster.
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -23,8 +23,8 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Note where the server is reached
-  psap.perf.note:
+- name: Record the address of the server
+  psap.perf.record:
     file: address
     values:
       host: redis.test.svc
