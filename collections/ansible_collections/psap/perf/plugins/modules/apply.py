@@ -66,8 +66,8 @@ options:
   temporary:
     description:
       - Whether the objects are there only for as long as the command works, which deletes them at its end. They get
-        the label C(psap.perf/temporary) with the ID of the run, by which M(psap.perf.sweep) deletes what a killed
-        command left.
+        the label C(psap.perf/temporary) with the ID of the run, by which M(psap.perf.delete_temporary) deletes what a
+        killed command left.
     type: bool
     default: false
   state:

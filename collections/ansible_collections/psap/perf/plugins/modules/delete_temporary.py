@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: sweep
+module: delete_temporary
 short_description: Delete what killed commands of this run left
 version_added: 0.1.0
 description:
   - Deletes the objects that commands of this run made for as long as they worked, which have the label
     C(psap.perf/temporary), and waits until they are gone with all that they own. A command that was not killed has
     deleted its own.
-  - Looks for the kinds and in the namespaces of the manifests in the C(src/) folders of the run.
+  - Searches for the kinds, in the namespaces, of the manifests in the C(src/) folders of the run.
 author: The psap.perf developers (@openshift-psap)
 options:
   timeout:
@@ -22,12 +22,12 @@ options:
 
 EXAMPLES = r"""
 - name: Delete what killed commands left
-  psap.perf.sweep:
+  psap.perf.delete_temporary:
 """
 
 RETURN = r"""
 objects:
-  description: What was deleted, for example C(DaemonSet default/preload).
+  description: The deleted objects, for example C(DaemonSet default/preload).
   type: list
   elements: str
   returned: success
