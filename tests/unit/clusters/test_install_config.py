@@ -27,8 +27,8 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config 
 from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import Release
 from ansible_collections.psap.perf.plugins.module_utils.clusters.record import new_record
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import command_arguments
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import PlanArguments, plan_of
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import command_arguments
 
 from tests.standins.openshift.install_config_rules import public_key, refusals
 

@@ -29,9 +29,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.templates import cluster_facts, rendered_manifests
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class State(StrEnum):

@@ -20,10 +20,10 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import STO
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from ansible_collections.psap.perf.plugins.modules.command import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec, command_arguments
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layers import LANE_OF
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec, command_arguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import Fail
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import credentials_of_environment, scan_directory
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from ansible_collections.psap.perf.plugins.modules.conclude import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import J
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import ending, failures_of
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from ansible_collections.psap.perf.plugins.modules.export import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

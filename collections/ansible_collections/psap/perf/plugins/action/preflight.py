@@ -15,9 +15,9 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds impo
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import needs_lease, take_lease
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
 

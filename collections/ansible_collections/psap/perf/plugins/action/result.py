@@ -16,8 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import R
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import ending, failures_of
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, PREPARE, TEST
 from ansible_collections.psap.perf.plugins.modules.result import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import c
 from ansible_collections.psap.perf.plugins.module_utils.settings.record import connection, settings_document
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Option
 from ansible_collections.psap.perf.plugins.modules.settings import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.extra_vars import REPLAYED_RUN
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.gate import HostSettings, SettingsGate
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers import MARKER, PresetLayers
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 SETTINGS_FILE = "settings.yml"
 

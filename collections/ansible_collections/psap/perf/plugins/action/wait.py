@@ -18,8 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods impor
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Predicate
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.wait import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
 
 _MANY = 20

@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import R
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor, credentials_of_environment
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import parse_reference, remember, resolve
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import command_arguments, command_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import command_arguments, command_spec
 
 # what the role psap.perf.command registers
 OPENED = "__psap_perf_command"

@@ -13,9 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amaz
 from ansible_collections.psap.perf.plugins.module_utils.clusters.efs import Efs, instances_of
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.modules.clusters.efs import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 _INFRASTRUCTURE = Query("config.openshift.io/v1", "Infrastructure", name="cluster")

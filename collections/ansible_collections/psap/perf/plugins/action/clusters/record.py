@@ -17,9 +17,9 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
     read_record,
 )
 from ansible_collections.psap.perf.plugins.modules.clusters.record import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import re
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
 from ansible_collections.psap.perf.plugins.modules.fine_tuning.configuration import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import la
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
 from ansible_collections.psap.perf.plugins.modules.fine_tuning.result import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _PRODUCT_LABEL = "nvidia.com/gpu.product"
 _GPU = "nvidia.com/gpu"

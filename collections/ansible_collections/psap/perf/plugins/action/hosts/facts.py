@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.hosts.facts import host_facts
 from ansible_collections.psap.perf.plugins.modules.hosts.facts import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 # neither addresses nor users
 _SUBSETS = ["!all", "!min", "hardware", "virtual", "distribution", "platform"]

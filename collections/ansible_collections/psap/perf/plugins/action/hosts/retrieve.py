@@ -20,9 +20,9 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.archives import (
     unpack,
 )
 from ansible_collections.psap.perf.plugins.modules.hosts.retrieve import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _MODULE = "psap.perf.hosts.archive"
 

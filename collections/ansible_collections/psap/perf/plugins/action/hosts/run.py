@@ -14,9 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostE
 from ansible_collections.psap.perf.plugins.module_utils.hosts import lines, records
 from ansible_collections.psap.perf.plugins.module_utils.hosts.clocks import Clock
 from ansible_collections.psap.perf.plugins.modules.hosts.run import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lock impor
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import read_lock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import LockHeldError
 from ansible_collections.psap.perf.plugins.modules.locks.take import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease, show_wait
 from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, LockArguments, requester
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 # A killed driver calls no more: its place in the queue expires, and at most one such call may still take the lock.
 _CALL_S = 8.0

@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import 
     installed,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.addon import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.entitlements i
     check_entitlement,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.check_entitlement import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

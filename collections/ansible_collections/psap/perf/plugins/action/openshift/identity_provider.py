@@ -9,8 +9,8 @@ from typing import Any, Literal
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import OAUTH, add, remove
 from ansible_collections.psap.perf.plugins.modules.openshift.identity_provider import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manage
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import forget
 from ansible_collections.psap.perf.plugins.module_utils.openshift.managed_providers import add, remove
 from ansible_collections.psap.perf.plugins.modules.openshift.managed_provider import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

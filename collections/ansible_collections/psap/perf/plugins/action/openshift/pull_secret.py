@@ -16,8 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.pull_secrets i
     without_credentials,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.pull_secret import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _QUERY = Query("v1", "Secret", namespace="openshift-config", name="pull-secret")
 

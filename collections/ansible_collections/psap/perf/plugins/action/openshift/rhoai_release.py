@@ -17,8 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.releases impor
     offered_release,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.rhoai_release import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _CATALOGS_NAMESPACE = "openshift-marketplace"
 

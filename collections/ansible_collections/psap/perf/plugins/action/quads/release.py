@@ -15,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
     unfinished,
 )
 from ansible_collections.psap.perf.plugins.modules.quads.release import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     Booking,
     booking,
@@ -25,7 +26,6 @@ from ansible_collections.psap.perf.plugins.plugin_utils.quads import (
     show_summary,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load_
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from ansible_collections.psap.perf.plugins.modules.scale_test.check_load import DOCUMENTATION
-from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import (
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import (
     argument_spec,
     command_arguments,
     command_spec,
 )
+from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import found_file
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 _ROLE = Path(__file__).resolve().parents[3] / "roles" / "scale_test_submit"
 

@@ -14,9 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.counting import Counts, count
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
 from ansible_collections.psap.perf.plugins.modules.scale_test.count import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoint_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 from ansible_collections.psap.perf.plugins.modules.scale_test.fill import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoint_of
 from ansible_collections.psap.perf.plugins.plugin_utils.templates import cluster_facts, rendered_manifests
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

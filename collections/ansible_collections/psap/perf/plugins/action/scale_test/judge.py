@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.judging import check, judge
 from ansible_collections.psap.perf.plugins.modules.scale_test.judge import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding impor
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, model_service, ready_pod
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 # how exact the moment of the first answer is

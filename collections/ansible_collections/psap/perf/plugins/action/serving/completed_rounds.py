@@ -10,8 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.environment import R
 from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import completed_rounds
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.completed_rounds import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import endpoint_of
 from ansible_collections.psap.perf.plugins.modules.serving.endpoint import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 class ActionModule(PerfAction):

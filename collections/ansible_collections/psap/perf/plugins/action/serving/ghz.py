@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
 from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, counted
 from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 
 @dataclass(frozen=True, slots=True)

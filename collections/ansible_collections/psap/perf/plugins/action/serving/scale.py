@@ -11,8 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.run.command_directory im
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.scale import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
 
 _FILE = "kserve_scale.json"
 

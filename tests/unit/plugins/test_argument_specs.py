@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.plugin_utils.verb_documentation import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 
 
 def test_only_checked_fields_are_kept_and_suboptions_become_options() -> None:
