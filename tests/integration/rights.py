@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import API_VERSIONS, group_of
 from kubernetes import client, config, dynamic
 
 from tests.integration.conftest import Lab

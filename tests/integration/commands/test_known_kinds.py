@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import kubernetes
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import API_VERSIONS, group_of
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.conftest import Lab

@@ -13,11 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease, objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lock import LockRequest, lock, unlock
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 LOCKED_S = 4

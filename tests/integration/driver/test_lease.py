@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     LeaseHeldError,
     _Attempt,
@@ -25,6 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease impo
     release,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import NAME, Holder, named, read_lease
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import release as release_lock

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     LeaseHeldError,
     acquire,
@@ -31,6 +30,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
 )
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Requester
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.conftest import PROJECT, Lab, perflab

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.deleting import delete_matching
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.deleting import delete_matching
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
 from tests.integration.conftest import Lab
 from tests.integration.task_sets import TaskSets, task_sets

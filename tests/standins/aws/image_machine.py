@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
-from ansible_collections.psap.perf.plugins.module_utils.clusters.image_ssh import HostKey
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_ssh import HostKey
 
 from tests.standins.aws.moto_server import REGION, client, moto_server
 

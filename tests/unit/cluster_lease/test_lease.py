@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     LeaseHeldError,
@@ -25,6 +23,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
     lease_of,
     read_lease,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, hold, release
 
 LEASE = {

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig import credential_plugin
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import load_endpoint

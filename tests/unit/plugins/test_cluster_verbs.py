@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import InvalidError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import InvalidError
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import NotReachedError
 from kubernetes import client, config
 

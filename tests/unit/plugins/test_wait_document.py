@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from ansible_collections.psap.perf.plugins.action.wait import ActionModule
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Redactor
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import OPENED, VerbContext
 

@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     Interrupted,
     PerfError,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed, run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import (

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import Asking, Key, Target
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping import Scraper, TargetError, targets_of
 

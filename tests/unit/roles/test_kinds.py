@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import API_VERSIONS, group_of, is_group
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import API_VERSIONS, group_of, is_group
 
 PROJECT = Path(__file__).resolve().parents[3]
 ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"

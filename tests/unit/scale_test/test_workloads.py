@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
-from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.patching import patched
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
     Submission,
     workload_of,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import Forwarded
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Answer,
     AnswerError,

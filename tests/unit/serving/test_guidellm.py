@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD, Guidellm, counted, invocation
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     KIND,
     LOCK_NAME,
@@ -22,6 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
     lease_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import State
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import MANAGED_BY
 
 from perfdrv.ansible.single_task import SUTEST, run_task
 from perfdrv.command_line.completion import complete_sites

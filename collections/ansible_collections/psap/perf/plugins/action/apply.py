@@ -11,15 +11,15 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
-from ansible_collections.psap.perf.plugins.module_utils.cluster.applying import (
+from ansible_collections.psap.perf.plugins.module_utils.kube_api import temporary
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.applying import (
     Outcome,
     Replacing,
     apply_all,
     delete_all,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import (
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import (
     Manifest,
     checked,
     file_name,
@@ -27,7 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import
     labelled,
     with_secrets,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.patching import patched
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.patching import patched
 from ansible_collections.psap.perf.plugins.modules.apply import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.templates import cluster_facts, rendered_manifests

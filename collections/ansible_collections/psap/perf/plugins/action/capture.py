@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import (
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.capturing import (
     Capture,
     CapturedObjects,
     capture_cluster,
@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import
     capture_project,
     capture_whole_logs,
 )
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.modules.capture import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
+from ansible_collections.psap.perf.plugins.module_utils.kube_api import temporary
 from ansible_collections.psap.perf.plugins.modules.delete_temporary import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

@@ -9,8 +9,8 @@ from typing import Any
 import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import readable
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import QueryArguments
 from ansible_collections.psap.perf.plugins.modules.get import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

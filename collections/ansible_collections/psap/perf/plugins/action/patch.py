@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.merging import Change, patch_all
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.merging import Change, patch_all
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import QueryArguments
 from ansible_collections.psap.perf.plugins.modules.patch import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

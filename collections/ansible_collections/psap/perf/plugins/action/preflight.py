@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster import rights
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease
+from ansible_collections.psap.perf.plugins.module_utils.kube_api import rights
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec

@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.purging import Patience, Purged, definitions, purge
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.purging import Patience, Purged, definitions, purge
 from ansible_collections.psap.perf.plugins.modules.purge import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

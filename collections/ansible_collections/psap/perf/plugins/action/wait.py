@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import QueryArguments
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, readable
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import failed_machine
 from ansible_collections.psap.perf.plugins.module_utils.waiting.machine_configs import behind
 from ansible_collections.psap.perf.plugins.module_utils.waiting.openshift_states import unchanged_for

@@ -55,7 +55,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.machines.free_resources import free_of, is_usable
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 

@@ -85,7 +85,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import Shape
 from ansible_collections.psap.perf.plugins.module_utils.machines.leaving import departures, pods_of_users
 from ansible_collections.psap.perf.plugins.module_utils.machines.scaling import Plan, Request, plan

@@ -38,7 +38,7 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.folders import parts_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.folders import parts_of
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import (
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.install_config import (
     InstallPlan,
     Machines,
     Networks,
     user_tags,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import LOG, Installer, Release, Said
-from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import aws_environment
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer import LOG, Installer, Release, Said
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import aws_environment
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 PROGRAM = "openshift-install"

@@ -20,8 +20,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_no
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent, name_process
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     RENEWED_EVERY_S,
     LeaseLostError,
@@ -29,6 +27,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease impo
     renew,
 )
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import Holder
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure

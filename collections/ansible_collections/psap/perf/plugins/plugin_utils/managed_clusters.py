@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import ClusterManager
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 

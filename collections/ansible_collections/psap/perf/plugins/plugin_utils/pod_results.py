@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed, run_in_pod
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed, run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible.template import trust_as_template
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, parse_manifests
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, parse_manifests
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import assigned
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext
 

@@ -19,8 +19,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.credentials import 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import Interrupted, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import Outage
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import REACHED_FILE, STOP_FILE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, readable
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, readable
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import (
     Goal,
     NotReachedError,

@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, parse_utc, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.hive import await_claim, claim, is_claimed
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.hive import await_claim, claim, is_claimed
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
     DESTROYED,
     ClusterRecord,
     Journal,
     read_record,
 )
-from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of, where_hive_runs
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import (
+    begin,
+    document_of,
+    path_of,
+    where_hive_runs,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.osd import (
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import (
     ManagedPlan,
     ask,
     await_ready,
     body_of,
     is_there,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
     DESTROYED,
     ClusterRecord,
     Journal,
     read_record,
 )
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.managed_clusters import manager_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait

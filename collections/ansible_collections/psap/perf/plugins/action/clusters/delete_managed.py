@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.clusters.osd import delete, is_there
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import DESTROYED, Journal, read_record
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import delete, is_there
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import DESTROYED, Journal, read_record
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.managed_clusters import manager_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait

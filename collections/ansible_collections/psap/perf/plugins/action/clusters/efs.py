@@ -8,10 +8,10 @@ from typing import Literal
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
-from ansible_collections.psap.perf.plugins.module_utils.clusters.efs import Efs, instances_of
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.efs import Efs, instances_of
 from ansible_collections.psap.perf.plugins.modules.clusters.efs import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials

@@ -17,15 +17,15 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     UsageError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import Amazon
-from ansible_collections.psap.perf.plugins.module_utils.clusters.image_ssh import HostKey, Login, key_file
-from ansible_collections.psap.perf.plugins.module_utils.clusters.image_worker import (
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_ssh import HostKey, Login, key_file
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_worker import (
     ImageRequest,
     ImageWorker,
     Machine,
     Waits,
 )
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.clusters.image import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.install_config import InstallPlan, check_pull_secret
-from ansible_collections.psap.perf.plugins.module_utils.clusters.installer import require_fips_host
-from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import Installation, begun, create, destroy
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.install_config import (
+    InstallPlan,
+    check_pull_secret,
+)
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer import require_fips_host
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import Installation, begun, create, destroy
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
     DESTROYED,
     Journal,
     read_record,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
     InstallerArguments,
     PlanArguments,

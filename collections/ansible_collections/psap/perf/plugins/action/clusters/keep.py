@@ -9,22 +9,22 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import (
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.keeping import (
     Commands,
     destroy_command,
     keep,
     login_command,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
     ClusterRecord,
     Journal,
     read_record,
 )
-from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 

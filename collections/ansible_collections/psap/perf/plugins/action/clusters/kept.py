@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.clusters.keeping import kept_by
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import CREATED, ClusterRecord, read_record
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.keeping import kept_by
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import CREATED, ClusterRecord, read_record
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.plan import created, missing, plan
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import ClusterRecord, read_records
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.plan import created, missing, plan
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord, read_records
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.clusters.profiles import Profile, check_applied, profile_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.profiles import Profile, check_applied, profile_of
 from ansible_collections.psap.perf.plugins.modules.clusters.profile import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
     CREATING,
     DESTROYED,
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
 )
 from ansible_collections.psap.perf.plugins.modules.clusters.record import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.clusters.hive import is_claimed, release
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import DESTROYED, Journal, read_record
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of, where_hive_runs
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.hive import is_claimed, release
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import DESTROYED, Journal, read_record
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of, where_hive_runs
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 

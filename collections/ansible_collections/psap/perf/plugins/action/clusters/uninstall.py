@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.clusters.aws import check_infra_id, tagged
-from ansible_collections.psap.perf.plugins.module_utils.clusters.ocp import (
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import check_infra_id, tagged
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import (
     DESTROY,
     destroy,
     destroy_by_metadata,
     tag_metadata,
 )
-from ansible_collections.psap.perf.plugins.module_utils.clusters.record import (
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     DESTROYED,
     Journal,
     default_folder,
     read_record,
 )
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
-from ansible_collections.psap.perf.plugins.plugin_utils.clusters import document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
     PROGRAM,
     InstallerArguments,

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query, QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query, query_from
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query, query_from
 from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packages import PackageRequest
 from ansible_collections.psap.perf.plugins.module_utils.openshift.releases import (
     Needs,

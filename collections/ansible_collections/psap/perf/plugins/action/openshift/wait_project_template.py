@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster import temporary
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import file_name
+from ansible_collections.psap.perf.plugins.module_utils.kube_api import temporary
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import file_name
 from ansible_collections.psap.perf.plugins.module_utils.openshift.projects import PREFIX, Trial, try_until
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 

@@ -11,11 +11,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Second
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text, write_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import path_part
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import forwarded
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import Target, samples_in
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping import (
     Scraper,

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, plain, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import file_name, hidden
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import file_name, hidden
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.account import Account
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.copies import NUMBER_MARK

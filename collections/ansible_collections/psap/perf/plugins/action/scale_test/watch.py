@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import MetricsArguments
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT

@@ -12,8 +12,8 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     HTTP,
     Answer,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, Observed, document
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import api_version_of
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed, noticing
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods

@@ -18,10 +18,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.cluster.outage import UnavailableError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
     API_VERSION,
@@ -38,6 +34,10 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
     read_lease,
     read_lock,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import UnavailableError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
 RENEWED_EVERY_S = 10.0
 RIGHTS = {"kinds": [KIND], "verbs": ["get", "list", "create", "update", "delete"], "namespaces": [NAMESPACE]}

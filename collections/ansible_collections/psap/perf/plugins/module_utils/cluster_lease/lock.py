@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.api_errors import ConflictError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import objects
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import LeaseHeldError, acquire, release
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import (
@@ -23,6 +21,8 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
     read_lease,
     read_lock,
 )
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 
 
 @dataclass(frozen=True, slots=True)

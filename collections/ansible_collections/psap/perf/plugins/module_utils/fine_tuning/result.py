@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
-from ansible_collections.psap.perf.plugins.module_utils.cluster.capturing import LOGS, whole_log_names
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.capturing import LOGS, whole_log_names
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for, stuck_containers
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Verdict, condition

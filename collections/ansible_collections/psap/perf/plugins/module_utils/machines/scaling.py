@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import MANAGED_BY, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import MANAGED_BY, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import (
     Shape,
     clone,

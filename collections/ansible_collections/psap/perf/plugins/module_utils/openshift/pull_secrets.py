@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 
 DOCUMENT = ".dockerconfigjson"
 # on the Secret: the registries that we added, so that no other's credentials are taken away

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, PerfError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
 
 _BLOCK = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")

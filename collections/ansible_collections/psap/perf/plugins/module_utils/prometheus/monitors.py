@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 
 SERVICE_MONITOR, POD_MONITOR = "ServiceMonitor", "PodMonitor"
 _OPERATORS = {"In": "in", "NotIn": "notin"}

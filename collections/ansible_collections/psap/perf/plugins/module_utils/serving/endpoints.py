@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 
 _OK = 200
 _UNAUTHORIZED = (401, 403)

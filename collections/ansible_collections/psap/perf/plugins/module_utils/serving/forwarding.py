@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.port_forward import Forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import Forwarded
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Endpoint
 
 _LOOPBACK = "127.0.0.1"

@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import format_quantity, parse_quantity
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
     AUTH,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.pod_exec import Executed
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed
 
 
 def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, path: str, stream: BinaryIO) -> None:

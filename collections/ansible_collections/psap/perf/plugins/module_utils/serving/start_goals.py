@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import loading_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import WHOLE_SECONDS, utc_now
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import Object, first_ready, of_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source, observe
 

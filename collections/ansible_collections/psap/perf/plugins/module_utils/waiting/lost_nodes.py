@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.cluster.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
 _WATCH_S = 60
 # Between two lists: a server that answers every watch with an error is not asked in a hot loop.

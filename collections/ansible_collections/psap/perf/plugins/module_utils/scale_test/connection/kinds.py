@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import is_group, versions_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import is_group, versions_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.manifests import Manifest, labelled
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, labelled
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import NAMESPACES, resource_of
 
 BUSY_LABEL = ("psap.perf/busy-cluster", "yes")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.cluster.known_kinds import group_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, find
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai

@@ -1,0 +1,391 @@
+"""One cluster, as the verbs see it: plain dictionaries in and out, through the kubernetes client's dynamic API."""
+
+from __future__ import annotations
+
+import datetime
+import email.utils
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import kubernetes
+import kubernetes.client
+import kubernetes.dynamic
+import kubernetes.dynamic.exceptions
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import (
+    DeniedError,
+    ErrorReporter,
+    ForbiddenError,
+    NotFoundError,
+    UnknownKindError,
+)
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.kinds_by_version import KindsByVersion
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import group_of
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage, UnavailableError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, connect
+
+FIELD_MANAGER = "psap.perf"
+LAB_CONFIG_MAP = ("kube-system", "perflab")
+_REQUEST_TIMEOUT_S = (10, 60)
+_CHUNK_BYTES = 1 << 16
+
+
+class Cluster:
+    """A connection to one cluster. Opened where it is used: connections do not survive a fork.
+
+    :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        outage: Outage | None = None,
+        request_timeout_s: tuple[float, float] = _REQUEST_TIMEOUT_S,
+    ) -> None:
+        """:param outage: how long to bear with a cluster that does not answer; none: not at all.
+        :param request_timeout_s: for a connection, and for a part of an answer.
+        """
+        self.access = access
+        self.outage = outage or Outage()
+        self._endpoint = access.endpoint(self.outage.check)
+        self._errors = ErrorReporter(access, self._endpoint)
+        self._api = connect(self._endpoint)
+        self._client = kubernetes.dynamic.DynamicClient(self._api, discoverer=KindsByVersion)
+        self._date: str | None = None
+        self._request_timeout_s = request_timeout_s
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return str(self._api.configuration.host)
+
+    @property
+    def proxy(self) -> str | None:
+        """The URL of the proxy to the API server; None where it is reached directly."""
+        return self._endpoint.proxy
+
+    def now(self) -> datetime.datetime:
+        """The time of the API server, to the second, when it last answered; ours, if it does not say."""
+        if self._date is None:
+            return datetime.datetime.now(datetime.UTC)
+        return email.utils.parsedate_to_datetime(self._date)
+
+    def version(self) -> str:
+        """The server's version, for example ``v1.36.3``."""
+        api = kubernetes.client.VersionApi(self._api)
+        asked = self._answer("asking for the version", lambda: api.get_code(_request_timeout=self._request_timeout_s))
+        return str(asked.git_version)
+
+    def uid(self) -> str | None:
+        """The uid of namespace kube-system, which identifies a cluster; None for a user who may not look."""
+        found = self._readable(Query("v1", "Namespace", name="kube-system"))
+        return str(found["metadata"]["uid"]) if found else None
+
+    def lab(self) -> dict[str, str] | None:
+        """What the lab says of itself, to every user; None on a real cluster."""
+        namespace, name = LAB_CONFIG_MAP
+        found = self._readable(Query("v1", "ConfigMap", namespace=namespace, name=name))
+        return dict(found.get("data") or {}) if found else None
+
+    def is_visible(self, query: Query) -> bool:
+        """Whether the object that *query* names is there, as far as the user may know."""
+        return self._readable(query) is not None
+
+    def visible(self, query: Query) -> list[Manifest]:
+        """The objects that *query* chooses, as far as the user may know."""
+        try:
+            return self.list(query)[0]
+        except ForbiddenError:
+            return []
+
+    def _readable(self, query: Query) -> Manifest | None:
+        try:
+            return self.get(query)
+        except ForbiddenError:
+            return None
+
+    def may(self, verb: str, query: Query, resource: str | None = None) -> bool:
+        """Whether the user may do *verb*, such as ``create``, with what *query* describes.
+
+        :param resource: name of the kind in URLs; the server knows that of a kind that it serves. Or with a
+            subresource: ``pods/exec``.
+        """
+        name, _slash, subresource = (resource or self._resource(query.api_version, query.kind).name).partition("/")
+        asked = {
+            "verb": verb,
+            "group": group_of(query.api_version),
+            "resource": name,
+            "subresource": subresource,
+            "namespace": query.namespace,
+            "name": query.name,
+        }
+        create = kubernetes.client.AuthorizationV1Api(self._api).create_self_subject_access_review
+        body = {"spec": {"resourceAttributes": {name: value for name, value in asked.items() if value}}}
+        # asking changes nothing
+        answer = self._answer(
+            f"asking whether we may {verb} {query}", lambda: create(body, _request_timeout=self._request_timeout_s)
+        )
+        return bool(answer.status.allowed)
+
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Return whether the cluster serves *kind* in *api_version*, or in any version of a group."""
+        try:
+            self._resource(api_version, kind)
+        except UnknownKindError:
+            return False
+        return True
+
+    def is_openshift(self) -> bool:
+        """Whether the cluster is an OpenShift, which assigns user ids and has routes."""
+        return self.serves("config.openshift.io/v1", "ClusterVersion")
+
+    def is_namespaced(self, api_version: str, kind: str) -> bool:
+        """Whether objects of the kind live in namespaces."""
+        return bool(self._resource(api_version, kind).namespaced)
+
+    def get(self, query: Query) -> Manifest | None:
+        """The object that *query* names, or None."""
+        try:
+            return self._call(query.api_version, query.kind, "get", name=query.name, namespace=query.namespace)
+        except NotFoundError:
+            return None
+
+    def list(self, query: Query) -> tuple[list[Manifest], str]:
+        """The objects that *query* chooses, with their kind filled in, and the list's resourceVersion."""
+        answer = self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+        )
+        served = self._resource(query.api_version, query.kind)
+        kind = {"apiVersion": served.group_version, "kind": query.kind}
+        return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
+
+    def table(self, query: Query) -> Manifest:
+        """What *query* chooses, as the server would have a client print it: ``columnDefinitions`` and ``rows``."""
+        return self._call(
+            query.api_version,
+            query.kind,
+            "get",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+            header_params={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        )
+
+    def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
+        dry = {"dry_run": "All"} if dry_run else {}
+        return self._put(manifest, "server_side_apply", field_manager=FIELD_MANAGER, force_conflicts=True, **dry)
+
+    def merge(self, query: Query, patch: Manifest, *, dry_run: bool = False) -> Manifest:
+        """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is.
+
+        :raises ClusterError: also when *patch* has a field that the kind does not have, which the server else drops.
+        """
+        return self._call(
+            query.api_version,
+            query.kind,
+            "patch",
+            body=patch,
+            name=query.name,
+            namespace=query.namespace,
+            content_type="application/merge-patch+json",
+            strict=True,
+            **({"dry_run": "All"} if dry_run else {}),
+        )
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it.
+
+        :raises ConflictError: when an object of that name exists.
+        """
+        namespace = manifest["metadata"].get("namespace")
+        api_version, kind = manifest["apiVersion"], manifest["kind"]
+        return self._call(api_version, kind, "create", body=manifest, namespace=namespace, strict=True)
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """Put *manifest* in place of the object that has its resourceVersion.
+
+        :raises ConflictError: when the object has changed since, or is gone.
+        """
+        return self._put(manifest, "replace")
+
+    def approve(self, request: Manifest, condition: Manifest) -> None:
+        """Approve a CertificateSigningRequest with this *condition*."""
+        name, status = request["metadata"]["name"], request.get("status", {})
+        approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
+        replace = kubernetes.client.CertificatesV1Api(self._api).replace_certificate_signing_request_approval
+        self._answer(
+            f"approving {name}",
+            lambda: replace(name, approved, _request_timeout=self._request_timeout_s),
+            repeatable=False,
+        )
+
+    def delete(self, query: Query, *, propagation: str = "Background", resource_version: str | None = None) -> bool:
+        """Delete the object that *query* names; False when there was none.
+
+        :param resource_version: only as long as it has this one.
+        :raises ConflictError: when it has another one.
+        """
+        options: Manifest = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation}
+        if resource_version is not None:
+            options["preconditions"] = {"resourceVersion": resource_version}
+        try:
+            self._call(
+                query.api_version,
+                query.kind,
+                "delete",
+                name=query.name,
+                namespace=query.namespace,
+                body=options,
+            )
+        except NotFoundError:
+            return False
+        return True
+
+    def delete_collection(self, query: Query, *, propagation: str = "Background") -> None:
+        """Delete all objects that the selectors of *query* match, in one request a namespace."""
+        self._call(
+            query.api_version,
+            query.kind,
+            "delete",
+            namespace=query.namespace,
+            label_selector=query.label_selector,
+            field_selector=query.field_selector,
+            body={"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation},
+        )
+
+    def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
+        """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
+
+        Ends early when the server goes away or says that the version is too old, and at once where it offers no watch
+        of the kind, such as of PackageManifests; the caller lists again.
+        """
+        resource = self._resource(query.api_version, query.kind)
+        if "watch" not in resource.verbs:
+            return
+        try:
+            with self._errors.reported(f"watching {query}"):
+                response = resource.get(
+                    namespace=query.namespace,
+                    label_selector=query.label_selector,
+                    field_selector=f"metadata.name={query.name}" if query.name else query.field_selector,
+                    resource_version=resource_version,
+                    watch=True,
+                    timeout_seconds=timeout_s,
+                    serialize=False,
+                    _request_timeout=(10, timeout_s + 10),
+                )
+                for line in response:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        return
+                    yield event["type"], event["object"]
+        except UnavailableError as error:
+            # the caller lists again, which bears with the outage as long as it may
+            self.outage.bear(error)
+
+    def logs(self, namespace: str, pod: str, container: str | None = None, tail: int | None = None) -> str:
+        """What a container wrote.
+
+        :param container: needed for a pod of several.
+        :param tail: the last so many lines only.
+        """
+        options: dict[str, Any] = {"container": container, "tail_lines": tail}
+        given = {name: value for name, value in options.items() if value is not None}
+        answer = self._answer(f"reading the log of pod {namespace}/{pod}", lambda: self._log(namespace, pod, given))
+        return str(answer.data.decode("utf-8", errors="replace"))
+
+    def log_chunks(self, namespace: str, pod: str, container: str) -> Iterator[bytes]:
+        """All that a container wrote, with the time of each line, in pieces: the log need not fit into memory."""
+        doing, given = f"reading the log of pod {namespace}/{pod}", {"container": container, "timestamps": True}
+        answer = self._answer(doing, lambda: self._log(namespace, pod, given))
+        with self._errors.reported(doing):
+            yield from answer.stream(_CHUNK_BYTES)
+
+    def _log(self, namespace: str, pod: str, given: dict[str, Any]) -> Any:
+        read = kubernetes.client.CoreV1Api(self._api).read_namespaced_pod_log
+        return read(pod, namespace, _preload_content=False, _request_timeout=self._request_timeout_s, **given)
+
+    def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
+        """A token of a service account, good for so long; whoever asks for it hides it."""
+        request = kubernetes.client.AuthenticationV1TokenRequest(
+            spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
+        )
+        create = kubernetes.client.CoreV1Api(self._api).create_namespaced_service_account_token
+        # one token more does no harm
+        answer = self._answer(
+            f"asking for a token of service account {namespace}/{name}",
+            lambda: create(name, namespace, request, _request_timeout=self._request_timeout_s),
+        )
+        return str(answer.status.token)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._api.close()
+
+    def _resource(self, api_version: str, kind: str) -> Any:
+        find = self._client.resources.find
+        found = self._answer(f"looking for {kind} of {api_version}", lambda: find(api_version, kind))
+        if found is None:
+            raise UnknownKindError(
+                f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
+            )
+        return found
+
+    def _put(self, manifest: Manifest, verb: str, **arguments: Any) -> Manifest:
+        """Send *manifest* to where the object of its name is."""
+        version, kind, metadata = manifest["apiVersion"], manifest["kind"], manifest["metadata"]
+        name, namespace = metadata["name"], metadata.get("namespace")
+        return self._call(version, kind, verb, body=manifest, name=name, namespace=namespace, **arguments)
+
+    def _call(self, api_version: str, kind: str, verb: str, *, strict: bool = False, **arguments: Any) -> Manifest:
+        """Ask the server; *strict* has it refuse fields that the kind does not have."""
+        resource = self._resource(api_version, kind)
+        request = getattr(resource, verb)
+        response = self._answer(
+            f"{verb} of {kind} {arguments.get('name') or ''}".rstrip(),
+            # a list of its own each time: the client adds to it
+            lambda: request(
+                serialize=False,
+                _request_timeout=self._request_timeout_s,
+                query_params=[("fieldValidation", "Strict")] if strict else [],
+                **arguments,
+            ),
+            repeatable=verb != "create",
+        )
+        self._date = response.headers.get("Date")
+        answer: Manifest = json.loads(response.data)
+        return answer
+
+    def _answer(self, doing: str, request: Callable[[], Any], *, repeatable: bool = True) -> Any:
+        """What the server answers; a request that no answer came to is made again for as long as the outage may last.
+
+        :param repeatable: whether to do it twice is the same as to do it once.
+        """
+        while True:
+            try:
+                with self._errors.reported(doing):
+                    answer = request()
+            except UnavailableError as error:
+                if not (repeatable or error.untouched):
+                    raise
+                self.outage.bear(error)
+            except DeniedError as error:
+                # an API server that has just started does not know yet who may do what
+                if not self.outage.lasts:
+                    raise
+                self.outage.bear(error)
+            except ClusterError:
+                self.outage.over()
+                raise
+            else:
+                self.outage.over()
+                return answer

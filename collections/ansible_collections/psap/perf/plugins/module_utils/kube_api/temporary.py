@@ -1,0 +1,62 @@
+"""Objects that a command makes for as long as it works: labelled with the run, so that they are found after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import command_files, read_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import label_value
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.applying import Outcome, delete_all
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+
+LABEL = "psap.perf/temporary"
+
+
+def labels(run: str) -> dict[str, str]:
+    """The label of what a command of *run* makes for as long as it works."""
+    return {LABEL: label_value(run)}
+
+
+def queries(run_directory: Path) -> list[Query]:
+    """Where objects of a run may be left: the kinds, namespaces and labels of the manifests that its commands kept.
+
+    To ask for every kind in every namespace would take rights that nobody should need.
+    """
+    manifests = (_read(path) for path in command_files(run_directory, "src/*.yml"))
+    return list(dict.fromkeys(query for manifest in manifests for query in _query(manifest)))
+
+
+def _query(manifest: dict[str, Any]) -> Iterator[Query]:
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, dict):
+        return
+    run = (metadata.get("labels") or {}).get(LABEL)
+    if run:
+        selector = f"{LABEL}={run}"
+        yield Query(manifest["apiVersion"], manifest["kind"], metadata.get("namespace"), label_selector=selector)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A manifest; what a kill or somebody else made something else of is none."""
+    try:
+        return read_yaml(path)
+    except PerfError:
+        return {}
+
+
+def sweep(
+    cluster: Cluster, wanted: Iterable[Query], check_mode: bool, timeout_s: float, check: Callable[[], None]
+) -> list[Outcome]:
+    """Delete what *wanted* finds, and wait until it is gone with all that it owns.
+
+    :raises WaitTimeoutError: when something is still there after *timeout_s*.
+    """
+    served = [query for query in wanted if cluster.serves(query.api_version, query.kind)]
+    found = [item for query in served for item in cluster.list(query)[0]]
+    # what goes already was deleted by its command, which knows whether to wait
+    left = [item for item in found if not item["metadata"].get("deletionTimestamp")]
+    return delete_all(cluster, left, check_mode, timeout_s, check)

@@ -1,0 +1,324 @@
+"""The program openshift-install: run in a folder, step by step, followed by its log, interrupted, and read from.
+
+It has no other memory than that folder: what it says of the cluster to be destroyed, ``metadata.json``, is written by
+``create ignition-configs``, before anything is created.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, Queue
+from typing import IO, Any, TextIO
+
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, yaml_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, WaitTimeoutError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+
+LOG = "openshift-install.log"
+METADATA = "metadata.json"
+# in the environment of the installer and of the servers and controllers that it starts
+_FOLDER = "PERF_INSTALL_FOLDER"
+_LINE = re.compile(r'(?:time="?(?P<time>[^" ]+)"?\s+)?level=(?P<level>\w+)\s+msg=(?P<message>.*)')
+_PASSWORD = re.compile(
+    r"(?P<kept>\bpassword:?\s*\\*\"?|kubeadmin -p )(?P<password>[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){3})"
+)
+_CONSOLE = re.compile(r"Access the OpenShift web-console here: (https://\S+)")
+# the first line begins with the path by which the program was started
+_VERSION = re.compile(r"^\S.* v?(\S+)\nbuilt from commit ", re.MULTILINE)
+_ARCHITECTURE = re.compile(r"^release architecture (\S+)", re.MULTILINE)
+_FIPS_ENABLED = Path("/proc/sys/crypto/fips_enabled")
+# cmd/openshift-install/create.go
+_CODES = {
+    3: "its install-config is refused",
+    4: "the infrastructure could not be created",
+    5: "the bootstrap did not complete",
+    6: "the cluster did not complete its installation",
+    7: "operators of the cluster are not stable",
+}
+_LAST_LINES = 4
+_GRACE_S = 20.0
+_POLL_S = 0.25
+_SHORT_S = 60.0
+# of a bundle of logs; a few are binary, some very long
+_TEXTS = (".log", ".txt", ".json", ".status", ".yaml")
+_MOST_BYTES = 5 << 20
+
+
+class InstallError(PerfError):
+    """The installer ended with an error."""
+
+    def __init__(self, message: str, code: int) -> None:
+        """:param code: with which it ended."""
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What goes from the installer to whoever looks on.
+
+    :param check: raises when the user asked to stop.
+    :param show: is told how far it is.
+    :param redact: takes secrets out of a text.
+    """
+
+    check: Callable[[], None]
+    show: Callable[[str], None]
+    redact: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The release of an installer, which is that of the clusters that it creates.
+
+    :param version: for example ``4.18.3``.
+    :param architecture: of its payload: that of its machines, ``multi`` or ``unknown``; empty if it prints none.
+    """
+
+    version: str
+    architecture: str
+
+
+class Installer:
+    """The program, for one cluster.
+
+    :param program: its path, or its name in PATH.
+    :param environment: what it gets beside this process's: where credentials are, never these.
+    :param log: file that gets each line that it writes, without secrets.
+    """
+
+    def __init__(self, program: str, environment: Mapping[str, str], log: Path, said: Said) -> None:
+        """:raises UsageError: when there is no such program."""
+        found = shutil.which(str(Path(program).expanduser()) if "/" in program else program)
+        if found is None:
+            raise UsageError(
+                f"there is no program {program}: take the openshift-install of the release that is wanted from "
+                "https://mirror.openshift.com, and say where it is"
+            )
+        self.program = str(Path(found).absolute())
+        self._environment = {**os.environ, **environment}
+        self._log, self._said = log, said
+        self.console = ""
+
+    def release(self) -> Release:
+        """Return the release of the program.
+
+        :raises UsageError: when it does not print one.
+        """
+        try:
+            done = subprocess.run(  # noqa: S603 - the program that the user named
+                [self.program, "version"], capture_output=True, text=True, timeout=_SHORT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UsageError(f"{self.program} cannot be run: {error}") from error
+        found = _VERSION.search(done.stdout)
+        if done.returncode or not found:
+            raise UsageError(f"{self.program} is no openshift-install: `version` says {done.stdout.strip()[:200]!r}")
+        architecture = _ARCHITECTURE.search(done.stdout)
+        return Release(found[1], architecture[1] if architecture else "")
+
+    def run(self, folder: Path, step: str, timeout_s: float) -> None:
+        """Run a step, such as ``create manifests``, in *folder*, and wait for its end.
+
+        :raises InstallError: when it fails.
+        :raises WaitTimeoutError: when time is up; it is stopped then, as when the user asks for it.
+        """
+        command = [self.program, *step.split(), "--dir", str(folder), "--log-level", "info"]
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"{utc_now()} openshift-install {step}\n")
+            process = subprocess.Popen(  # noqa: S603 - as above
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**self._environment, _FOLDER: str(folder)},
+                # Ctrl-C of a terminal is ours to pass on; a kill of ours is the installer's, too
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+            with process, _stopped(process):
+                last = self._follow(process, step, timeout_s, log)
+        if process.returncode:
+            raise InstallError(_failure(step, process.returncode, last, self._log), process.returncode)
+
+    def _follow(self, process: subprocess.Popen[str], step: str, timeout_s: float, log: TextIO) -> list[str]:
+        """Its lines, into the log, until it ends; the last that tell of errors, or the last of all."""
+        until = time.monotonic() + timeout_s
+        lines: Queue[str | None] = Queue()
+        threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True).start()
+        errors: deque[str] = deque(maxlen=_LAST_LINES)
+        others: deque[str] = deque(maxlen=_LAST_LINES)
+        while True:
+            self._said.check()
+            if time.monotonic() >= until:
+                shown = others[-1] if others else "nothing"
+                raise WaitTimeoutError(
+                    f"openshift-install {step} did not end within {timeout_s:.0f} s; it said last: {shown}"
+                )
+            try:
+                line = lines.get(timeout=_POLL_S)
+            except Empty:
+                continue
+            if line is None:
+                process.wait()
+                return list(errors or others)
+            level, message = self._heard(line)
+            log.write(f"{utc_now()} {level:<7} {message}\n")
+            log.flush()
+            (errors if level in ("error", "fatal") else others).append(message)
+            self._said.show(f"{step}: {message}"[:300])
+
+    def _heard(self, line: str) -> tuple[str, str]:
+        level, message = parsed(line)
+        console = _CONSOLE.search(message)
+        if console:
+            self.console = console[1]
+        return level, clean(message, self._said.redact)
+
+
+def require_fips_host(enabled: Path = _FIPS_ENABLED) -> None:
+    """Refuse a host on which no installer creates a cluster with FIPS cryptography.
+
+    :param enabled: file in which the kernel states whether FIPS mode is on.
+    :raises UsageError: when it is off, or the kernel does not state it.
+    """
+    try:
+        on = enabled.read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        on = False
+    if not on:
+        raise UsageError(
+            f"cannot create a cluster with FIPS cryptography from this host: {enabled} is not 1; run the FIPS-capable "
+            "installer, openshift-install-fips, on a host in FIPS mode"
+        )
+
+
+def kill_left(folder: Path) -> int:
+    """Kill what an installer that was killed left at work in *folder*, which would else go on to create; how many."""
+    mark, killed = f"{_FOLDER}={folder}".encode(), 0
+    for entry in Path("/proc").iterdir():
+        # what has gone meanwhile, and what is another user's
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
+                killed += 1
+    return killed
+
+
+def parsed(line: str) -> tuple[str, str]:
+    """Level and message of a line of the installer; what is no line of its log has level ``output``."""
+    found = _LINE.match(line.strip())
+    if found is None:
+        return "output", line.rstrip()
+    message = found["message"].strip()
+    if message.startswith('"'):
+        with contextlib.suppress(ValueError):
+            message = str(json.loads(message))
+    return found["level"], message
+
+
+def clean(text: str, redact: Callable[[str], str]) -> str:
+    """*text* without secrets: those known, those known by their form, and the password that the installer tells."""
+    return hide(redact(_PASSWORD.sub(lambda found: f"{found['kept']}(secret)", text)))
+
+
+def read_metadata(folder: Path) -> dict[str, Any]:
+    """What a cluster is destroyed by; empty where the installer has not written it yet. It has nothing secret.
+
+    :raises PerfError: when it says of no cluster.
+    """
+    path = folder / METADATA
+    if not path.exists():
+        return {}
+    found = read_json(path)
+    if not found.get("infraID"):
+        raise PerfError(f"{path} names no infraID")
+    return found
+
+
+def read_manifests(folder: Path) -> dict[str, Manifest]:
+    """The manifests that the installer wrote, by their paths below *folder*."""
+    found = {}
+    for path in (*folder.glob("manifests/*.y*ml"), *folder.glob("openshift/*.y*ml")):
+        with contextlib.suppress(yaml.YAMLError):
+            document = yaml.safe_load(path.read_text(encoding="utf-8"))
+            if isinstance(document, dict):
+                found[str(path.relative_to(folder))] = document
+    return found
+
+
+def write_manifests(folder: Path, manifests: Mapping[str, Manifest]) -> None:
+    """Write manifests to their paths below *folder*."""
+    for path, manifest in manifests.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(yaml_text(manifest), encoding="utf-8")
+
+
+def unpack_logs(folder: Path, target: Path, redact: Callable[[str], str]) -> list[str]:
+    """The texts of the bundles that ``gather bootstrap`` left in *folder*, without secrets, below *target*.
+
+    A bundle has keys and kubeconfigs too: these stay where they are. Returns the paths of what was written.
+    """
+    written = []
+    for bundle in sorted(folder.glob("log-bundle-*.tar.gz")):
+        with tarfile.open(bundle, "r:gz") as archive:
+            for member in archive:
+                path = Path(member.name)
+                if not member.isfile() or path.suffix not in _TEXTS or ".." in path.parts or path.is_absolute():
+                    continue
+                stream = archive.extractfile(member)
+                text = stream.read(_MOST_BYTES).decode("utf-8", "replace") if stream else ""
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                (target / path).write_text(clean(text, redact), encoding="utf-8")
+                written.append(str(path))
+    return written
+
+
+@contextlib.contextmanager
+def _stopped(process: subprocess.Popen[str]) -> Iterator[None]:
+    """However the block ends, the process has ended: asked first, since it then closes what it has open."""
+    try:
+        yield
+    finally:
+        for number, patience_s in ((signal.SIGINT, _GRACE_S), (signal.SIGKILL, None)):
+            if process.poll() is not None:
+                break
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience_s)
+
+
+def _read_lines(stream: IO[str] | None, lines: Queue[str | None]) -> None:
+    with contextlib.suppress(ValueError):
+        # closed, since nobody listens any more
+        for line in stream or ():
+            lines.put(line)
+    lines.put(None)
+
+
+def _failure(step: str, code: int, last: list[str], log: Path) -> str:
+    reason = _CODES.get(code) or (f"signal {-code}" if code < 0 else f"exit code {code}")
+    said = "; ".join(last) or "it said nothing"
+    return f"openshift-install {step} failed, {reason}: {said}; its log is {log.name} among the artifacts"

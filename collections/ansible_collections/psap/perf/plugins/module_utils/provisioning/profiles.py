@@ -1,0 +1,50 @@
+"""Which preset the nodes of a cluster ask for, by their names or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A preset, the node that asks for it, and by what: its name or a label."""
+
+    preset: str
+    node: str
+    by: str
+
+
+def profile_of(nodes: Iterable[Manifest], profiles: Mapping[str, str]) -> Profile | None:
+    """The profile of a cluster; None where no node has one.
+
+    :param profiles: preset by the name of a node, or by a label, ``KEY=VALUE``.
+    :raises UsageError: when nodes ask for different presets.
+    """
+    found: dict[str, Profile] = {}
+    for node in sorted(nodes, key=lambda each: str(each["metadata"]["name"])):
+        metadata = node["metadata"]
+        labels = {f"{key}={value}" for key, value in (metadata.get("labels") or {}).items()}
+        for by, preset in profiles.items():
+            if by == metadata["name"] or by in labels:
+                found.setdefault(preset, Profile(preset, metadata["name"], by))
+    if len(found) > 1:
+        said = ", ".join(f"{each.preset} by node {each.node}" for each in found.values())
+        raise UsageError(f"clusters_profiles is ambiguous for this cluster: {said}; make it one")
+    return next(iter(found.values()), None)
+
+
+def check_applied(profile: Profile | None, applied: Iterable[str]) -> None:
+    """Refuse a run without the preset of its cluster.
+
+    :raises UsageError: with what to type.
+    """
+    if profile is not None and profile.preset not in applied:
+        raise UsageError(
+            f"node {profile.node} of this cluster has the profile {profile.preset}, by {profile.by} in "
+            f"clusters_profiles, and this preset is not applied: add -p {profile.preset}, or "
+            f"perf_presets: [{profile.preset}] to the site"
+        )
