@@ -18,6 +18,7 @@ from perfdrv import __main__ as program
 from perfdrv.cli import COMMANDS, cli
 from perfdrv.command_line.groups import LazyGroup
 from perfdrv.command_line.tables import column_widths, print_table
+from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
 HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.workloads", "perflab", "rich", "yaml")
@@ -187,6 +188,23 @@ def test_settings_are_those_of_the_flows_host(perfdrv: Callable[..., Result], tm
     explain = ("settings", "explain", "demo_seconds", "-i", str(site))
     assert perfdrv(*explain).output.startswith("demo_seconds = 17\n")
     assert "17" not in perfdrv(*explain, "--host", "localhost").output.splitlines()[0]
+
+
+def test_unreadable_inventory_is_an_error_with_the_reason(perfdrv: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text("all: [a\n", encoding="utf-8")
+
+    error = perfdrv("settings", "show", "demo", "-i", str(tmp_path)).exception
+
+    assert isinstance(error, UsageError)
+    assert f"Ansible cannot read the inventory of the site {tmp_path}" in str(error)
+    assert "YAML parsing failed" in str(error)
+
+
+def test_settings_presets_lists_those_of_a_flow(perfdrv: Callable[..., Result]) -> None:
+    names = [line.split()[0] for line in perfdrv("settings", "presets", "demo").output.splitlines()[1:]]
+
+    assert names == ["long", "quick"]
+    assert "demo_seconds" in perfdrv("settings", "preset", "quick").output
 
 
 def test_long_value_does_not_widen_other_lines(capsys: pytest.CaptureFixture[str]) -> None:
