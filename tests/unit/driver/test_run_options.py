@@ -75,10 +75,10 @@ def test_value_may_contain_any_text(project: Project) -> None:
 def test_pairs_are_parsed_without_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "more.yml"
     file.write_text("b: [1, 2]\n", encoding="utf-8")
-    words = given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x y")
+    words = given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x e='y z'")
     presets, pairs = presets_and_pairs(words, project)
     assert presets == ("quick",)
-    assert pairs == (("a", "1"), ("b", [1, 2]), ("c", True), ("d", "x y"))
+    assert pairs == (("a", "1"), ("b", [1, 2]), ("c", True), ("d", "x"), ("e", "y z"))
 
 
 @pytest.mark.parametrize(

@@ -92,15 +92,15 @@ class RunRequest:
 
 def _written(extra: str, folder: Path) -> Path:
     """Write an extra var to a file; by its name, the collection recognizes the values as the command line's."""
-    text = extra if extra.lstrip().startswith("{") else json_vars(_pairs(extra))
+    text = extra if extra.lstrip().startswith("{") else json_vars(key_values(extra))
     path = folder / "env" / "extravars"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def _pairs(text: str) -> dict[str, Any]:
-    """Return the values of `K=V K=V`, as Ansible parses them."""
+def key_values(text: str) -> dict[str, Any]:
+    """Return the variables in `K=V K=V`, as Ansible reads them."""
     from ansible.parsing.splitter import parse_kv
 
     found: dict[str, Any] = parse_kv(text)

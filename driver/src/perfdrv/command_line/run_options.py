@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import resolve_presets
 from perfanalysis.files.local_path import LocalPath
 
-from perfdrv.ansible.request import json_vars, preset_vars
+from perfdrv.ansible.request import json_vars, key_values, preset_vars
 from perfdrv.command_line.completion import complete_presets, complete_settings, complete_sites
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
@@ -189,7 +189,7 @@ def presets_and_pairs(given: RunOptions, project: Project) -> tuple[tuple[str, .
         if announced is not None:
             names.append(announced)
             continue
-        for name, value in _pairs(text):
+        for name, value in _pairs(kind, text):
             if name == _PRESETS_VARIABLE:
                 names += names_in(value, COMMAND_LINE)
             else:
@@ -197,8 +197,14 @@ def presets_and_pairs(given: RunOptions, project: Project) -> tuple[tuple[str, .
     return tuple(map(project.preset, names)), (*pairs, *given.arguments.items())
 
 
-def _pairs(text: str) -> list[tuple[str, Any]]:
-    return list(_mapping(text).items()) if text.lstrip().startswith(("@", "{", "[")) else [_split(text)]
+def _pairs(kind: str, text: str) -> list[tuple[str, Any]]:
+    if kind == "settings":
+        return [_split(text)]
+    if text.lstrip().startswith(("@", "{", "[")):
+        return list(_mapping(text).items())
+    _split(text)
+    _refuse_open_quotes(text)
+    return list(key_values(text).items())
 
 
 def preset_names(given: RunOptions, project: Project) -> tuple[str, ...]:
