@@ -190,7 +190,7 @@ def test_steps_of_a_workflow_that_run_concurrently_exclude_each_other(one_lease:
 
 
 @pytest.mark.parametrize("workflow", ["", "https://awx.example.com/#/jobs/workflow/18"])
-def test_a_run_of_another_workflow_is_refused_immediately(one_lease: OneLease, workflow: str) -> None:
+def test_run_of_another_workflow_is_refused_immediately(one_lease: OneLease, workflow: str) -> None:
     with pytest.raises(LeaseHeldError, match="in use by run scale_test-1"):
         acquire(cast(Cluster, one_lease), replace(CLEANUP, workflow=workflow), 0, lambda: None)
 

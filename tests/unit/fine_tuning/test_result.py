@@ -60,7 +60,7 @@ def observed(*pods: dict[str, Any], conditions: tuple[tuple[str, str], ...] = ()
 SUCCEEDED, FAILED = (("Succeeded", "True"),), (("Running", "False"), ("Failed", "True"))
 
 
-def test_a_completed_job() -> None:
+def test_completed_job() -> None:
     seen = observed(pod("j-worker-0", "Succeeded", 0), pod("j-master-0", "Succeeded", 0), conditions=SUCCEEDED)
     told = document(ASKED, seen)
     jsonschema.validate(told, SCHEMA)

@@ -110,7 +110,7 @@ def test_ended_step_is_forgotten() -> None:
     assert begun is not None
 
 
-def test_a_change_calls_the_listener() -> None:
+def test_change_calls_the_listener() -> None:
     steps, store = steps_of(install="never")
     states: list[StepState] = []
     steps.listen(lambda: states.append(progress(steps).check("install", "one")))

@@ -131,7 +131,7 @@ def test_nested_dictionaries_have_the_defaults_of_their_keys(role: SimpleNamespa
     assert (found.disks, found.load) == ((Disk("nvme", 2), Disk("ssd", 1)), Load(8))
 
 
-def test_an_option_that_the_task_passes_is_read_beside_the_arguments(role: SimpleNamespace) -> None:
+def test_option_of_the_task_is_read_next_to_the_arguments(role: SimpleNamespace) -> None:
     action, _result = run(role, {"count": 1}, passed="something")
     assert action.read.passed == "something"
 
@@ -155,6 +155,6 @@ def test_invalid_values_are_refused_with_role_and_argument(
     assert re.search(message, result["msg"]), result["msg"]
 
 
-def test_a_task_outside_of_a_role_is_refused() -> None:
+def test_task_outside_a_role_is_refused() -> None:
     _action, result = run(None, {})
     assert result["failed"] and "psap.perf.verb takes its arguments from a command" in result["msg"]

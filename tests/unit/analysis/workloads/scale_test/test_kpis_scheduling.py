@@ -85,7 +85,7 @@ def test_absent_steps_have_a_reason() -> None:
     assert {name: found[name].reason for name in reasons} == reasons
 
 
-def test_the_control_plane() -> None:
+def test_control_plane_kpis() -> None:
     def scraped(at: float, component: str, metric: str, value: float, **labels: str) -> dict[str, Any]:
         return {"at_s": at, "component": component, "metric": metric, "value": value, **labels}
 
