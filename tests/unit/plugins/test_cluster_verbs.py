@@ -30,13 +30,13 @@ def job(image: str) -> dict[str, Any]:
 
 
 def names(verbs: Verbs, kind: str, namespace: str | None = None, **chosen: str) -> list[str]:
-    found = verbs("look", kind=kind, namespace=namespace, query="metadata.name", **chosen)
+    found = verbs("get", kind=kind, namespace=namespace, query="metadata.name", **chosen)
     # each namespace has one that its controller makes
     return [name for name in found.values["objects"] if name != "kube-root-ca.crt"]
 
 
 def fields(verbs: Verbs, kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
-    (found,) = verbs("look", kind=kind, name=name, namespace=namespace).values["objects"]
+    (found,) = verbs("get", kind=kind, name=name, namespace=namespace).values["objects"]
     return dict(found)
 
 
@@ -222,7 +222,7 @@ def test_purge_removes_definitions_and_objects_held_by_finalizers(verbs: Verbs) 
     done = verbs("purge", **chosen)
     assert (done.changed, done.values["freed"]) == (True, ["Thing t"])
     assert "Thing t" in done.warnings[0]
-    assert verbs("look", kind="Thing", api_version=group).values == {"objects": [], "served": False}
+    assert verbs("get", kind="Thing", api_version=group).values == {"objects": [], "served": False}
     assert not verbs("purge", **chosen).changed
 
 
@@ -231,16 +231,16 @@ def test_purge_without_groups_or_labels_is_refused(verbs: Verbs) -> None:
         verbs("purge")
 
 
-def test_look_returns_the_queried_part_of_each_object(verbs: Verbs, namespace: str) -> None:
+def test_get_returns_the_queried_part_of_each_object(verbs: Verbs, namespace: str) -> None:
     verbs("apply", definition=[config_map("c", a="1"), config_map("d", a="2")], namespace=namespace)
     managed = "app.kubernetes.io/managed-by"
-    found = verbs("look", kind="ConfigMap", namespace=namespace, label_selector=managed, query="data.a")
+    found = verbs("get", kind="ConfigMap", namespace=namespace, label_selector=managed, query="data.a")
     assert found.values == {"objects": ["1", "2"], "served": True}
-    missing = verbs("look", kind="ConfigMap", namespace=namespace, name="e")
+    missing = verbs("get", kind="ConfigMap", namespace=namespace, name="e")
     assert missing.values == {"objects": [], "served": True}
-    assert verbs("look", kind="Route", namespace=namespace).values == {"objects": [], "served": False}
-    with pytest.raises(UsageError, match="is no JMESPath"):
-        verbs("look", kind="ConfigMap", query="a[")
+    assert verbs("get", kind="Route", namespace=namespace).values == {"objects": [], "served": False}
+    with pytest.raises(UsageError, match="is not a JMESPath expression"):
+        verbs("get", kind="ConfigMap", query="a[")
 
 
 def test_wait_returns_the_objects_that_reach_the_state(verbs: Verbs, namespace: str) -> None:
