@@ -78,7 +78,7 @@ def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, gone: Gone) 
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep()
     process.send_signal(signal.SIGINT)
-    driver.wait_for("stop", "asked")
+    driver.wait_for("stop", "requested")
     process.send_signal(signal.SIGINT)
     ended = driver.end(process)
     assert ended.code == 130
