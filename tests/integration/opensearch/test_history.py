@@ -62,10 +62,10 @@ def stored(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
 def test_second_push_changes_nothing(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     folder = history(tmp_path / "history")
     words = ("push", folder, "--to", server.url, "--ca-file", server.ca_file)
-    assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 there already\n6 values of KPIs pushed, 0 there already\n")
+    assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 already there\n6 values of KPIs pushed, 0 already there\n")
     first = stored(server)
     assert len(first) == 9
-    assert perfanalysis(*words)[:2] == (0, "0 runs pushed, 3 there already\n0 values of KPIs pushed, 6 there already\n")
+    assert perfanalysis(*words)[:2] == (0, "0 runs pushed, 3 already there\n0 values of KPIs pushed, 6 already there\n")
     assert stored(server) == first
     assert {version for version, _, _ in first.values()} == {1}
 
@@ -75,8 +75,8 @@ def test_pulled_documents_equal_exported_ones(tmp_path: Path, server: Server, pe
     assert run(["history", "export", str(folder), "--to", str(tmp_path / "exported")]) == 0
     assert perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)[0] == 0
     words = ("pull", target, "--from", server.url, "--ca-file", server.ca_file)
-    assert perfanalysis(*words)[1] == f"3 runs pulled into {target}, 0 there already\n"
-    assert perfanalysis(*words)[1] == f"0 runs pulled into {target}, 3 there already\n"
+    assert perfanalysis(*words)[1] == f"3 runs pulled into {target}, 0 already there\n"
+    assert perfanalysis(*words)[1] == f"0 runs pulled into {target}, 3 already there\n"
     files = {path.name: path.read_bytes() for path in (tmp_path / "exported").iterdir()}
     assert files == {path.name: path.read_bytes() for path in target.iterdir()}
     # of both copies of a run the own one counts, which has more facts
@@ -229,7 +229,7 @@ def test_documents_rejected_by_the_server_are_named(tmp_path: Path, server: Serv
     folder = history(tmp_path / "history", 1)
     add(folder, document(2, [kpi("a", 1.0)], run="17"))
     code, output, told = perfanalysis("push", folder, "--to", server.url, "--ca-file", server.ca_file)
-    assert (code, output) == (1, "1 run pushed, 0 there already\n1 value of a KPI pushed, 0 there already\n")
+    assert (code, output) == (1, "1 run pushed, 0 already there\n1 value of a KPI pushed, 0 already there\n")
     assert "could not store 2 documents of 1 run: KPI a of run-001: mapper_parsing_exception: " in told
     assert "KPI b of run-001" in told
     # a run whose values are not all there is not there either
@@ -245,7 +245,7 @@ def test_document_modified_on_the_server_is_named_and_left_out(
     hit["_source"]["document"]["status"] = "failed"
     client.index(index=index, id=hit["_id"], body=hit["_source"], params={"refresh": "true"})
     code, output, told = perfanalysis("pull", tmp_path / "h", "--from", server.url, "--ca-file", server.ca_file)
-    assert (code, output) == (5, f"1 run pulled into {tmp_path / 'h'}, 0 there already\n")
+    assert (code, output) == (5, f"1 run pulled into {tmp_path / 'h'}, 0 already there\n")
     assert "left out: run-001 was changed on the server after it was pushed" in told
 
 

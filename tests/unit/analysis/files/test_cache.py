@@ -175,7 +175,7 @@ def test_findings_of_the_parser_are_repeated_from_the_cache(counting: Counting) 
     path = counting.place.directory / "events.jsonl"
     path.write_text(path.read_text()[:-10])
     first, second = counting.load()[1], counting.load()[1]
-    assert ["torn" in finding.text for finding in first] == [True]
+    assert ["truncated" in finding.text for finding in first] == [True]
     assert (second, counting.parsed) == (first, 2)
 
 

@@ -108,9 +108,9 @@ def test_plotter_writes_plots_and_times_for_every_workload(tmp_path: Path, capsy
     assert run(["plotter", str(directory), "--output", str(tmp_path / "out")]) == 5
     told = capsys.readouterr()
     assert "150 submitted = 148 analysed + 2 never sampled" in told.out
-    assert "3 workloads were sampled but not submitted here" in told.err
+    assert "3 workloads were sampled but not submitted in this test" in told.err
     replaced = sum(job["Pod Group Creation"] < -2 for job in _true_jobs(directory).values())
-    assert f"Pod Group Creation: {replaced} negative beyond the resolution of their stamps" in told.err
+    assert f"Pod Group Creation: {replaced} negative values beyond the resolution of their timestamps" in told.err
     assert "the data is incomplete" in told.err
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"general.png", "detailed.png", "times.csv"}
     again = ["plotter", str(directory), "--output", str(tmp_path / "again"), "--most-lost", "0.02", "--last", "20"]
@@ -190,7 +190,7 @@ def test_only_file_of_an_old_folder_is_not_overwritten(tmp_path: Path, capsys: p
     kept = (tmp_path / "old" / "times.csv").read_bytes()
     assert str(tmp_path / "old" / "times.csv") in capsys.readouterr().out
     assert run(["plotter", str(tmp_path / "old"), "--most-lost", "1"]) == 0
-    assert "times.csv is all that there is to read" in capsys.readouterr().err
+    assert "times.csv is the only input and is not overwritten" in capsys.readouterr().err
     assert (tmp_path / "old" / "times.csv").read_bytes() == kept
 
 

@@ -75,7 +75,7 @@ def test_second_report_uses_the_stored_tables(small_run: Path) -> None:
 def test_killed_run_lists_missing_data(killed_run: Path) -> None:
     paths = make_report(killed_run)
     texts = [finding.text for finding in paths.findings]
-    assert sum("torn" in text for text in texts) == 3
+    assert sum("truncated" in text for text in texts) == 3
     assert any("the recorder has not ended" in text for text in texts)
     assert all(finding.severity != "error" for finding in paths.findings)
     page = page_of(killed_run)
@@ -125,7 +125,7 @@ def test_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
     assert figures_in(paths.index) == []
     assert "plotly.js" not in paths.index.read_text()
     page = page_of(tmp_path)
-    said = ("no recording was found", "settings.yml is missing or empty", "No command of this run")
+    said = ("no recording found", "settings.yml is missing or empty", "No command of this run")
     for part in ("refused", "40.0 s", *said):
         assert part in page.text
 

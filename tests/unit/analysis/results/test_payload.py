@@ -141,7 +141,7 @@ def test_integers_become_floats_and_unknown_keys_are_ignored() -> None:
     [
         ([], "not a payload"),
         ({"schema": "psap.perf/kpis/1"}, "expected a payload document, found a kpis document"),
-        ({"schema": "psap.perf/payload/9"}, "major version 9"),
+        ({"schema": "psap.perf/payload/9"}, "its major version is 9"),
         ({"schema": "psap.perf/payload/1"}, "missing required field `metadata`"),
         (spoilt(["kpis", 0, "value"], "3"), r"Expected `float [|] null`, got `str` - at `[$].kpis\[0\].value`"),
         (spoilt(["kpis", 0, "value"], True), r"Expected `float [|] null`, got `bool` - at `[$].kpis\[0\].value`"),

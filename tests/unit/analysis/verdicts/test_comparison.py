@@ -117,7 +117,8 @@ def test_key_of_only_one_run_differs_unless_ignored(
     other = _run(tmp_path, "c", [Shape(workloads=30, nodes=10, duration=1.0)], keys)
     words = ["compare", str(runs[0]), str(other), "--output", str(tmp_path / "report")]
     assert run(words) == 2
-    assert "scale_test_patch (not known and spec.parallelism=2); --ignore KEY" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "scale_test_patch (not known and spec.parallelism=2); ignore one with --ignore KEY" in told
     entries = [
         entry for each in (runs[0], other) for entry in entries_of(history_document(analyse_run(each, tmp_path)))
     ]
@@ -195,7 +196,7 @@ def test_cells_are_paired_by_values_and_the_rest_is_listed(matrix_run: Path, tmp
     assert pair["labels"][0]["cell"] == "1"
     assert pair["labels"][1]["cell"] == "0"
     assert [len(labels) for labels in document["only"]] == [1, 1]
-    assert any("does not say which of its settings must be equal" in note for note in document["notes"])
+    assert any("does not state which of its settings must be equal" in note for note in document["notes"])
 
 
 @pytest.mark.parametrize("margin", ["few", "-1%", "99"])
@@ -209,7 +210,7 @@ def test_run_without_a_recording_is_refused(
     other = _run(tmp_path, "d", [Shape(workloads=3, nodes=1)], {})
     next(other.rglob("recording.json")).unlink()
     assert run(["compare", str(runs[0]), str(other)]) == 2
-    assert "d holds no recording" in capsys.readouterr().err
+    assert "d has no recording" in capsys.readouterr().err
 
 
 @pytest.fixture(name="third", scope="module")
@@ -281,7 +282,7 @@ def test_overview_cell_has_its_verdict(
     changed = [any(cell.verdict in GRAVITY for cell in row) for row in overview.rows]
     assert changed == sorted(changed, reverse=True)
     print_comparison(comparison, Console(width=120))
-    assert f"{changed.count(False)} rows without a sure change" in " ".join(capsys.readouterr().out.split())
+    assert f"{changed.count(False)} rows without a certain change" in " ".join(capsys.readouterr().out.split())
 
 
 def test_narrow_terminal_does_not_break_values(
@@ -314,7 +315,7 @@ def test_runs_of_histories_compare_like_folders(
     assert run(["compare", "a", "z", *histories, "--output", str(tmp_path)]) == 2
     assert "z is not a run directory and in no history" in capsys.readouterr().err
     assert run(["compare", "a", "b", *histories]) == 2
-    assert "say with --output where to write" in capsys.readouterr().err
+    assert "pass --output" in capsys.readouterr().err
 
 
 def test_recordings_of_other_kinds_are_refused_even_if_forced(
@@ -326,9 +327,8 @@ def test_recordings_of_other_kinds_are_refused_even_if_forced(
     words = ["compare", str(runs[0]), "run-001", "--history", str(tmp_path / "history"), "--output", str(tmp_path)]
     for given in (words, [*words, "--force"]):
         assert run(given) == 2
-        assert (
-            "they hold recordings of other kinds, recording.json the one, fine_tuning.json" in capsys.readouterr().err
-        )
+        told = capsys.readouterr().err
+        assert "they have different kinds of recordings, recording.json and fine_tuning.json" in told
 
 
 def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -364,9 +364,9 @@ def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["{a}"], "give two or more runs"),
-        (["{a}", "{b}", "--cells"], "one run"),
-        (["{a}", "{b}", "--baseline", "1"], "--baseline belongs to --by and --cells"),
+        (["{a}"], "pass two or more runs"),
+        (["{a}", "{b}", "--cells"], "pass one run"),
+        (["{a}", "{b}", "--baseline", "1"], "--baseline requires --by or --cells"),
         (["{a}", "--cells"], "a has no recordings of cells"),
     ],
 )
