@@ -92,7 +92,7 @@ def test_every_command_of_a_group_has_a_summary() -> None:
         (["settings", "show", "dmo"], "unknown flow 'dmo'"),
         (["settings", "explain", "demo_secnds"], "did you mean demo_seconds?"),
         (["settings", "explain", "demo_seconds", "--host", "nope"], "the site has no host nope; its hosts are"),
-        (["settings", "preset", "qick"], "Did you mean quick?"),
+        (["settings", "preset", "qick"], "did you mean quick?"),
         (["settings", "diff", "quick", "nothing"], "neither a preset nor a run"),
     ],
 )
@@ -125,7 +125,7 @@ def test_invalid_input_is_one_sentence_and_exits_with_2(
         (["report", "{tmp}/pipe"], 2, "{tmp}/pipe is not a run directory: it is a file"),
         (["replot", "--from-file", "{tmp}/none"], 2, "cannot read the list of runs {tmp}/none: No such file"),
         (["runs", "list", "--runs-dir", "https://ada:pw123@host/x"], 2, "'https://(secret)@host/x' is an address"),
-        (["report", "-o", "https://ada:pw123@host/x"], 2, "is an address, where a folder of this machine is needed"),
+        (["report", "-o", "https://ada:pw123@host/x"], 2, "is an address; pass a folder of this machine"),
         (["replot", "https://ada:pw123@host/x"], 2, ""),
     ],
 )
