@@ -61,9 +61,9 @@ FORMS = (
     _form("://", rf"(?P<kept>://)(?:{_IN_URL}{{0,256}}:{_IN_URL}{{1,512}}|{_IN_URL}{{16,512}})(?=@)"),
     _form(
         "earer EARER",
-        rf"(?P<kept>(?i:bearer)(?:{_END}| |%20)+)(?:(?=[\w.~+/-]*\d)[\w.~+/-]{{8,}}|[\w.~+/-]{{20,}})=*",
+        rf"(?P<kept>(?i:bearer)(?:{_END}|%20)+)(?:(?=[\w.~+/-]*\d)[\w.~+/-]{{8,}}|[\w.~+/-]{{20,}})=*",
     ),
-    _form("asic BASIC", rf"(?P<kept>(?i:basic)(?:{_END}| |%20)+)[A-Za-z0-9+/]{{8,}}={{0,2}}", _is_login),
+    _form("asic BASIC", rf"(?P<kept>(?i:basic)(?:{_END}|%20)+)[A-Za-z0-9+/]{{8,}}={{0,2}}", _is_login),
     # JSON Web Tokens, signed or encrypted
     _form("eyJ", r"(?P<kept>)(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"),
     _form("sha256~", r"(?P<kept>)sha256~[\w-]{20,}"),
@@ -71,7 +71,7 @@ FORMS = (
     # of AWS, by their names: the secret key, the token of a session
     _form(
         "ecretKey ecretAccessKey ecret_key ecret_access_key ECRET_ACCESS_KEY essionToken ession_token ESSION_TOKEN",
-        r"(?P<kept>(?i:secret_?(?:access_?)?key|session_?token)(?:\\+[nrt]|[\s\\\"',:={}]|value){1,40})"
+        r"(?P<kept>(?i:secret_?(?:access_?)?key|session_?token)(?:\\++[nrt]?|[\s\"',:={}]|value){1,40})"
         r"[A-Za-z0-9/+]{40,}={0,2}",
     ),
     _form(
