@@ -21,7 +21,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Delete what killed commands left
+- name: Delete objects of killed commands
   psap.perf.delete_temporary:
 """
 
