@@ -17,20 +17,6 @@ PACKAGES = tuple(
 LARGEST_FOLDER = 25
 LONGEST_MODULE = 400
 LONGEST_PARSER = 30
-OURS = ("ansible_collections.psap.perf", "perfanalysis", "perfdrv", "perflab")
-# entry points, where --help is to be quick; the worker and programs that learn where the
-# collection is; reports, which load what draws them
-LAZY = {
-    "perfanalysis/__main__.py",
-    "perfdrv/__main__.py",
-    "perfdrv/ansible/site_program.py",
-    "perfdrv/ansible/worker.py",
-    "perfdrv/commands/report.py",
-    "perfdrv/views/ending.py",
-    "perflab/__main__.py",
-    "perflab/cli.py",
-    "plugins/module_utils/base/child_process.py",
-}
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, PLUGINS / "module_utils", PLUGINS / "plugin_utils"], ids=str)

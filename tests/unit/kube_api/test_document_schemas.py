@@ -45,17 +45,17 @@ def _names_in_sources() -> set[str]:
     return found
 
 
-def _names_of_notes() -> set[str]:
+def _names_of_records() -> set[str]:
     """Of the documents that roles write by psap.perf.record, which are named after their files."""
     roles = (PROJECT / "collections/ansible_collections/psap/perf/roles").glob("*/tasks/*.yml")
-    notes = re.compile(r"psap\.perf\.note:\n\s+file: ([a-z_]+)\n")
-    return {f"psap.perf/{name}/1" for path in roles for name in notes.findall(path.read_text(encoding="utf-8"))}
+    records = re.compile(r"psap\.perf\.record:\n\s+file: ([a-z_]+)\n")
+    return {f"psap.perf/{name}/1" for path in roles for name in records.findall(path.read_text(encoding="utf-8"))}
 
 
 def test_every_written_document_has_a_schema_and_vice_versa() -> None:
     assert "psap.perf/run/1" in _names_in_sources()
-    assert {"psap.perf/address/1", "psap.perf/operator/1"} <= _names_of_notes()
-    assert _names_in_sources() | _names_of_notes() == schemas().keys()
+    assert {"psap.perf/address/1", "psap.perf/operator/1"} <= _names_of_records()
+    assert _names_in_sources() | _names_of_records() == schemas().keys()
 
 
 @pytest.mark.parametrize("name", sorted(schemas()))

@@ -62,9 +62,9 @@ def test_presets_of_a_flow_are_its_own_and_those_for_all_flows(project: Project)
 def test_presets_of_the_repository_by_flow() -> None:
     scale, tuning = presets_of(REPOSITORY, "scale_test"), presets_of(REPOSITORY, "fine_tuning")
 
-    assert {"smoke", "lab", "metal"} <= set(scale)
-    assert {"light", "lab", "metal"} <= set(tuning)
-    assert "light" not in scale
-    assert "fine_tuning" in refusal(REPOSITORY, "scale_test", "light")
+    assert {"scale_test_smoke", "lab", "clusters_metal"} <= set(scale)
+    assert {"fine_tuning_light", "lab", "clusters_metal"} <= set(tuning)
+    assert "fine_tuning_light" not in scale
+    assert "fine_tuning" in refusal(REPOSITORY, "scale_test", "fine_tuning_light")
     # sets nothing itself, and extends what does
-    assert "dgx_single_full" in tuning
+    assert "fine_tuning_dgx_single_full" in tuning

@@ -10,9 +10,7 @@ from perfanalysis.workloads.boot_timing import outside, systemd
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """Return a row for each unit, link of the critical chain, checkpoint, event observed from outside, and for the
-    boot.
-    """
+    """Return the rows of units, critical chain, checkpoints and events seen from outside, and one for the boot."""
     (document,) = source.records("boot_timing.yml")
     phases, chain = systemd.phases(document["time"]), list(systemd.chain(document["critical_chain"]))
     for name, found in (("time", phases), ("critical_chain", chain)):
