@@ -358,7 +358,7 @@ def test_secret_is_in_no_log_or_artifact_and_a_planted_one_is_found(
 
     project.command("nfd_secret", [_act(secret="env:MY_TOKEN", text="$SECRET", file="planted")])
     found = project.run(*flag)
-    assert "a secret stands in clear in the run directory: 001__nfd__secret/planted:1" in found.output
+    assert "plain-text secret found in the run directory: 001__nfd__secret/planted:1" in found.output
     assert secret not in found.output
 
 

@@ -244,7 +244,7 @@ def test_killed_export_is_incomplete_until_completed(driver: Driver, store: Stor
     assert 0 < there < 601
     half = driver("replot", f"{PLACE}/{run.name}")
     assert half.code == 5
-    assert "is half an export" in half.out + half.err
+    assert "is incomplete: manifest.json is missing" in half.out + half.err
 
     done = driver("export", run.name, "--to", PLACE)
     assert done.code == 0, done.err
@@ -307,8 +307,8 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
     ("words", "code", "said"),
     [
         (["replot"], 2, "no run: name"),
-        (["replot", f"{PLACE}/none"], 2, "there is no export at"),
-        (["replot", "s3://"], 2, "is no place in an S3 store"),
+        (["replot", f"{PLACE}/none"], 2, "no export at"),
+        (["replot", "s3://"], 2, "is not a location in an S3 store"),
         (["replot", "--from-file", "/dev/null"], 2, "lists no run"),
         (["replot", f"{NOWHERE}/x"], 1, "cannot fetch"),
         (["export", "none", "--to", PLACE], 2, "no runs in "),

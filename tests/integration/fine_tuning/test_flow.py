@@ -133,10 +133,10 @@ def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"fine_tuning_model_name": "org/model@nowhere"}, "there is no registry nowhere; fine_tuning_sources has hf"),
+        ({"fine_tuning_model_name": "org/model@nowhere"}, "unknown registry nowhere; fine_tuning_sources has hf"),
         pytest.param(
             {"fine_tuning_dataset_name": "nothing.json"},
-            "fine_tuning_dataset_name: there is no data set nothing.json",
+            "fine_tuning_dataset_name: unknown data set nothing.json",
             marks=pytest.mark.deep,
         ),
         pytest.param({"fine_tuning_pod_count": [1, 2]}, "the workload fms trains in one pod", marks=pytest.mark.deep),

@@ -100,8 +100,10 @@ def test_arrivals_are_checked_in_every_cell(tmp_path: Path, settings: dict[str, 
         ("template", "/no/such.yml", "template: file /no/such.yml does not exist"),
         pytest.param("trace", "/nonexistent.csv", "trace: file /nonexistent.csv does", marks=pytest.mark.deep),
         pytest.param("timeout", "0s", "timeout: 0.0 must be above 0", marks=pytest.mark.deep),
-        pytest.param("namespace", "Bad_NS", "namespace: 'Bad_NS' is no name of a namespace", marks=pytest.mark.deep),
-        ("pvc_size", "12x", "pvc_size: '12x' is no quantity"),
+        pytest.param(
+            "namespace", "Bad_NS", "namespace: 'Bad_NS' is not a valid name of a namespace", marks=pytest.mark.deep
+        ),
+        ("pvc_size", "12x", "pvc_size: '12x' is not a quantity"),
     ],
 )
 def test_command_alone_refuses_the_same(tmp_path: Path, argument: str, value: str, why: str) -> None:
@@ -127,8 +129,8 @@ def test_invalid_training_is_refused_before_the_preparation(tmp_path: Path) -> N
     wrong = {"fine_tuning_timeout": "12 hours", "fine_tuning_namespace": "Bad_NS", "rhoai_version": "2.19.0"}
     lines = refusal(tmp_path, TRAINING, wrong, recorded=False)
     assert [line.partition(": ")[2].partition(";")[0] for line in lines[:2]] == [
-        "no namespace can be called so",
-        "fine_tuning_timeout is no duration",
+        "fine_tuning_namespace is not a valid name",
+        "fine_tuning_timeout is not a duration",
     ]
     assert "rhoai_version needs rhoai_channel" in lines[2]
     assert len(lines) == 3

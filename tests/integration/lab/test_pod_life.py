@@ -99,7 +99,7 @@ def test_pod_with_invalid_duration_fails_and_names_it(
 ) -> None:
     ended = run_job(cluster, f"invalid-{annotation}-{number}", {annotation: text})
     assert (ended.status.phase, ended.status.reason) == ("Failed", "InvalidDuration")
-    assert ended.status.message.startswith(f"lab.psap.perf/{annotation} is {text}, which is no duration")
+    assert ended.status.message.startswith(f"lab.psap.perf/{annotation} is {text}, which is not a duration")
 
 
 def test_configured_eviction(cluster: Cluster) -> None:

@@ -74,4 +74,4 @@ def test_scale_up_and_down(labs: Labs, scaled: Lab) -> None:
 def test_scaling_an_unknown_lab_is_refused(labs: Labs) -> None:
     refused = labs.run("scale", "--name", "nobody", "--nodes", "3")
     assert refused.returncode == 3
-    assert "there is no lab 'nobody'" in refused.stderr
+    assert "unknown lab 'nobody'" in refused.stderr

@@ -28,19 +28,19 @@ class Bad:
 CASES = [
     Bad(
         "unknown-in-preset",
-        ("presets/bad.yml:2:", "there is no setting or argument tiny_conut", "did you mean tiny_count?"),
+        ("presets/bad.yml:2:", "unknown setting or argument tiny_conut", "did you mean tiny_count?"),
         {"presets/bad.yml": "preset_bad:\n  tiny_conut: 4\n"},
         PRESET,
     ),
     Bad(
         "unknown-in-preset-and-nothing-like-ours",
-        ("presets/bad.yml:2:", "there is no setting or argument colour", "lists the settings"),
+        ("presets/bad.yml:2:", "unknown setting or argument colour", "lists the settings"),
         {"presets/bad.yml": "preset_bad:\n  colour: red\n"},
         PRESET,
     ),
     Bad(
         "unknown-in-group-vars",
-        ("group_vars/all/bad.yml:2:", "there is no setting or argument tiny_nmae", "did you mean tiny_name?"),
+        ("group_vars/all/bad.yml:2:", "unknown setting or argument tiny_nmae", "did you mean tiny_name?"),
         {"group_vars/all/bad.yml": "my_own: 1\ntiny_nmae: x\n"},
     ),
     Bad(
@@ -55,7 +55,7 @@ CASES = [
     ),
     Bad(
         "unknown-on-the-command-line",
-        ("command line:", "there is no setting or argument count", "did you mean tiny_count?"),
+        ("command line:", "unknown setting or argument count", "did you mean tiny_count?"),
         arguments=["-e", "count=4"],
         in_files=False,
     ),
@@ -97,13 +97,13 @@ CASES = [
     ),
     Bad(
         "unknown-preset",
-        ("command line:", "there is no preset onn", "did you mean one?"),
+        ("command line:", "unknown preset onn", "did you mean one?"),
         arguments=["-e", '{"perf_presets": ["onn"]}'],
         in_files=False,
     ),
     Bad(
         "unknown-preset-in-extends",
-        ("presets/bad.yml:2", "there is no preset onn", "did you mean one?"),
+        ("presets/bad.yml:2", "unknown preset onn", "did you mean one?"),
         {"presets/bad.yml": "preset_bad:\n  extends: [onn]\n"},
         PRESET,
     ),
@@ -281,7 +281,7 @@ def test_duplicate_key_in_group_vars_is_found(project: Any) -> None:
 def test_all_mistakes_are_reported_together(project: Any) -> None:
     outcome = project.run("-e", "tiny_count=x", "-e", "tiny_flag=maybe", "-e", "nonsense=1")
 
-    for words in ("tiny_count must be an int", "tiny_flag must be a bool", "no setting or argument nonsense"):
+    for words in ("tiny_count must be an int", "tiny_flag must be a bool", "unknown setting or argument nonsense"):
         assert words in outcome.message
 
 

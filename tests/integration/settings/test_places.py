@@ -66,7 +66,7 @@ def test_single_command_records_its_arguments(project: Any) -> None:
     refused = project.run("-e", "repo_probe_sise=7", playbook="playbooks/toolbox.yml")
 
     assert outcome.values == {"repo_probe_name": "nobody", "repo_probe_size": 7}
-    assert "there is no setting or argument repo_probe_sise; did you mean repo_probe_size?" in refused.message
+    assert "unknown setting or argument repo_probe_sise; did you mean repo_probe_size?" in refused.message
 
 
 def test_two_sites_do_not_share_values(project: Any) -> None:

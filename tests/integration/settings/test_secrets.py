@@ -151,7 +151,7 @@ def test_planted_secret_fails_the_run(secretive: Any) -> None:
     outcome = secretive.run(*arguments("$SECRET", file="artifacts/careless.txt"))
 
     assert outcome.code != 0
-    assert "a secret stands in clear in the run directory" in outcome.message
+    assert "plain-text secret found in the run directory" in outcome.message
     assert "artifacts/careless.txt:1" in outcome.message
     assert VALUE not in outcome.text
 
@@ -165,7 +165,7 @@ def test_credentials_of_the_environment_are_hidden(secretive: Any) -> None:
     assert VALUE not in outcome.text
     assert leaks(secretive) == []
     planted = secretive.run(*arguments("$K8S_AUTH_API_KEY", file="artifacts/careless.txt"))
-    assert "a secret stands in clear in the run directory" in planted.message
+    assert "plain-text secret found in the run directory" in planted.message
 
 
 def test_vaulted_variable_of_the_site_is_hidden(secretive: Any) -> None:

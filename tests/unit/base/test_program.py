@@ -36,7 +36,7 @@ def test_program_runs_in_its_folder_with_its_environment(tmp_path: Path) -> None
 
 
 def test_failure_has_the_last_output(tmp_path: Path) -> None:
-    with pytest.raises(PerfError, match=r"failed, exit code 3: no such data set; run\.log has all"):
+    with pytest.raises(PerfError, match=r"failed, exit code 3: no such data set; see its complete output in run\.log"):
         text = "import sys; print('no such data set'); sys.exit(3)"
         run(python(tmp_path, text), tmp_path / "run.log", 60, nothing, nothing)
 
@@ -76,5 +76,5 @@ def test_stopped_program_leaves_no_background_job_of_its_shell(tmp_path: Path) -
 def test_program_that_cannot_start_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no folder"):
         run(Program(("python3",), tmp_path / "nowhere", {}), tmp_path / "log", 1, nothing, nothing)
-    with pytest.raises(UsageError, match="there is no program no-such-program"):
+    with pytest.raises(UsageError, match="the program no-such-program does not exist"):
         run(Program(("no-such-program",), tmp_path, {}), tmp_path / "log", 1, nothing, nothing)

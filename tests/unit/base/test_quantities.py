@@ -39,7 +39,7 @@ def test_quantity_is_read_exactly(text: object, amount: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["", "four", "4 Gi", "4ki", "Mi", "1.2.3", "4KiB", None])
 def test_invalid_quantity_is_refused(text: object) -> None:
-    with pytest.raises(UsageError, match="is no quantity"):
+    with pytest.raises(UsageError, match="is not a quantity"):
         parse_quantity(text)
 
 

@@ -91,7 +91,7 @@ def test_other_credentials_are_refused_without_being_shown(text: str) -> None:
 
 @pytest.mark.parametrize("endpoint", ["store.example.com", "https://user@store", "ftp://store"])
 def test_invalid_endpoint_is_refused(endpoint: str) -> None:
-    with pytest.raises(UsageError, match="is no endpoint"):
+    with pytest.raises(UsageError, match="is not an endpoint"):
         Access(endpoint).check()
 
 
@@ -128,9 +128,9 @@ def test_manifest_with_paths_outside_is_refused(changes: dict[str, object]) -> N
 
 
 def test_only_a_complete_export_is_fetched_and_each_file_once(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no export"):
+    with pytest.raises(UsageError, match="no export at"):
         fetch(_Source({}), tmp_path)
-    with pytest.raises(DataQualityError, match="half an export"):
+    with pytest.raises(DataQualityError, match="is incomplete"):
         fetch(_Source(CONTENT), tmp_path)
     source = _Source({**CONTENT, "manifest.json": _manifest(CONTENT).content()})
     assert fetch(source, tmp_path).fetched == 2

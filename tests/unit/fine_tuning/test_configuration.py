@@ -67,7 +67,7 @@ def test_reserved_parameters_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"raw_lists": ["q_proj"]}, r"hyper_parameters.raw_lists holds lists by their names"),
+        ({"raw_lists": ["q_proj"]}, r"hyper_parameters.raw_lists must be a mapping of names to lists"),
         ({"NCCL_DEBUG": ["INFO"]}, "the environment variable NCCL_DEBUG cannot be"),
     ],
 )

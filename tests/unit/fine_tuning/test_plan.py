@@ -157,7 +157,7 @@ def test_filter_refuses_more_jobs_than_forks_and_lists_secrets() -> None:
     settings["fine_tuning_sources"] = {**sources, "hf": {**sources["hf"], "secret": "env:TOKEN"}}
     planned = training_plan(settings, found, forks="5")
     assert (planned["secrets"], len(planned["cells"][0]["trainings"])) == (["env:TOKEN"], 6)
-    with pytest.raises(AnsibleFilterError, match="5 jobs at once need as many forks, but Ansible has 4"):
+    with pytest.raises(AnsibleFilterError, match="5 concurrent jobs need as many forks, but Ansible has 4"):
         training_plan(settings, found, forks=4)
 
 
@@ -174,9 +174,9 @@ def test_nulls_keep_the_base_at_every_depth() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_name": "org/model"}, "nobody says where org/model is; write org/model@REGISTRY with one of hf"),
-        ({"model_name": "org/model@hg"}, "there is no registry hg; fine_tuning_sources has hf"),
-        ({"dataset_name": "alpaca_dat.json"}, "fine_tuning_dataset_name: there is no data set alpaca_dat.json"),
+        ({"model_name": "org/model"}, "the registry of org/model is missing; write org/model@REGISTRY with one of hf"),
+        ({"model_name": "org/model@hg"}, "unknown registry hg; fine_tuning_sources has hf"),
+        ({"dataset_name": "alpaca_dat.json"}, "fine_tuning_dataset_name: unknown data set alpaca_dat.json"),
         ({"sources": {"x": {"type": "file"}}}, "fine_tuning_sources.x.type must be one of dataset, model"),
         ({"sources": {"x": {"type": "model", "url": "a"}}}, "fine_tuning_sources.x.url is unknown"),
         ({"sources": {"x": "hf://"}}, "fine_tuning_sources.x must be a dictionary"),
@@ -187,7 +187,7 @@ def test_nulls_keep_the_base_at_every_depth() -> None:
         ),
         (
             {"sources": {"x": {"type": "dataset", "transform": "convert_alpacca"}}},
-            "fine_tuning_sources.x.transform: there is no converter convert_alpacca; did you mean convert_alpaca",
+            "fine_tuning_sources.x.transform: unknown converter convert_alpacca; did you mean convert_alpaca",
         ),
         ({"sources": {"x": {"type": "dataset", "source_dir": 3}}}, "x.source_dir must be a text"),
         ({"sources": {"x": {"type": "model", "secret": "hunter2"}}}, "x.secret must name a secret, not be one"),

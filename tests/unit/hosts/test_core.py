@@ -24,7 +24,11 @@ def test_value_is_one_argument_whatever_it_contains() -> None:
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{engin} ps", "no word engin; did you mean engine?"), ("echo 'open", "cannot be split"), (" ", "empty line")],
+    [
+        ("{engin} ps", "unknown word engin; did you mean engine?"),
+        ("echo 'open", "cannot be split"),
+        (" ", "empty line"),
+    ],
 )
 def test_ambiguous_command_line_is_refused(line: str, message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", "[?]")):
@@ -36,7 +40,7 @@ def test_step_is_repeated_for_each_value() -> None:
     first, second = lines.steps([given], {})
     assert first == {"program": ["touch", "1"], "undo": ["rm", "1"], "within_s": 60.0}
     assert second["program"] == ["touch", "2"]
-    with pytest.raises(UsageError, match="is no step"):
+    with pytest.raises(UsageError, match="is not a step"):
         lines.steps([{"program": "true", "unlesss": "x"}], {})
 
 
@@ -83,7 +87,7 @@ def test_outdated_engine_is_refused_with_the_required_version() -> None:
 def test_engine_without_its_daemon_is_named() -> None:
     with pytest.raises(HostError, match="docker has no daemon: Cannot connect"):
         engine_facts(json.dumps({"ServerErrors": ["Cannot connect to the Docker daemon"]}), "docker")
-    with pytest.raises(HostError, match="says no JSON"):
+    with pytest.raises(HostError, match="is not JSON"):
         engine_facts("Segmentation fault", "podman")
 
 

@@ -76,11 +76,11 @@ def test_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
         ({"measured": Step(["echo", "done"]), "proof": [Proof("^made")]}, "true did not do its work|says 'done'"),
         ({"measured": Step(["true"]), "proof": [Proof("x", ["echo", "y"])]}, "echo y says 'y', not x"),
         ({"measured": Step(["echo", "0.00 MiB"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "rate is 0.00, so it did"),
-        ({"measured": Step(["true"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "says no rate"),
+        ({"measured": Step(["true"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "has no rate"),
         ({"measured": Step(shell("echo why >&2; exit 3"))}, "ended with 3: why"),
         ({"measured": Step(["no-such-program"])}, "cannot start no-such-program: No such file"),
         ({"measured": Step(["sleep", "60"]), "timeout_s": 0.2}, "did not end within 0.2 s"),
-        ({"setup": [Step(shell("exit 2"))], "measured": Step(["true"])}, "ended with 2: it said nothing"),
+        ({"setup": [Step(shell("exit 2"))], "measured": Step(["true"])}, "ended with 2: no output"),
         ({"measured": Step(["true"], undo=["true"]), "left": [["echo", "c0ffee"]]}, "still finds c0ffee"),
     ],
 )

@@ -30,16 +30,16 @@ users: [{{name: x, user: {{token: none}}}}]
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("just a text", "holds a text instead of a mapping"),
-        ("[1, 2]", "holds a list instead of a mapping"),
-        ("", "holds nothing instead of a mapping"),
-        ("clusters: 4", "is damaged: clusters is no list of mappings"),
-        ("users: [me]", "is damaged: users is no list of mappings"),
+        ("just a text", "must be a mapping, not a text"),
+        ("[1, 2]", "must be a mapping, not a list"),
+        ("", "must be a mapping, not nothing"),
+        ("clusters: 4", "is damaged: clusters is not a list of mappings"),
+        ("users: [me]", "is damaged: users is not a list of mappings"),
         (
             "{contexts: [{name: x, context: y}], current-context: x}",
             "is damaged: its context 'x' holds a text instead of",
         ),
-        ("a: [", r"is no YAML \(line 1\)"),
+        ("a: [", r"is not YAML \(line 1\)"),
     ],
 )
 def test_damaged_kubeconfig_is_named_with_its_damage(content: str, why: str, tmp_path: Path) -> None:

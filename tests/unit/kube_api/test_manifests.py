@@ -37,7 +37,11 @@ def test_missing_labels_and_namespace_are_added() -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a: [", "no YAML"), ("- 1", "needs apiVersion"), ("{apiVersion: v1, kind: Pod}", r"Pod has no metadata\.name")],
+    [
+        ("a: [", "is not YAML"),
+        ("- 1", "needs apiVersion"),
+        ("{apiVersion: v1, kind: Pod}", r"Pod has no metadata\.name"),
+    ],
 )
 def test_invalid_manifest_names_its_template(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as caught:

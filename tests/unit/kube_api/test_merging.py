@@ -172,7 +172,14 @@ def test_written_text_is_stable() -> None:
     assert configured(text, {"prometheus": {"retention": "15d"}}, "config.yaml") == text
 
 
-@pytest.mark.parametrize("text", ["a: [", "- a\n", "just words"])
-def test_invalid_text_is_refused_and_kept(text: str) -> None:
-    with pytest.raises(UsageError, match=r"^config\.yaml of ConfigMap c holds "):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: [", "holds something that is not YAML"),
+        ("- a\n", "must be a dictionary, not a list"),
+        ("just words", "must be a dictionary, not a str"),
+    ],
+)
+def test_invalid_text_is_refused_and_kept(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=rf"^config\.yaml of ConfigMap c {why}"):
         configured(text, {"a": 1}, "config.yaml of ConfigMap c")

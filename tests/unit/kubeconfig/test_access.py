@@ -171,7 +171,7 @@ def test_missing_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.M
     access = _access(
         tmp_path, {"server": "https://127.0.0.1:1"}, Authority(tmp_path / "authority").issue_client("u", "me")
     )
-    with pytest.raises(ClusterError, match=r"need a place for a moment: .*; set TMPDIR"), configured(access):
+    with pytest.raises(ClusterError, match=r"certificates temporarily: .*; set TMPDIR"), configured(access):
         pass
 
 

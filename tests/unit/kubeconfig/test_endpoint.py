@@ -110,14 +110,14 @@ def test_credential_plugin_arguments_are_not_printed(tmp_path: Path, program: st
 def test_damaged_kubeconfig_is_reported_by_line_only(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text('users:\n- user:\n    token: "hush\n', encoding="utf-8")
-    with pytest.raises(ClusterError, match=r"is no YAML \(line 4\)") as raised:
+    with pytest.raises(ClusterError, match=r"is not YAML \(line 4\)") as raised:
         load_endpoint(str(path))
     assert "hush" not in "".join(traceback.format_exception(raised.value))
     path.write_bytes(b"\xff")
-    with pytest.raises(ClusterError, match="is no YAML"):
+    with pytest.raises(ClusterError, match="is not YAML"):
         load_endpoint(str(path))
     path.write_text("- users", encoding="utf-8")
-    with pytest.raises(ClusterError, match="holds a list instead of a mapping"):
+    with pytest.raises(ClusterError, match="must be a mapping, not a list"):
         load_endpoint(str(path))
 
 

@@ -24,7 +24,7 @@ def test_status_without_labs(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", ["kubeconfig", "scale --nodes 3", "step"])
 def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(command.split(), debug=False) == 3
-    assert "Error: there is no lab 'default'" in capsys.readouterr().err
+    assert "Error: unknown lab 'default'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,8 @@ def test_expired_tokens_are_replaced_and_hidden(url: str) -> None:
 @pytest.mark.parametrize(
     ("token", "name", "words"),
     [
-        ("another", "molecule", "makes no token of the offline token: invalid_grant; get another one"),
-        (OFFLINE_TOKEN, "nowhere", "OCM knows no cluster called nowhere"),
+        ("another", "molecule", "did not accept the offline token: invalid_grant; get another one"),
+        (OFFLINE_TOKEN, "nowhere", "OCM has no cluster called nowhere"),
     ],
 )
 def test_unauthorized_user_and_missing_cluster_are_reported(url: str, token: str, name: str, words: str) -> None:
@@ -89,7 +89,7 @@ def test_ocm_refusal_is_quoted(url: str) -> None:
 
 
 def test_token_is_not_sent_unencrypted() -> None:
-    with pytest.raises(UsageError, match="a token would be sent in the clear"):
+    with pytest.raises(UsageError, match="a token would be sent in plain text"):
         AddonManager("http://ocm.example", "https://sso.example", "t", lambda _secret: None)
 
 

@@ -83,7 +83,7 @@ def test_kueue_is_unmanaged_if_v2_is_served(crd: dict[str, Any], state: str) -> 
 
 
 def test_unknown_component_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UsageError, match=r"no component kserv; did you mean kserve\?; there are kserve, kueue, ray"):
+    with pytest.raises(UsageError, match=r"unknown component kserv; did you mean kserve\?; known: kserve, kueue, ray"):
         chosen(ONE, {}, ["kserv"], others_removed=True)
 
 

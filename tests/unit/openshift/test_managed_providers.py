@@ -76,7 +76,7 @@ def test_provider_with_another_url_is_not_changed(manager: ClusterManager, serve
 
 
 def test_unknown_cluster_and_other_type_are_refused(manager: ClusterManager) -> None:
-    with pytest.raises(ClusterError, match="OCM does not know the cluster id-gone any more"):
+    with pytest.raises(ClusterError, match="OCM no longer has the cluster id-gone"):
         add(manager, "id-gone", directory(), PASSWORD)
     with pytest.raises(UsageError, match="of type LDAP only, not GitHub"):
         body_of({"name": "github", "type": "GitHub"}, "")

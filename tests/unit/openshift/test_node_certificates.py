@@ -62,7 +62,7 @@ def test_other_requests_are_left_pending(given: Manifest, why: str) -> None:
 def test_invalid_request_is_left_pending() -> None:
     given = request()
     given["spec"]["request"] = base64.b64encode(b"nonsense").decode()
-    assert objection(given, {"node-0"}) == "it holds no certificate request"
+    assert objection(given, {"node-0"}) == "it contains no certificate request"
 
 
 def test_administrators_group_is_not_granted() -> None:

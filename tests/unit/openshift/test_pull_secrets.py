@@ -68,5 +68,5 @@ def test_invalid_docker_configuration_is_refused_without_being_shown(text: str) 
 
 def test_unreadable_pull_secret_is_not_overwritten() -> None:
     broken = {"metadata": {"name": "pull-secret"}, "data": {DOCUMENT: base64.b64encode(b"[1]").decode()}}
-    with pytest.raises(ClusterError, match="no Docker configuration"):
+    with pytest.raises(ClusterError, match="not a Docker configuration"):
         with_credentials(broken, OURS)

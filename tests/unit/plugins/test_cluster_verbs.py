@@ -158,7 +158,7 @@ def test_delete_names_an_object_that_a_finalizer_holds(verbs: Verbs, namespace: 
 
 
 def test_delete_without_name_or_selector_is_refused(verbs: Verbs, namespace: str) -> None:
-    with pytest.raises(UsageError, match="takes a name or a label_selector"):
+    with pytest.raises(UsageError, match="accepts a name or a label_selector"):
         verbs("delete", kinds=[{"kind": "ConfigMap"}], namespace=[namespace])
 
 
@@ -191,7 +191,7 @@ def test_patch_of_a_key_keeps_its_other_values(verbs: Verbs, namespace: str) -> 
     ],
 )
 def test_patch_refuses_an_ambiguous_choice(chosen: dict[str, str], verbs: Verbs) -> None:
-    with pytest.raises(UsageError, match="patch takes"):
+    with pytest.raises(UsageError, match="patch accepts"):
         verbs("patch", kind="ConfigMap", change={}, **chosen)
 
 
@@ -227,7 +227,7 @@ def test_purge_removes_definitions_and_objects_held_by_finalizers(verbs: Verbs) 
 
 
 def test_purge_without_groups_or_labels_is_refused(verbs: Verbs) -> None:
-    with pytest.raises(UsageError, match="takes groups or labels"):
+    with pytest.raises(UsageError, match="accepts groups or labels"):
         verbs("purge")
 
 

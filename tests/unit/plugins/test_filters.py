@@ -95,7 +95,7 @@ def test_components_come_from_the_definition_and_text_is_a_list() -> None:
     assert chosen["definition"]["metadata"] == {"name": "theirs"}
     components = chosen["definition"]["spec"]["components"]
     assert {name: one["managementState"] for name, one in components.items()} == {"kueue": "Managed", "ray": "Managed"}
-    assert refused("choose_components", definition, enable=["rai"])[0].startswith("enable: there is no component rai")
+    assert refused("choose_components", definition, enable=["rai"])[0].startswith("enable: unknown component rai")
     unknown = evaluated("choose_components", {}, enable=["ray"])
     assert (unknown["available"], unknown["definition"]["metadata"]) == ([], {"name": "default-dsc"})
 

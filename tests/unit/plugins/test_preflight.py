@@ -15,7 +15,7 @@ INSTALL = "install what defines it"
 @pytest.mark.parametrize(
     ("missing", "is_openshift", "advice"),
     [
-        ({MACHINE_SETS: INSTALL}, False, "it is no OpenShift, which this needs"),
+        ({MACHINE_SETS: INSTALL}, False, "it is not OpenShift, which this needs"),
         ({MACHINE_SETS: INSTALL}, True, INSTALL),
         ({JOBS: INSTALL}, False, INSTALL),
         ({MACHINE_SETS: INSTALL, JOBS: INSTALL}, False, INSTALL),

@@ -141,9 +141,9 @@ def test_targets() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "kind", "text"),
     [
-        (403, b"", ClusterError, r"does not let us in \(403\).*cluster-monitoring-view"),
-        (502, b"<html>", ClusterError, "with 502 is no Prometheus"),
-        (200, b"[]", ClusterError, "with 200 is no Prometheus"),
+        (403, b"", ClusterError, r"refuses the request \(403\).*cluster-monitoring-view"),
+        (502, b"<html>", ClusterError, "with 502 is not Prometheus"),
+        (200, b"[]", ClusterError, "with 200 is not Prometheus"),
         (200, {"status": "success", "data": {}}, ClusterError, "KeyError in its answer"),
         (400, {"status": "error", "errorType": "bad_data", "error": "1:2: parse error"}, RefusedError, "parse error"),
     ],

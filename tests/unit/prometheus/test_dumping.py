@@ -140,7 +140,7 @@ def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
         (_Pod(b"", 127, "tar: not found"), PerfError, "ended with 127: tar: not found"),
         (_Pod(DATABASE[: len(DATABASE) // 2]), DataQualityError, "cannot be read to its end"),
         (_Pod(gzip.compress(b"no tar" * 200)), DataQualityError, "cannot be read to its end"),
-        (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "holds no database of Prometheus"),
+        (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "has no database of Prometheus"),
     ],
 )
 def test_incomplete_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:

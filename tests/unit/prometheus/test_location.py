@@ -57,9 +57,9 @@ def test_given_address_needs_no_cluster(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (Wanted("prom.example.com"), "is no http"),
+        (Wanted("prom.example.com"), "is not an http"),
         (Wanted("https://me:hush@prom.example.com"), "credentials: artifacts keep it; give prom.example.com a token$"),
-        (Wanted("http://prom.example.com", token="t0ken"), "would be sent in the clear"),
+        (Wanted("http://prom.example.com", token="t0ken"), "would be sent in plain text"),
         (Wanted("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
     ],
 )

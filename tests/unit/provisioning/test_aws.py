@@ -54,7 +54,7 @@ def test_only_resources_of_the_cluster_are_found(endpoint: str) -> None:
 
 @pytest.mark.parametrize("wrong", ["", "*", "perf-*", "perf", "perf-sutest-1f0c9a", "kubernetes.io/cluster/perf-aaaaa"])
 def test_partial_tag_is_refused(wrong: str) -> None:
-    with pytest.raises(UsageError, match="is no infrastructure ID"):
+    with pytest.raises(UsageError, match="is not an infrastructure ID"):
         check_infra_id(wrong)
 
 

@@ -82,7 +82,7 @@ def test_foreign_claim_is_neither_used_nor_released(tmp_path: Path) -> None:
 def test_missing_pool_is_reported_with_existing_pools(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     journal.note(destruction={**POOL, "pool": "large"})
-    with pytest.raises(ClusterError, match="no ClusterPool large in namespace hive; there are: small"):
+    with pytest.raises(ClusterError, match="no ClusterPool large in namespace hive; known: small"):
         claim(hub.cluster(), journal)
 
 
@@ -116,7 +116,7 @@ def _cannot_start(hub: Hub, claimed: Manifest) -> None:
     ("becomes", "message"),
     [
         (_has_lost_its_cluster, "the cluster of ClusterClaim mine is gone: Assigned cluster has been deleted"),
-        (_leaves, "is being deleted, by somebody else or since its lifetime is over"),
+        (_leaves, "is being deleted, by another user or because its lifetime is over"),
     ],
 )
 def test_lost_cluster_ends_the_wait_immediately(

@@ -183,8 +183,8 @@ def test_missing_resources_are_named(endpoint: str, image_request: ImageRequest)
         (replace(image_request, snapshot="snap-0123456789abcdef0"), "no snapshot snap-0123456789abcdef0"),
         (replace(image_request, key_pair="nobodys"), "no key pair nobodys"),
         (replace(image_request, machine_image="ami-0123456789abcdef0"), "no image ami-0123456789abcdef0"),
-        (replace(image_request, ssh_from="0.0.0.0/0"), "is everybody"),
-        (replace(image_request, ssh_from="198.51.100.7/24"), "is no range of IPv4 addresses"),
+        (replace(image_request, ssh_from="0.0.0.0/0"), "allows all addresses"),
+        (replace(image_request, ssh_from="198.51.100.7/24"), "is not a range of IPv4 addresses"),
     ):
         with pytest.raises(UsageError, match=said):
             refused.check(wrong)

@@ -123,7 +123,7 @@ def test_spot_and_light_change_the_manifests() -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"hosted_zone": "Z1"}, "needs subnets"),
     ({"subnets": (SUBNET, SUBNET)}, f"listed more than once: {SUBNET}"),
-    ({"networks": Networks(machines="10.0.0.1/16")}, "is no IPv4 network of machines"),
+    ({"networks": Networks(machines="10.0.0.1/16")}, "is not an IPv4 network of machines"),
     ({"networks": Networks(machines="0.0.0.0/8")}, "it has no address"),
     ({"networks": Networks(machines="10.128.0.0/16")}, "overlap"),
     ({"networks": Networks(machines="100.64.0.0/18")}, r"machines \(100.64.0.0/18\) and OVN-Kubernetes's join subnet"),
@@ -143,23 +143,23 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"ssh_key": "ssh-rsa Schlüssel"}, "is not a public key"),
     ({"ssh_key": "-----BEGIN OPENSSH PRIVATE KEY-----"}, "is not a public key"),
     ({"ssh_key": public_key("ssh-ed25519"), "fips": True}, "type ssh-ed25519; use an RSA or ECDSA key"),
-    ({"tags": {"Name": "x"}}, "is no key of a tag"),
-    ({"tags": {"kubernetes.io/cluster/a": "owned"}}, "is no key of a tag"),
-    ({"base_domain": "perf_example.com"}, "is no base domain"),
+    ({"tags": {"Name": "x"}}, "is not a key of a tag"),
+    ({"tags": {"kubernetes.io/cluster/a": "owned"}}, "is not a key of a tag"),
+    ({"base_domain": "perf_example.com"}, "is not a base domain"),
     ({"architecture": "arm64", "payload": "amd64"}, "release has machines of amd64 only, not of arm64"),
 ]
 # what it would do otherwise than meant, or AWS would refuse after a while
 OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
-    ({"base_domain": "example"}, "is no base domain"),
-    ({"region": "US"}, "is no region of AWS"),
-    ({"topology": "huge"}, "is no topology"),
+    ({"base_domain": "example"}, "is not a base domain"),
+    ({"region": "US"}, "is not a region of AWS"),
+    ({"topology": "huge"}, "is not a topology"),
     ({"workers_count": 0}, "without workers"),
     ({"topology": "single_node", "spot": True}, "cannot be a spot instance"),
     ({"subnets": ("subnet-1",)}, "no IDs of subnets"),
     ({"networks": Networks(host_prefix=14)}, "cannot have a /14"),
     ({"workers": Machines(disk_type="gp3")}, "needs a size"),
     ({"workers": Machines(disk_type="st1", disk_size=100)}, "type st1 is not possible"),
-    ({"tags": {"owner": "jane doe"}}, "is no value of tag owner"),
+    ({"tags": {"owner": "jane doe"}}, "is not a value of tag owner"),
 ]
 
 

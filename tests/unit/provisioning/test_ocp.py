@@ -183,7 +183,7 @@ def test_interrupted_or_late_step_is_stopped(bench: Bench, step: str, monkeypatc
 
 def test_creation_timeout_reports_the_last_output(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_STOPS", "create manifests")
-    with pytest.raises(WaitTimeoutError, match="create manifests did not end within 1 s; it said last: This"):
+    with pytest.raises(WaitTimeoutError, match="create manifests did not end within 1 s; its last output: This"):
         bench.create(timeout_s=1.0)
 
 
@@ -242,9 +242,9 @@ def test_credentials_go_to_a_private_file(bench: Bench) -> None:
 
 def test_missing_or_wrong_program_is_refused(bench: Bench, tmp_path: Path) -> None:
     said = Said(lambda: None, bench.shown.append, str)
-    with pytest.raises(UsageError, match="there is no program openshift-instal:"):
+    with pytest.raises(UsageError, match="the program openshift-instal does not exist:"):
         Installer("openshift-instal", {}, tmp_path / "log", said)
-    with pytest.raises(UsageError, match="is no openshift-install"):
+    with pytest.raises(UsageError, match="is not openshift-install"):
         Installer("echo", {}, tmp_path / "log", said).release()
 
 

@@ -115,7 +115,7 @@ def test_invalid_arguments_are_refused_early_and_keys_hidden(tmp_path: Path) -> 
     assert body_of(record, replace(PLAN, release="4.18.3"))["version"] == {"id": "openshift-v4.18.3"}
     assert "expiration_timestamp" not in body_of(record, replace(PLAN, expires=False))
     assert "a-secret-key" not in repr(PLAN)
-    with pytest.raises(UsageError, match="is no number of an AWS account"):
+    with pytest.raises(UsageError, match="is not the number of an AWS account"):
         body_of(record, replace(PLAN, account="12"))
 
 

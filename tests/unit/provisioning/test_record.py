@@ -100,9 +100,9 @@ def test_only_a_complete_cluster_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"method": "magic"}, "no way to create a cluster"),
-        ({"name": "Upper"}, "no name of a cluster"),
-        ({"host": "../x"}, "no name of a host"),
+        ({"method": "magic"}, "not a way to create a cluster"),
+        ({"name": "Upper"}, "invalid cluster name"),
+        ({"host": "../x"}, "not a valid name of a host"),
         ({"time_to_live": "0"}, "has a time to live"),
         ({"time_to_live": "soon"}, "not a duration"),
     ],
@@ -116,7 +116,7 @@ def test_invalid_cluster_fields_are_refused(wrong: dict[str, str], message: str)
 def test_invalid_record_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"schema": "psap.perf/cluster-record/1", "host": "sutest"}')
-    with pytest.raises(PerfError, match=r"x\.json is no record of a cluster"):
+    with pytest.raises(PerfError, match=r"x\.json is not the record of a cluster"):
         read_record(path)
 
 

@@ -346,7 +346,7 @@ def test_assignment_ended_concurrently_gets_no_more_hosts(tmp_path: Path) -> Non
         row["end"] = session.lab.local()
 
     session.server.after.append(("POST", "/schedules", end))
-    with pytest.raises(QuadsError, match="ended while hosts were added to it; somebody released it"):
+    with pytest.raises(QuadsError, match="ended while hosts were added: another client ended it"):
         session.book(2)
     (theirs,) = [each for each in session.lab.assignments if each["active"]]
     assert theirs["owner"] == "joe" and session.rows(theirs["id"]) == []

@@ -71,8 +71,8 @@ def test_jetlag_gets_bastion_control_plane_and_workers(tmp_path: Path) -> None:
     ("count", "network", "message"),
     [
         (3, Network(), "needs a bastion and 3 hosts for the control plane, and 3 hosts are booked"),
-        (4, Network(interface=2), "QUADS knows no interface number 2"),
-        (4, Network("somewhere"), "is no network"),
+        (4, Network(interface=2), "QUADS has no interface number 2"),
+        (4, Network("somewhere"), "is not a network"),
         (4, Network("198.51.100.0/30"), "has no room for 3 hosts"),
     ],
 )

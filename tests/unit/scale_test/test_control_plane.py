@@ -130,7 +130,7 @@ def test_settings_win_and_credentials_are_not_sent_by_http() -> None:
         (-1.0, {}, "cannot be negative"),
         (1.0, {"scheduler": "http://a"}, "cannot be used; there are: kube-scheduler"),
         (1.0, {"kube-apiserver": "http://a"}, "cannot be used"),
-        (1.0, {"etcd": "127.0.0.1:1"}, "no http"),
+        (1.0, {"etcd": "127.0.0.1:1"}, "is not an http"),
     ],
 )
 def test_invalid_settings_are_refused(interval_s: float, endpoints: dict[str, str], message: str) -> None:

@@ -35,7 +35,7 @@ def test_address_round_trips() -> None:
 
 @pytest.mark.parametrize("url", ["", "grpc://a:1", "http://", "http://a:b", "a.example.com"])
 def test_invalid_address_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="is no address of a served model"):
+    with pytest.raises(UsageError, match="is not the address of a served model"):
         endpoint_at(url)
 
 

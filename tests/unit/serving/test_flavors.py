@@ -46,9 +46,9 @@ def test_flavor_parts_may_be_in_any_order(text: str, flavor: Flavor) -> None:
     [
         ("", "begins with none of simple, intelligentrouting, pd"),
         ("inteligentrouting", "did you mean intelligentrouting"),
-        ("simple-y2", "'y2' is no part of one"),
-        ("simple-x0", "'x0' is no part of one"),
-        ("simple-x", "'x' is no part of one"),
+        ("simple-y2", "'y2' is not a part of one"),
+        ("simple-x0", "'x0' is not a part of one"),
+        ("simple-x", "'x' is not a part of one"),
         ("simple-tp2-dtp4", "says twice what 'dtp4' says"),
         ("simple-px2", "'px2' is of the prefill, which only pd has apart"),
     ],

@@ -39,7 +39,7 @@ def test_only_failures_are_no_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"count": 1, "statusCode', '{"count": 1}', '{"count": null}'])
 def test_invalid_result_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "ghz.json").write_text(text)
-    with pytest.raises(DataQualityError, match=r"ghz\.json is no result of ghz, or is cut off"):
+    with pytest.raises(DataQualityError, match=r"ghz\.json is not a result of ghz, or is cut off"):
         counted(tmp_path / "ghz.json", complete=False)
 
 

@@ -142,7 +142,7 @@ def test_invalid_response_reports_why(
         ({"method": "tests.Nobody/Generate"}, r"proto describes no tests\.Nobody/Generate"),
         ({"method": "tests.Generation/Stream"}, r"tests\.Generation/Stream is a stream"),
         ({"method": "Generate"}, "method: 'Generate' is none"),
-        ({"answer": "responses[0"}, "answer: 'responses.0' is no JMESPath"),
+        ({"answer": "responses[0"}, "answer: 'responses.0' is not JMESPath"),
         ({"proto": "/nowhere/a.proto"}, "proto: /nowhere/a.proto cannot be compiled: .*a.proto"),
     ],
 )

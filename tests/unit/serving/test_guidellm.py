@@ -118,7 +118,7 @@ def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     with pytest.raises(DataQualityError, match=r"left no b\.json"):
         counted(path)
-    for text, says in (("", "cannot be read"), ('{"benchmarks": [', "cut off"), ("{}", "no result of guidellm")):
+    for text, says in (("", "cannot be read"), ('{"benchmarks": [', "cut off"), ("{}", "not a result of guidellm")):
         path.write_text(text)
         with pytest.raises(DataQualityError, match=says):
             counted(path)

@@ -84,7 +84,7 @@ def test_nothing_is_downloaded_without_a_claim() -> None:
 
 
 def test_invalid_flavor_is_refused() -> None:
-    with pytest.raises(UsageError, match="'y2' is no part of one"):
+    with pytest.raises(UsageError, match="'y2' is not a part of one"):
         planned("simple", "simple-y2")
 
 

@@ -262,7 +262,7 @@ def test_former_dotted_name_leads_to_the_new_leaf(tmp_path: Path) -> None:
     assert found == [
         "presets/old.yml:1: tests.cards was renamed; use tune_gpus",
         "presets/old.yml:1: tests.options.rank was renamed; use tune_hyper.rank",
-        "presets/old.yml:1: there is no setting or argument tests; perfdrv settings show lists the settings of a flow",
+        "presets/old.yml:1: unknown setting or argument tests; perfdrv settings show lists the settings of a flow",
     ]
 
 

@@ -119,7 +119,7 @@ def test_later_presets_win_and_a_shared_parent_is_reapplied() -> None:
         ),
         (
             {"a": preset("a", ("extends", "bee")), "bees": preset("bees")},
-            "a:1: there is no preset bee; did you mean bees?",
+            "a:1: unknown preset bee; did you mean bees?",
         ),
         ({"a": preset("a", ("extends", {"b": 1}))}, "a:1: extends must be the name of a preset or a list of names"),
         ({"a": preset("a", ("b..c", 1))}, "a:1: invalid name b..c: a part between its dots is empty"),

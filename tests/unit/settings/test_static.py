@@ -93,15 +93,15 @@ def test_explain_shows_every_layer_of_settings_and_arguments(project: Project) -
 
 
 def test_unavailable_value_has_a_reason(project: Project) -> None:
-    with pytest.raises(UsageError, match="there is no setting or argument tune_gpu; did you mean tune_gpus"):
+    with pytest.raises(UsageError, match="unknown setting or argument tune_gpu; did you mean tune_gpus"):
         explain(project, "tune", all_layers(project, "tune"), "tune_gpu")
-    with pytest.raises(UsageError, match="there is no flow tun; did you mean tune"):
+    with pytest.raises(UsageError, match="unknown flow tun; did you mean tune"):
         effective(project, "tun")
-    with pytest.raises(UsageError, match="there is no preset bug; did you mean big"):
+    with pytest.raises(UsageError, match="unknown preset bug; did you mean big"):
         effective(project, "tune", (), ["bug"])
     with pytest.raises(UsageError, match=r"tune_gpus must be an int, but is the text 'x' \(command line\)"):
         effective(project, "tune", (), [], [("tune_gpus", "x")])
-    with pytest.raises(UsageError, match="there is no setting or argument tune_gpsu; did you mean tune_gpus"):
+    with pytest.raises(UsageError, match="unknown setting or argument tune_gpsu; did you mean tune_gpus"):
         effective(project, "tune", (), [], [("tune_gpsu", "1")])
 
 

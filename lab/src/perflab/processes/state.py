@@ -152,7 +152,7 @@ def get_started(home: Path, name: str) -> Lab:
     """Return the lab `name`, which was up, though programs of it may have ended. Raises ClusterError if it was not."""
     lab = read_lab(home, name)
     if lab is None:
-        raise ClusterError(f"there is no lab {name!r} in {home}. Create it with: perflab up --name {name}")
+        raise ClusterError(f"unknown lab {name!r} in {home}. Create it with: perflab up --name {name}")
     if lab.state != "running":
         raise _unusable(name, f"its state is {lab.state!r}")
     return lab

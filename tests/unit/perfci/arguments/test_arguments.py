@@ -113,7 +113,7 @@ def test_only_authorized_users_may_pass_arguments(
         ("/var fine_tuning_hyper_parameters.r: 2026-01-01", "quote it if it is text"),
         ("/var scale_test_count: 1\n/var scale_test_count: 2", "scale_test_count is set twice"),
         ("/vra scale_test_count: 1", "did you mean /var?"),
-        (f"{TEST} scale_test_smokey", "there is no preset scale_test_smokey; did you mean scale_test_smoke?"),
+        (f"{TEST} scale_test_smokey", "unknown preset scale_test_smokey; did you mean scale_test_smoke?"),
         (f"{TEST} ../x", "is not the name of a preset"),
         ("/skip tests", "there is no step 'tests'; did you mean test?"),
         ("/only", "has no step"),

@@ -84,7 +84,7 @@ class ActionModule(PerfAction):
         if args.template is not None and args.definition is None:
             added = cluster_facts(context.cluster(), args.namespace)
             return rendered_manifests(self, context, args.template, added)
-        raise UsageError("apply takes either template or definition")
+        raise UsageError("apply accepts either template or definition")
 
 
 def _patched(manifests: list[Manifest], patches: Mapping[str, Mapping[str, Any]]) -> list[Manifest]:

@@ -75,7 +75,7 @@ def _capture(capture: Capture, cluster: Cluster, args: Arguments) -> None:
     for logs in args.logs:
         place = logs.namespace or here
         if not place:
-            raise UsageError("capture takes logs only with a namespace")
+            raise UsageError("capture accepts logs only with a namespace")
         if logs.whole:
             capture_whole_logs(capture, cluster, place, logs.label_selector, init=logs.init)
         else:

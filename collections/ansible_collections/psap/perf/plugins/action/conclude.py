@@ -70,4 +70,4 @@ def _refuse_leaked_secrets(context: VerbContext) -> None:
     hits = scan_directory(run, [*remembered_values(run, context.vaulted), *credentials_of_environment()])
     if hits:
         places = ", ".join(sorted({f"{hit.path.relative_to(run)}:{hit.line}" for hit in hits})[:5])
-        raise PerfError(f"a secret stands in clear in the run directory: {places}; remove it before you share the run")
+        raise PerfError(f"plain-text secret found in the run directory: {places}; remove it before you share the run")

@@ -42,7 +42,7 @@ class ActionModule(PerfAction):
         """Delete kind after kind."""
         args = context.arguments(Arguments)
         if not (args.name or args.label_selector):
-            raise UsageError("delete takes a name or a label_selector; it does not delete all objects")
+            raise UsageError("delete accepts a name or a label_selector; it does not delete all objects")
         deleted: dict[str, int] = {}
         differences: list[Mapping[str, Any]] = []
         for query in _queries(args):

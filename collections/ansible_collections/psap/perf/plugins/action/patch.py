@@ -39,6 +39,6 @@ class ActionModule(PerfAction):
 def _refuse_unclear(args: Arguments) -> None:
     chosen = [one for one in (args.name, args.label_selector) if one is not None]
     if "" in chosen or len(chosen) > 1:
-        raise UsageError("patch takes either name or label_selector, and neither of them empty")
+        raise UsageError("patch accepts either name or label_selector, and it must not be empty")
     if args.key is not None and not (args.kind == "ConfigMap" and args.name and args.namespace):
-        raise UsageError("patch takes key with kind ConfigMap, a name and a namespace")
+        raise UsageError("patch accepts key only with kind ConfigMap, a name and a namespace")

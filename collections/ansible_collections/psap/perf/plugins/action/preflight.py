@@ -136,7 +136,7 @@ def lacking(server: str, missing: Mapping[tuple[str, str], str], *, is_openshift
     """Which kinds, by API version, the cluster does not serve, and the advice about each."""
     kinds = ", no ".join(f"{kind} ({version})" for version, kind in missing)
     openshifts = all(version.partition("/")[0].endswith(".openshift.io") for version, _kind in missing)
-    advice = "it is no OpenShift, which this needs"
+    advice = "it is not OpenShift, which this needs"
     if not openshifts or is_openshift:
         advice = "; ".join(dict.fromkeys(missing.values()))
     return f"the cluster at {server} serves no {kinds}; {advice}"

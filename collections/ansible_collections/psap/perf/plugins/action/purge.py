@@ -33,7 +33,7 @@ class ActionModule(PerfAction):
         """Choose the definitions, empty them, remove them."""
         args = context.arguments(Arguments)
         if not (args.groups or args.labels):
-            raise UsageError("purge takes groups or labels; it does not remove all definitions")
+            raise UsageError("purge accepts groups or labels; it does not remove all definitions")
         cluster = context.cluster()
         found = definitions(cluster, args.groups, args.labels, args.first)
         patience = Patience(args.finalizers_after, args.timeout, context.check_interrupted)

@@ -76,6 +76,6 @@ def _check_forks(plan: Plan, forks: int) -> None:
     together = max((sum(one.phase == CONCURRENT for one in cell.trainings) for cell in plan.cells), default=0)
     if together > forks:
         raise UsageError(
-            f"fine_tuning_multi_model: {together} jobs at once need as many forks, but Ansible has {forks}; give it "
-            "more with ANSIBLE_FORKS, or use mode many_model"
+            f"fine_tuning_multi_model: {together} concurrent jobs need as many forks, but Ansible has {forks}; raise "
+            "this number with ANSIBLE_FORKS, or use mode many_model"
         )

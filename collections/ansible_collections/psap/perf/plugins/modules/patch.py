@@ -27,7 +27,7 @@ options:
   key:
     description:
       - A key of the ConfigMap O(name) in O(namespace) whose text is a YAML dictionary; O(change) is of its values. A
-        text that changes is written anew, without its comments. One that is no YAML dictionary is refused.
+        text that changes is written anew, without its comments. One that is not a YAML dictionary is refused.
       - A ConfigMap that is missing is created.
     type: str
 """

@@ -73,7 +73,7 @@ class ActionModule(CommandAction):
         private_key, host_key = context.secret(args.private_key), HostKey.new()
         context.redactor.add(host_key.private)
         if "PRIVATE KEY" not in private_key:
-            raise UsageError(f"{args.private_key} is no private key of SSH")
+            raise UsageError(f"{args.private_key} is not a private key of SSH")
         request = _request_of(args, host_key)
         with shown_wait(context.command_directory(), f"the image {args.new_ami_name}", args.timeout) as show:
             worker = _worker_of(context, args, Waits(args.timeout, context.check_interrupted, show))

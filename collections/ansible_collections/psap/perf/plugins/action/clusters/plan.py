@@ -78,5 +78,5 @@ def _access(records: list[ClusterRecord]) -> Iterator[dict[str, str]]:
 def _arguments_of(method: str) -> frozenset[str]:
     role = _ROLES / f"cluster_create_{method}"
     if not role.is_dir():
-        raise UsageError(f"there is no command cluster_create_{method}")
+        raise UsageError(f"unknown command cluster_create_{method}")
     return frozenset(each.short_name for each in read_command(role, role).arguments)

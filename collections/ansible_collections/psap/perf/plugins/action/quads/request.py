@@ -70,7 +70,7 @@ class ActionModule(CommandAction):
         count = args.count or len(args.hosts)
         at_least = args.at_least or count
         if not args.hosts or not 1 <= at_least <= count:
-            raise UsageError(f"at least {at_least} of {count} hosts makes no sense: name hosts, and as many at least")
+            raise UsageError(f"at least {at_least} of {count} hosts is impossible: name hosts, and as many at least")
         order = Order(
             args.description,
             ticket=args.ticket,

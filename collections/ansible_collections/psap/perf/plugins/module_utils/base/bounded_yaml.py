@@ -28,7 +28,7 @@ class UnboundedError(yaml.MarkedYAMLError):
 def load_yaml(text: str, loader: Any = Loader) -> Any:
     """The value of a YAML text.
 
-    :raises yaml.YAMLError: when it is no YAML, or out of bounds.
+    :raises yaml.YAMLError: when it is not YAML, or out of bounds.
     """
     check_bounds(text)
     return yaml.load(text, Loader=loader)  # noqa: S506 - callers give safe loaders

@@ -48,7 +48,7 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
     if not program.folder.is_dir():
         raise UsageError(f"there is no folder {program.folder} for {name} to run in")
     if shutil.which(name, path=program.environment.get("PATH")) is None:
-        raise UsageError(f"there is no program {name}")
+        raise UsageError(f"the program {name} does not exist")
     log.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + timeout_s
     with log.open("wb") as output:
@@ -67,12 +67,12 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
             while process.poll() is None:
                 check()
                 if time.monotonic() >= until:
-                    raise WaitTimeoutError(f"{name} did not end within {timeout_s:.0f} s; it said last: {said(log)}")
+                    raise WaitTimeoutError(f"{name} did not end within {timeout_s:.0f} s; its last output: {said(log)}")
                 show(said(log))
                 time.sleep(_POLL_S)
     if process.returncode:
         how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-        raise PerfError(f"{name} failed, {how}: {said(log)}; {log.name} has all that it said")
+        raise PerfError(f"{name} failed, {how}: {said(log)}; see its complete output in {log.name}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ _MEBI = _BINARY["Mi"]
 def parse_quantity(text: object) -> Fraction:
     """The number that *text* stands for: ``"4"`` is 4, ``"250m"`` 1/4, ``"1Ki"`` 1024, ``"1e3"`` 1000.
 
-    :raises UsageError: when it is no quantity.
+    :raises UsageError: when it is not a quantity.
     """
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
-        raise UsageError(f"{text!r} is no quantity: write a number with a unit such as 500m, 2, 64Mi, 1.5Gi, 3G")
+        raise UsageError(f"{text!r} is not a quantity: write a number with a unit such as 500m, 2, 64Mi, 1.5Gi, 3G")
     number, unit, exponent = match.groups()
     return Fraction(number) * (Fraction(10) ** int(exponent) if exponent else _UNITS[unit or ""])
 

@@ -266,7 +266,7 @@ def renew(cluster: Cluster, holder: Holder) -> None:
     """
     found = read_lease(cluster)
     if found is None:
-        raise LeaseLostError(f"somebody deleted the lease of {cluster.server}, as perfdrv lock break does")
+        raise LeaseLostError(f"the lease of {cluster.server} was deleted, as by perfdrv lock break")
     if found.holder.run != holder.run:
         raise LeaseLostError(f"{cluster.server} was taken over by {found}")
     try:

@@ -80,9 +80,9 @@ def read_manifest(source: Source) -> Manifest:
         return parse_manifest(content, f"{source}/{FILE}")
     if source.holds_more():
         raise DataQualityError(
-            f"{source} is half an export, without {FILE}: export it again to complete it (perfdrv export RUN)"
+            f"the export {source} is incomplete: {FILE} is missing; export it again (perfdrv export RUN)"
         )
-    raise UsageError(f"there is no export at {source}: it has no {FILE}")
+    raise UsageError(f"no export at {source}: {FILE} is missing")
 
 
 def fetch(source: Source, root: Path, check: Callable[[], None] = lambda: None) -> Fetched:
@@ -116,7 +116,7 @@ def _ensure(source: Source, directory: Path, file: ExportedFile) -> bool:
         with completing(target) as partial:
             digest = source.get(file.path, partial)
             if digest is None:
-                raise DataQualityError(f"{source} lacks {file.path}, which its manifest has: export it again")
+                raise DataQualityError(f"{source}: {file.path} of the manifest is missing; export it again")
             if digest != file.sha256:
                 raise DataQualityError(
                     f"{file.path} of {source} is damaged: its SHA-256 is {digest[:12]}…, and was {file.sha256[:12]}… "

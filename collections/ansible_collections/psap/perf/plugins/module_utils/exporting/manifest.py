@@ -83,7 +83,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
         names = (str(_safe(document["name"])), str(document.get("flow") or ""), str(document.get("status") or ""))
         return Manifest(*names, str(document["exported"]), document.get("expires"), files)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataQualityError(f"{where} is no manifest of an export: {type(error).__name__} {error}") from error
+        raise DataQualityError(f"{where} is not a manifest of an export: {type(error).__name__} {error}") from error
 
 
 def _safe(path: Any) -> str:
@@ -97,7 +97,7 @@ def _safe(path: Any) -> str:
 def expiry(retention: str, now: datetime.datetime) -> str | None:
     """When something that is kept for *retention* (``90d``) expires; None for an empty one.
 
-    :raises UsageError: it is no duration.
+    :raises UsageError: it is not a duration.
     """
     return utc_text(now + datetime.timedelta(seconds=seconds(retention))) if retention else None
 

@@ -32,7 +32,7 @@ class Place:
         parts = urllib.parse.urlsplit(text)
         segments = [segment for segment in parts.path.split("/") if segment]
         if parts.scheme != SCHEME or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
-            raise UsageError(f"{text!r} is no place in an S3 store; write s3://BUCKET or s3://BUCKET/PREFIX")
+            raise UsageError(f"{text!r} is not a location in an S3 store; write s3://BUCKET or s3://BUCKET/PREFIX")
         if not {".", ".."}.isdisjoint(segments):
             raise UsageError(f"{text!r} has a folder that is called . or ..; write the place without it")
         return cls(parts.netloc, "/".join(segments))
@@ -115,13 +115,13 @@ class Access:
     def check(self) -> None:
         """Refuse what cannot be.
 
-        :raises UsageError: the endpoint is no URL, or the authority no file.
+        :raises UsageError: the endpoint is not a URL, or the authority is not a file.
         """
         if self.endpoint:
             parts = urllib.parse.urlsplit(self.endpoint)
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
                 raise UsageError(
-                    f"{self.endpoint!r} is no endpoint of a store; write https://HOST or https://HOST:PORT"
+                    f"{self.endpoint!r} is not an endpoint of a store; write https://HOST or https://HOST:PORT"
                 )
         if self.authority and not Path(self.authority).expanduser().is_file():
-            raise UsageError(f"there is no file {self.authority} with certificate authorities")
+            raise UsageError(f"the file {self.authority} with certificate authorities does not exist")

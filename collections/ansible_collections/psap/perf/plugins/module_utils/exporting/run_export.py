@@ -69,7 +69,7 @@ class ExportSettings:
     def terms(self) -> Terms:
         """How objects are written.
 
-        :raises UsageError: a tag that a store would refuse, or a retention that is no duration.
+        :raises UsageError: a tag that a store would refuse, or a retention that is not a duration.
         """
         return Terms(Look(self.acl, object_tags(self.retention, self.tags)), self.retention)
 
@@ -82,7 +82,7 @@ def refuse_leaks(directory: Path, values: Iterable[str]) -> None:
     hits = scan_directory(directory, [*values, *credentials_of_environment()])
     if hits:
         places = ", ".join(sorted({f"{hit.path.relative_to(directory)}:{hit.line}" for hit in hits})[:5])
-        raise PerfError(f"a secret stands in clear in the run directory: {places}; remove it before you share the run")
+        raise PerfError(f"plain-text secret found in the run directory: {places}; remove it before you share the run")
 
 
 def subject_of(document: Mapping[str, Any], name: str) -> Subject:

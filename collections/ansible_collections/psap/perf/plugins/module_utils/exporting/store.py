@@ -25,7 +25,7 @@ _TRIES = 6
 _CONNECT_S, _READ_S = 10, 60
 _ABSENT = frozenset({"404", "NoSuchKey", "NotFound", "NoSuchUpload"})
 _ADVICE: Mapping[str, str] = {
-    "NoSuchBucket": "there is no such bucket: create it, or correct export_to",
+    "NoSuchBucket": "the bucket does not exist: create it, or correct export_to",
     "InvalidAccessKeyId": "the store does not know these credentials",
     "SignatureDoesNotMatch": "the store does not accept these credentials",
     "ExpiredToken": "the credentials have expired",

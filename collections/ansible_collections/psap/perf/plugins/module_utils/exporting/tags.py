@@ -19,7 +19,7 @@ _LONGEST = {"key": 128, "value": 256}
 def object_tags(retention: str, others: Mapping[str, Any]) -> dict[str, str]:
     """The tags of every object of an export: the given ones, and how long it is kept.
 
-    :raises UsageError: one that a store would refuse, or a retention that is no duration.
+    :raises UsageError: one that a store would refuse, or a retention that is not a duration.
     """
     tags = {str(key): str(value) for key, value in others.items()}
     if retention:

@@ -42,7 +42,7 @@ def _arranged(hyper_parameters: Mapping[str, Any]) -> Configuration:
     """Raw lists beside the others, variables below ``environment``."""
     raw = hyper_parameters.get(RAW_LISTS) or {}
     if not isinstance(raw, Mapping):
-        raise UsageError(f"hyper_parameters.{RAW_LISTS} holds lists by their names, but is {raw!r}")
+        raise UsageError(f"hyper_parameters.{RAW_LISTS} must be a mapping of names to lists, not {raw!r}")
     flat = {**{key: value for key, value in hyper_parameters.items() if key != RAW_LISTS}, **raw}
     variables = {key: value for key, value in flat.items() if _VARIABLE.fullmatch(key)}
     others = {key: value for key, value in flat.items() if key not in variables}

@@ -62,7 +62,7 @@ def find_dataset(sources: Mapping[str, Source], name: str) -> Source:
     for key in (name, name.partition(".")[0]):
         if key in known:
             return known[key]
-    raise UsageError(f"fine_tuning_dataset_name: there is no data set {name}{did_you_mean(name, known)}; {_HOW}")
+    raise UsageError(f"fine_tuning_dataset_name: unknown data set {name}{did_you_mean(name, known)}; {_HOW}")
 
 
 def find_model(sources: Mapping[str, Source], name: str, registry: str) -> tuple[str, Source]:
@@ -79,12 +79,12 @@ def find_model(sources: Mapping[str, Source], name: str, registry: str) -> tuple
     known = {key: source for key, source in sources.items() if source.kind == REGISTRY}
     if not wanted:
         raise UsageError(
-            f"fine_tuning_model_name: nobody says where {model} is; write {model}@REGISTRY with one of "
+            f"fine_tuning_model_name: the registry of {model} is missing; write {model}@REGISTRY with one of "
             f"{', '.join(known) or 'no registry'}, set fine_tuning_model_registry, or {_HOW}"
         )
     if wanted not in known:
         raise UsageError(
-            f"fine_tuning_model_name: {name}: there is no registry {wanted}{did_you_mean(wanted, known)}; "
+            f"fine_tuning_model_name: {name}: unknown registry {wanted}{did_you_mean(wanted, known)}; "
             f"fine_tuning_sources has {', '.join(known) or 'none'}"
         )
     return model, known[wanted]
@@ -121,4 +121,4 @@ def _check_converters(place: str, converters: Mapping[str, Any]) -> None:
         if workload and workload not in _WORKLOADS:
             raise UsageError(f"{place}.{workload} is no workload{did_you_mean(str(workload), _WORKLOADS)}")
         if name and name not in CONVERTERS:
-            raise UsageError(f"{place}: there is no converter {name}{did_you_mean(str(name), CONVERTERS)}")
+            raise UsageError(f"{place}: unknown converter {name}{did_you_mean(str(name), CONVERTERS)}")

@@ -44,7 +44,7 @@ def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
         return member if member.isfile() or member.isdir() or member.issym() else None
 
     if not path.exists():
-        raise ArchiveError(f"there is no {path}")
+        raise ArchiveError(f"{path} does not exist")
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
         tar.add(str(path), path.name if path.is_file() else ".", filter=counted)
     archive.chmod(0o600)

@@ -92,7 +92,7 @@ class Started:
         """
         code = self._process.poll()
         if code:
-            said = self._log.read_bytes()[-_READ_BYTES:].decode("utf-8", "replace").strip() or "it said nothing"
+            said = self._log.read_bytes()[-_READ_BYTES:].decode("utf-8", "replace").strip() or "no output"
             raise HostError(f"the machine was not started: {' '.join(self._command)} ended with {code}: {said}")
 
     def _open(self, output: IO[bytes]) -> subprocess.Popen[bytes]:

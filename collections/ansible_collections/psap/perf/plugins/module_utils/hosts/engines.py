@@ -20,7 +20,7 @@ def engine_facts(said: str, kind: str) -> dict[str, Any]:
     try:
         document = json.loads(said)
     except ValueError as error:
-        raise HostError(f"{kind} info says no JSON: {said.strip()[:500]!r}") from error
+        raise HostError(f"the output of {kind} info is not JSON: {said.strip()[:500]!r}") from error
     facts = _podman(document) if kind == "podman" else _docker(document)
     return {"engine": kind, **facts}
 

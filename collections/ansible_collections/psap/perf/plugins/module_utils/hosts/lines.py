@@ -55,7 +55,7 @@ def steps(given: Sequence[Step], words: Words) -> list[dict[str, Any]]:
 def _steps(given: Step, words: Words) -> Iterator[dict[str, Any]]:
     fields: Any = {"program": given} if isinstance(given, str) else given
     if not isinstance(fields, Mapping) or "program" not in fields or not set(fields) <= _FIELDS:
-        raise UsageError(f"{given!r} is no step: write a line, or a mapping of {', '.join(sorted(_FIELDS))}")
+        raise UsageError(f"{given!r} is not a step: write a line, or a mapping of {', '.join(sorted(_FIELDS))}")
     for value in fields.get("each", [None]):
         known = words if value is None else {**words, "each": str(value)}
         step = {name: render(str(fields[name]), known) for name in ("program", "unless", "undo") if fields.get(name)}
@@ -64,7 +64,7 @@ def _steps(given: Step, words: Words) -> Iterator[dict[str, Any]]:
 
 def _value(name: str, words: Words, line: str) -> Any:
     if name not in words:
-        raise UsageError(f"{line!r}: there is no word {name}{did_you_mean(name, words)}")
+        raise UsageError(f"{line!r}: unknown word {name}{did_you_mean(name, words)}")
     return words[name]
 
 

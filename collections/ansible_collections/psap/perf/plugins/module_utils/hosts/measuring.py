@@ -163,7 +163,7 @@ def _prove(plan: Plan, words: str, programs: Programs, ran: Ran, numbers: dict[s
     for name, expression in plan.numbers.items():
         found = re.search(expression, ran.stdout, re.MULTILINE)
         if not found:
-            raise HostSideError(f"{words} says no {name}: {said}")
+            raise HostSideError(f"the output of {words} has no {name}: {said}")
         numbers[name] = float(found.group(1))
         if numbers[name] <= 0:
             raise HostSideError(f"{words} says that {name} is {found.group(1)}, so it did nothing")

@@ -102,7 +102,7 @@ class Programs:
         if late.is_set():
             raise HostSideError(f"{' '.join(argv)} did not end within {self._timeout_s:g} s")
         if self.unheard:
-            raise Stopped("nobody listens any more")
+            raise Stopped("the connection was closed")
         return Ran(
             started,
             took,
@@ -172,7 +172,7 @@ class Programs:
     def _silence(self) -> str:
         # what it said is kept on the disk that it may have filled
         full = shutil.disk_usage(self._directory).free < 1 << 12
-        return f"No space left on device of {self._directory}" if full else "it said nothing"
+        return f"No space left on device of {self._directory}" if full else "no output"
 
     def kill(self) -> None:
         """End the running program and what it has started, if there is one."""

@@ -255,7 +255,7 @@ def _awaited(
         if now - asked > 1.0:
             asked = now
             if not listened():
-                return "nobody listens any more"
+                return "the connection was closed"
         time.sleep(_POLL_S)
 
 

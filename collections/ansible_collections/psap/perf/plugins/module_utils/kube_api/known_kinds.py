@@ -85,7 +85,7 @@ def api_version_of(kind: str, given: str | None = None) -> str:
     """
     version = given or API_VERSIONS.get(kind)
     if version is None:
-        raise UsageError(f"give the api_version of {kind}, which is no known kind{did_you_mean(kind, API_VERSIONS)}")
+        raise UsageError(f"give the api_version of {kind}, which is not a known kind{did_you_mean(kind, API_VERSIONS)}")
     return version
 
 

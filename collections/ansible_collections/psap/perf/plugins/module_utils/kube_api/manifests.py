@@ -29,12 +29,12 @@ _VOLATILE = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "ge
 def parse_manifests(text: str, where: str) -> list[Manifest]:
     """The manifests of a YAML stream.
 
-    :raises UsageError: when it is no YAML, or a document lacks apiVersion, kind or a name.
+    :raises UsageError: when it is not YAML, or a document lacks apiVersion, kind or a name.
     """
     try:
         documents = [document for document in load_yaml_documents(text) if document is not None]
     except yaml.YAMLError as error:
-        raise UsageError(f"{where} renders to something that is no YAML: {error}") from error
+        raise UsageError(f"{where} renders to something that is not YAML: {error}") from error
     return checked(documents, where)
 
 
@@ -75,9 +75,7 @@ def with_secrets(manifests: Iterable[Manifest], values: Mapping[str, Mapping[str
     holders = {item["metadata"]["name"]: item for item in results if item["kind"] in _SECRETIVE}
     for name, data in values.items():
         if name not in holders:
-            raise UsageError(
-                f"secrets: there is no Secret {name} among the manifests, and no MachineConfig of that name"
-            )
+            raise UsageError(f"secrets: no manifest is a Secret or a MachineConfig {name}")
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
         if holders[name]["kind"] == "Secret":
             holders[name]["data"] = {**(holders[name].get("data") or {}), **encoded}

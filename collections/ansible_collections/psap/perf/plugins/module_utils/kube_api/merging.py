@@ -30,7 +30,7 @@ class Change:
     def of(self, item: Manifest, name: str) -> Mapping[str, Any]:
         """The merge patch of *item*.
 
-        :raises UsageError: when the text of the key is no YAML dictionary; *name* says whose.
+        :raises UsageError: when the text of the key is not a YAML dictionary; *name* says whose.
         """
         if self.key is None:
             return self.values
@@ -87,15 +87,15 @@ def touched(item: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
 def configured(text: str, values: Mapping[str, Any], where: str) -> str:
     """*text* as it says *values*, too; the same text when it does already.
 
-    :raises UsageError: when *text* is no YAML, or no dictionary: what is broken is not to be lost by a merge.
+    :raises UsageError: when *text* is not YAML, or no dictionary: what is broken is not to be lost by a merge.
     """
     try:
         present = load_yaml(text)
     except yaml.YAMLError as error:
-        raise UsageError(f"{where} holds something that is no YAML, repair or remove it: {error}") from error
+        raise UsageError(f"{where} holds something that is not YAML, repair or remove it: {error}") from error
     present = {} if present is None else present
     if not isinstance(present, dict):
-        raise UsageError(f"{where} holds a {type(present).__name__} instead of a dictionary; repair or remove it")
+        raise UsageError(f"{where} must be a dictionary, not a {type(present).__name__}; repair or remove it")
     result = merged(present, values)
     return text if result == present else yaml_text(result)
 

@@ -112,7 +112,7 @@ def _configured(endpoint: ApiEndpoint) -> Iterator[Any]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="psap-perf-")
     except OSError as error:
-        raise ClusterError(f"the kubeconfig's certificates need a place for a moment: {error}; set TMPDIR") from error
+        raise ClusterError(f"cannot store the kubeconfig's certificates temporarily: {error}; set TMPDIR") from error
     with folder as name:
         yield _configuration(endpoint, Path(name))
 

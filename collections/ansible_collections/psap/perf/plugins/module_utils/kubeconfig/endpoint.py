@@ -210,8 +210,8 @@ def _with_user(endpoint: ApiEndpoint, chosen: KubeconfigContext, check: Callable
         )
     if user.get("username"):
         raise ClusterError(
-            f"the kubeconfig {chosen.origin} proves its user by a password, which Kubernetes no longer accepts; "
-            "give the user a token, a client certificate or a credential plugin"
+            f"the kubeconfig {chosen.origin} authenticates with a password, which Kubernetes no longer accepts; "
+            "use a token, a client certificate or a credential plugin"
         )
     token_file = user.get("tokenFile")
     return replace(
@@ -232,7 +232,7 @@ def _token_of_provider(chosen: KubeconfigContext) -> str | None:
     token: str | None = kept.get("id-token") or kept.get("access-token")
     if token is None:
         raise ClusterError(
-            f"the kubeconfig {chosen.origin} uses the auth-provider {provider.get('name')} and holds no token of it; "
+            f"the kubeconfig {chosen.origin} uses the auth-provider {provider.get('name')} and has no token for it; "
             "log in again, or use a credential plugin (exec)"
         )
     return token
@@ -245,7 +245,7 @@ def _content(entry: Mapping[str, Any], key: str) -> bytes | None:
             return base64.b64decode(entry[f"{key}-data"])
         except (ValueError, TypeError):
             # not the error's own text: it may show the key
-            raise ClusterError(f"the kubeconfig's {key}-data is no base64; renew the kubeconfig") from None
+            raise ClusterError(f"the kubeconfig's {key}-data is not base64; renew the kubeconfig") from None
     if not entry.get(key):
         return None
     path = entry["folder"] / Path(entry[key]).expanduser()

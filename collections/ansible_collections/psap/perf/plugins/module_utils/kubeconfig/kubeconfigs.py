@@ -103,7 +103,7 @@ def _merged(paths: list[Path]) -> dict[str, Any]:
             entries = document.get(kind) or []
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 raise ClusterError(
-                    f"the kubeconfig {path} is damaged: {kind} is no list of mappings; correct it, or {_ADVICE}"
+                    f"the kubeconfig {path} is damaged: {kind} is not a list of mappings; correct it, or {_ADVICE}"
                 )
             merged[kind] += [{**entry, "folder": path.resolve().parent} for entry in entries]
     return merged
@@ -118,10 +118,10 @@ def _read(path: Path) -> dict[str, Any]:
         # not the error itself: it shows the line, which may hold a token
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark else ""
-        raise ClusterError(f"the kubeconfig {path} is no YAML{line}; correct it, or {_ADVICE}") from None
+        raise ClusterError(f"the kubeconfig {path} is not YAML{line}; correct it, or {_ADVICE}") from None
     if not isinstance(document, dict):
         kind = _KINDS.get(type(document), "something else")
-        raise ClusterError(f"the kubeconfig {path} holds {kind} instead of a mapping; correct it, or {_ADVICE}")
+        raise ClusterError(f"the kubeconfig {path} must be a mapping, not {kind}; correct it, or {_ADVICE}")
     return document
 
 

@@ -96,7 +96,7 @@ def cloud_of(machine_set: Manifest) -> Cloud:
     if found is None:
         name = machine_set["metadata"]["name"]
         fields = ", ".join(f"{cloud.type_field} ({cloud.name})" for cloud in CLOUDS)
-        raise ClusterError(f"MachineSet {name} tells no instance type: its providerSpec has none of {fields}")
+        raise ClusterError(f"MachineSet {name}: no instance type in its providerSpec; expected one of {fields}")
     return found
 
 

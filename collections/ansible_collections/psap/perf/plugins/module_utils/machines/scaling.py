@@ -196,9 +196,9 @@ def _base(machine_sets: Sequence[Manifest], wanted: str) -> Manifest:
         return workers[0]
     if wanted:
         names = ", ".join(map(_name, machine_sets)) or "none"
-        raise UsageError(f"base_machineset: there is no MachineSet {wanted}; there is {names}")
+        raise UsageError(f"base_machineset: unknown MachineSet {wanted}; known: {names}")
     raise ClusterError(
-        "there is no MachineSet of workers to clone: the cluster's machines are made elsewhere, as on bare metal and "
+        "no MachineSet of workers to clone: the cluster's machines are created by other means, as on bare metal and "
         "with hosted control planes; add them there, or name base_machineset"
     )
 

@@ -59,7 +59,7 @@ class AddonManager(ClusterManager):
         items = [{"id": name, "value": value} for name, value in parameters.items()]
         body = {"addon": {"id": addon}, "parameters": {"items": items}}
         if self.call("POST", f"{CLUSTERS}/{quote(cluster)}/addons", body) is None:
-            raise ClusterError(f"OCM does not know the cluster {cluster} any more")
+            raise ClusterError(f"OCM no longer has the cluster {cluster}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def installed(manager: Manager, wanted: Wanted, check: Callable[[], None]) -> tu
     while found is None or found.state not in enough:
         if found is not None and found.state in _OVER:
             raise PerfError(
-                f"the add-on {wanted.addon} is {found.state}: {found.description or 'OCM gives no reason'}; "
+                f"the add-on {wanted.addon} is {found.state}: {found.description or 'OCM returned no reason'}; "
                 "delete it in OCM before it is installed again"
             )
         if time.monotonic() >= deadline:

@@ -43,7 +43,7 @@ class ClusterManager:
         for url in (api, sso):
             parts = urlsplit(url)
             if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-                raise UsageError(f"{url} is no https URL: a token would be sent in the clear")
+                raise UsageError(f"{url} is not an https URL: a token would be sent in plain text")
         self._api, self._sso = api.rstrip("/"), sso
         self._offline_token, self._hide = offline_token, hide
         self._token = ""
@@ -62,13 +62,13 @@ class ClusterManager:
         items = self._called(name)
         if len(items) != 1:
             raise ClusterError(
-                f"OCM knows {'no cluster' if not items else 'several clusters'} called {name}, of those that the token "
+                f"OCM has {'no cluster' if not items else 'several clusters'} called {name}, of those that the token "
                 "may see"
             )
         return str(items[0]["id"])
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """The cluster that is called *name*, of those that the token may see; None where there is none."""
+        """The cluster that is called *name*, among those that the token can list; None where there is none."""
         items = self._called(name)
         return items[0] if items else None
 
@@ -100,7 +100,7 @@ class ClusterManager:
         status, answer = self._request("POST", self._sso, headers, urlencode(form))
         if status != _OK or not answer.get("access_token"):
             said = answer.get("error_description") or answer.get("error") or status
-            raise ClusterError(f"{self._sso} makes no token of the offline token: {said}; get another one from OCM")
+            raise ClusterError(f"{self._sso} did not accept the offline token: {said}; get another one from OCM")
         token = str(answer["access_token"])
         self._hide(token)
         return token

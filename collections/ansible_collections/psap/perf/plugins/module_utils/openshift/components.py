@@ -75,7 +75,7 @@ def chosen(
 def _unknown(name: str, known: Sequence[str]) -> str:
     if RENAMED.get(name) in known:
         return f"enable: the component {name} is called {RENAMED[name]} in this version of OpenShift AI"
-    return f"enable: there is no component {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
+    return f"enable: unknown component {name}{did_you_mean(name, known)}; known: {', '.join(known)}"
 
 
 def with_settings(manifest: Manifest, settings: Mapping[str, Any], schema: Mapping[str, Any]) -> Manifest:
@@ -83,7 +83,7 @@ def with_settings(manifest: Manifest, settings: Mapping[str, Any], schema: Mappi
 
     ``Removed`` at a path that the schema does not know is left out: what this version does not have is not there.
 
-    :raises UsageError: when a path does not begin with spec, leads through something that is no dictionary, or is
+    :raises UsageError: when a path does not begin with spec, leads through something that is not a dictionary, or is
         unknown to the schema.
     """
     result = copy.deepcopy(manifest)
@@ -105,7 +105,7 @@ def _put(target: dict[str, Any], names: tuple[str, ...], value: Any, path: str) 
     for name in names[:-1]:
         target = target.setdefault(name, {})
         if not isinstance(target, dict):
-            raise UsageError(f"extra_settings: {path}: {name} is no dictionary")
+            raise UsageError(f"extra_settings: {path}: {name} is not a dictionary")
     target[names[-1]] = value
 
 

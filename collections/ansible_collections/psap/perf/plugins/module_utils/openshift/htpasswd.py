@@ -43,7 +43,7 @@ def check_user(name: str) -> str:
     """
     if not _USER.fullmatch(name) or name == "kubeadmin":
         raise UsageError(
-            f"{name!r} is no name for a new user: 63 letters, digits, @, ., _ and - at most; not kubeadmin"
+            f"invalid user name {name!r}: use at most 63 letters, digits, @, ., _ and -, and not kubeadmin"
         )
     return name
 
@@ -112,7 +112,7 @@ def with_user(secret: Manifest | None, query: Query, user: str, password: str) -
             return None
         if user not in added:
             raise UsageError(
-                f"there is a user {user} in Secret {query.namespace}/{query.name} already, of somebody else and with "
+                f"there is a user {user} in Secret {query.namespace}/{query.name} already, of another owner and with "
                 "another password; choose another name"
             )
     change = _change({**lines, user: _hashed(password)}, [*added, *([user] if user not in added else [])])
@@ -147,7 +147,7 @@ def _provider(cluster: Cluster) -> Provider:
     """
     if not _has_oauth(cluster):
         raise ClusterError(
-            f"{cluster.server} has no OAuth cluster of config.openshift.io: it is no OpenShift, or its users are "
+            f"{cluster.server} has no OAuth cluster of config.openshift.io: it is not OpenShift, or its users are "
             "managed where it was made"
         )
     return find(cluster, PROVIDER, _TYPE) or _OURS

@@ -88,8 +88,8 @@ class Logins:
                 f"cannot reach {self.server}: {short(getattr(error, 'reason', None) or error)}"
             ) from error
         except (ValueError, KeyError, TypeError) as error:
-            raise ClusterError(f"{self.server}{_METADATA} says nothing of an OAuth server") from error
+            raise ClusterError(f"{self.server}{_METADATA} names no OAuth server") from error
         raise ClusterError(
-            f"{self.server} names no OAuth server (answer {answer.status} to {_METADATA}): nobody logs in there by a "
+            f"{self.server} names no OAuth server (answer {answer.status} to {_METADATA}): no user can log in by a "
             "password"
         )

@@ -86,7 +86,7 @@ def body_of(provider: Provider, password: str) -> dict[str, Any]:
 def _find(manager: ClusterManager, cluster: str, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     listed = manager.call("GET", f"{_path(cluster)}?size={_MOST}")
     if listed is None:
-        raise ClusterError(f"OCM does not know the cluster {cluster} any more")
+        raise ClusterError(f"OCM no longer has the cluster {cluster}")
     found = next((each for each in listed.get("items") or [] if each["name"] == wanted["name"]), None)
     if found is not None and _leads_to(found) != _leads_to(wanted):
         kind, url = _leads_to(found)

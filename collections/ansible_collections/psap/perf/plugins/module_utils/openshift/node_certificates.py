@@ -43,7 +43,7 @@ def objection(request: Manifest, nodes: Collection[str]) -> str | None:
     try:
         subject = x509.load_pem_x509_csr(base64.b64decode(spec["request"])).subject
     except ValueError:
-        return "it holds no certificate request"
+        return "it contains no certificate request"
     names = [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     groups = [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
     user = spec.get("username", "")

@@ -65,7 +65,7 @@ def _present(secret: Manifest) -> Credentials:
         return dict(json.loads(base64.b64decode(encoded)).get("auths") or {})
     except (ValueError, AttributeError) as error:
         # what cannot be read must not be written over
-        raise ClusterError(f"{secret['metadata'].get('name')}: {DOCUMENT} is no Docker configuration") from error
+        raise ClusterError(f"{secret['metadata'].get('name')}: {DOCUMENT} is not a Docker configuration") from error
 
 
 def _change(credentials: Credentials, added: set[str]) -> Manifest:

@@ -57,7 +57,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
         else:
             series = tuple(_series(item) for item in result)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ClusterError(f"what answered is no Prometheus: {type(error).__name__} in its answer") from error
+        raise ClusterError(f"what answered is not Prometheus: {type(error).__name__} in its answer") from error
     return Answer(series, tuple(str(warning) for warning in body.get("warnings") or ()))
 
 

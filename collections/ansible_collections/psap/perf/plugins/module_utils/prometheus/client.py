@@ -176,7 +176,7 @@ class Prometheus:
     def _understood(self, status: int, body: bytes, path: str) -> dict[str, Any]:
         if status in (401, 403):
             raise ClusterError(
-                f"Prometheus at {self.address.url} ({self.address.origin}) does not let us in ({status}): its service "
+                f"Prometheus at {self.address.url} ({self.address.origin}) refuses the request ({status}): the service "
                 "account or token needs the cluster role cluster-monitoring-view"
             )
         if status == 204:
@@ -187,7 +187,7 @@ class Prometheus:
                 raise TypeError
         except (ValueError, TypeError):
             raise ClusterError(
-                f"what answers {path} at {self.address.url} ({self.address.origin}) with {status} is no Prometheus"
+                f"what answers {path} at {self.address.url} ({self.address.origin}) with {status} is not Prometheus"
             ) from None
         if told.get("status") == "success":
             return told

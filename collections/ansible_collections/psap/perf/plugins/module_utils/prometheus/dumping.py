@@ -78,7 +78,7 @@ def dump_pod(run: Callable[[list[str], BinaryIO], Executed], directory: str, arc
     try:
         contents = contents_of(archive)
         if not contents.blocks and not contents.log:
-            raise DataQualityError(f"{directory} holds no database of Prometheus: neither blocks nor a write-ahead log")
+            raise DataQualityError(f"{directory} has no database of Prometheus: neither blocks nor a write-ahead log")
     except PerfError:
         archive.unlink(missing_ok=True)
         raise

@@ -92,9 +92,9 @@ def _given(wanted: Wanted) -> Address:
             f"the url of a Prometheus must not hold credentials: artifacts keep it; give {parts.hostname} a token"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{wanted.url!r} is no http(s) URL of a Prometheus")
+        raise UsageError(f"{wanted.url!r} is not an http(s) URL of a Prometheus")
     if wanted.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise UsageError(f"the token for {wanted.url} would be sent in the clear; give an https URL")
+        raise UsageError(f"the token for {wanted.url} would be sent in plain text; give an https URL")
     proxy = None if parts.hostname in _LOOPBACK else wanted.proxy
     return Address(wanted.url, "as given", wanted.token, _authority(wanted.authority), proxy)
 
@@ -128,7 +128,7 @@ def _of_openshift(source: Source, wanted: Wanted) -> Address:
         raise NoPrometheusError(f"{MONITORING} has none of the routes {', '.join(ROUTES)}; give Prometheus' url")
     namespace, slash, account = wanted.service_account.partition("/")
     if not slash or not account:
-        raise UsageError(f"{wanted.service_account!r} is no service account: write namespace/name")
+        raise UsageError(f"{wanted.service_account!r} is not a service account: write namespace/name")
     token = source.service_account_token(namespace, account, _TOKEN_S)
     return Address(
         f"https://{route['spec']['host']}", f"route {MONITORING}/{name}", token, _ingress_ca(source), source.proxy

@@ -77,8 +77,8 @@ def check_infra_id(text: str) -> str:
     """
     if not _INFRA_ID.fullmatch(text):
         raise UsageError(
-            f"{text!r} is no infrastructure ID, as perf-sutest-1f0c9a-x7k2p: what follows {_PREFIX} in the key of the "
-            "tag, whole"
+            f"{text!r} is not an infrastructure ID such as perf-sutest-1f0c9a-x7k2p, the part after {_PREFIX} of the "
+            "tag's key"
         )
     return text
 

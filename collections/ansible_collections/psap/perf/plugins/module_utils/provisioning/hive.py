@@ -64,7 +64,7 @@ class Pool:
         if found is None:
             others, _version = hub.list(Query(API_VERSION, "ClusterPool", namespace=self.namespace))
             names = ", ".join(sorted(each["metadata"]["name"] for each in others)) or "none"
-            raise ClusterError(f"there is no ClusterPool {self.name} in namespace {self.namespace}; there are: {names}")
+            raise ClusterError(f"no ClusterPool {self.name} in namespace {self.namespace}; known: {names}")
         return found
 
 
@@ -167,7 +167,7 @@ def _running(claimed: Any) -> Verdict:
     if found is not None and found.get("status") == "True":
         return Verdict(True)
     entry = pending if pending is not None and pending.get("status") == "True" else found
-    said = f"{entry.get('reason', '')}: {entry.get('message', '')}" if entry else "Hive has not looked at it yet"
+    said = f"{entry.get('reason', '')}: {entry.get('message', '')}" if entry else "Hive has not processed it yet"
     return Verdict(False, said)
 
 
@@ -177,7 +177,7 @@ def _lost(progress: Progress, seen: bool, name: str) -> str:
         return f"the ClusterClaim {name} was deleted while its cluster was awaited" if seen else ""
     claimed = progress.objects[0]
     if claimed["metadata"].get("deletionTimestamp"):
-        return f"the ClusterClaim {name} is being deleted, by somebody else or since its lifetime is over"
+        return f"the ClusterClaim {name} is being deleted, by another user or because its lifetime is over"
     running = condition(claimed, "ClusterRunning")
     if running is not None and running.get("reason") in _GONE:
         return f"the cluster of ClusterClaim {name} is gone: {running.get('message', '')}"
@@ -203,7 +203,7 @@ def _explained(hub: Cluster, pool: Pool, said: str, result: dict[str, Any]) -> W
     limit = f", {size} at most" if size is not None else ""
     error = WaitTimeoutError(
         f"{said}; pool {pool.name} has {status.get('ready', 0)} clusters running and {status.get('standby', 0)} in "
-        f"hibernation that nobody has claimed{limit}: wait longer, or enlarge the pool"
+        f"hibernation, unclaimed{limit}: wait longer, or enlarge the pool"
     )
     error.result = result
     return error

@@ -83,18 +83,18 @@ class ImageWorker:
         :raises UsageError: naming it.
         """
         if not _NAME.fullmatch(self.image):
-            raise UsageError(f"{self.image!r} is no name for an image: 3 to 128 letters, digits and ().-/@_ are")
+            raise UsageError(f"invalid image name {self.image!r}: use 3 to 128 letters, digits and ().-/@_")
         _check_source(request.ssh_from)
         with reported(f"look for what makes the image {self.image}"):
             owned = {"OwnerIds": ["self"], "Filters": [{"Name": "snapshot-id", "Values": [request.snapshot]}]}
             if not self._ec2.describe_snapshots(**owned)["Snapshots"]:
-                raise UsageError(f"there is no snapshot {request.snapshot} of one's own in this region")
+                raise UsageError(f"no snapshot {request.snapshot} of this account in this region")
             pairs = self._ec2.describe_key_pairs(Filters=[{"Name": "key-name", "Values": [request.key_pair]}])
             if not pairs["KeyPairs"]:
-                raise UsageError(f"there is no key pair {request.key_pair} in this region")
+                raise UsageError(f"no key pair {request.key_pair} in this region")
             images = self._ec2.describe_images(Filters=[{"Name": "image-id", "Values": [request.machine_image]}])
             if not images["Images"]:
-                raise UsageError(f"there is no image {request.machine_image} in this region that one may start")
+                raise UsageError(f"no image {request.machine_image} in this region that this account may start")
 
     def start(self, request: ImageRequest) -> Machine:
         """Start it with the disk, for a request that was checked. What a killed call left is removed before."""
@@ -260,9 +260,9 @@ def _check_source(text: str) -> None:
     try:
         network = ipaddress.IPv4Network(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no range of IPv4 addresses, as 198.51.100.7/32: {error}") from error
+        raise UsageError(f"{text!r} is not a range of IPv4 addresses, as 198.51.100.7/32: {error}") from error
     if not network.prefixlen:
-        raise UsageError(f"{text} is everybody; say who connects to the machine, as 198.51.100.7/32")
+        raise UsageError(f"{text} allows all addresses; set those of the clients, such as 198.51.100.7/32")
 
 
 def _snapshot_of(image: dict[str, Any]) -> str:

@@ -157,11 +157,11 @@ class InstallPlan:
         :raises UsageError: for the first of these.
         """
         if self.topology not in _MASTERS:
-            raise UsageError(f"{self.topology!r} is no topology; there are {', '.join(_MASTERS)}")
+            raise UsageError(f"{self.topology!r} is not a topology; there are {', '.join(_MASTERS)}")
         if not _DOMAIN.fullmatch(self.base_domain):
-            raise UsageError(f"{self.base_domain!r} is no base domain, such as perf.example.com")
+            raise UsageError(f"{self.base_domain!r} is not a base domain, such as perf.example.com")
         if not _REGION.fullmatch(self.region):
-            raise UsageError(f"{self.region!r} is no region of AWS, such as us-east-2")
+            raise UsageError(f"{self.region!r} is not a region of AWS, such as us-east-2")
         if self.workers_wanted < 1 and self.topology != SINGLE_NODE:
             raise UsageError("a cluster without workers is a single_node, or a compact one, which is not made here")
         if self.spot and self.topology == SINGLE_NODE:
@@ -223,11 +223,11 @@ def check_tags(tags: Mapping[str, str]) -> None:
     for key, value in tags.items():
         if not _TAG_KEY.fullmatch(key) or _RESERVED.fullmatch(key):
             raise UsageError(
-                f"{key!r} is no key of a tag: letters, digits and _.:/=+@- only, and neither Name nor one that begins "
+                f"{key!r} is not a key of a tag: use letters, digits and _.:/=+@-, not Name nor a key that begins "
                 "with aws:, kubernetes.io/ or openshift.io/"
             )
         if not _TAG_VALUE.fullmatch(value):
-            raise UsageError(f"{value!r} is no value of tag {key}: 1 to 256 letters, digits and _.:/=+@-")
+            raise UsageError(f"{value!r} is not a value of tag {key}: 1 to 256 letters, digits and _.:/=+@-")
 
 
 def check_pull_secret(text: str) -> None:
@@ -369,9 +369,9 @@ def _range(name: str, text: str) -> ipaddress.IPv4Network:
     try:
         found = ipaddress.IPv4Network(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no IPv4 network of {name}, such as 10.0.0.0/16: {error}") from error
+        raise UsageError(f"{text!r} is not an IPv4 network of {name}, such as 10.0.0.0/16: {error}") from error
     if found.network_address.is_unspecified:
-        raise UsageError(f"{text!r} is no IPv4 network of {name}, such as 10.0.0.0/16: it has no address")
+        raise UsageError(f"{text!r} is not an IPv4 network of {name}, such as 10.0.0.0/16: it has no address")
     return found
 
 

@@ -109,7 +109,7 @@ class Installer:
         found = shutil.which(str(Path(program).expanduser()) if "/" in program else program)
         if found is None:
             raise UsageError(
-                f"there is no program {program}: take the openshift-install of the release that is wanted from "
+                f"the program {program} does not exist: get openshift-install of the required release from "
                 "https://mirror.openshift.com, and say where it is"
             )
         self.program = str(Path(found).absolute())
@@ -130,7 +130,7 @@ class Installer:
             raise UsageError(f"{self.program} cannot be run: {error}") from error
         found = _VERSION.search(done.stdout)
         if done.returncode or not found:
-            raise UsageError(f"{self.program} is no openshift-install: `version` says {done.stdout.strip()[:200]!r}")
+            raise UsageError(f"{self.program} is not openshift-install: it printed {done.stdout.strip()[:200]!r}")
         architecture = _ARCHITECTURE.search(done.stdout)
         return Release(found[1], architecture[1] if architecture else "")
 
@@ -174,7 +174,7 @@ class Installer:
             if time.monotonic() >= until:
                 shown = others[-1] if others else "nothing"
                 raise WaitTimeoutError(
-                    f"openshift-install {step} did not end within {timeout_s:.0f} s; it said last: {shown}"
+                    f"openshift-install {step} did not end within {timeout_s:.0f} s; its last output: {shown}"
                 )
             try:
                 line = lines.get(timeout=_POLL_S)
@@ -320,5 +320,5 @@ def _read_lines(stream: IO[str] | None, lines: Queue[str | None]) -> None:
 
 def _failure(step: str, code: int, last: list[str], log: Path) -> str:
     reason = _CODES.get(code) or (f"signal {-code}" if code < 0 else f"exit code {code}")
-    said = "; ".join(last) or "it said nothing"
+    said = "; ".join(last) or "no output"
     return f"openshift-install {step} failed, {reason}: {said}; its log is {log.name} among the artifacts"

@@ -64,7 +64,7 @@ class ManagedPlan:
         :raises UsageError: for the first of these.
         """
         if not _ACCOUNT.fullmatch(self.account):
-            raise UsageError(f"{self.account!r} is no number of an AWS account, which has twelve digits")
+            raise UsageError(f"{self.account!r} is not the number of an AWS account, which has twelve digits")
         if self.nodes and self.nodes < self.fewest_nodes:
             where = " in several availability zones" if self.multi_az else ""
             raise UsageError(f"a managed cluster{where} has {self.fewest_nodes} workers at least, not {self.nodes}")
@@ -159,7 +159,7 @@ def await_ready(
     found = manager.find(record.name) or {}
     credentials = manager.call("GET", f"{CLUSTERS}/{quote(str(found['id']))}/credentials") or {}
     if not credentials.get(KUBECONFIG):
-        raise ClusterError(f"OCM gives no kubeconfig of the cluster {record.name}: the token's user may not have it")
+        raise ClusterError(f"OCM returns no kubeconfig of the cluster {record.name}: the token's user may not read it")
     kubeconfig, admin = Path(record.folder) / KUBECONFIG, credentials.get("admin") or {}
     write_private(kubeconfig, str(credentials[KUBECONFIG]))
     password = Password()

@@ -33,7 +33,7 @@ def profile_of(nodes: Iterable[Manifest], profiles: Mapping[str, str]) -> Profil
                 found.setdefault(preset, Profile(preset, metadata["name"], by))
     if len(found) > 1:
         said = ", ".join(f"{each.preset} by node {each.node}" for each in found.values())
-        raise UsageError(f"clusters_profiles is ambiguous for this cluster: {said}; make it one")
+        raise UsageError(f"clusters_profiles is ambiguous for this cluster: {said}; leave only one")
     return next(iter(found.values()), None)
 
 

@@ -111,13 +111,13 @@ def new_record(
     :raises UsageError: for what no cluster can have.
     """
     if method not in METHODS:
-        raise UsageError(f"{method!r} is no way to create a cluster; there are {', '.join(METHODS)}")
+        raise UsageError(f"{method!r} is not a way to create a cluster; there are {', '.join(METHODS)}")
     if not _HOST.fullmatch(host):
-        raise UsageError(f"{host!r} is no name of a host of the inventory")
+        raise UsageError(f"{host!r} is not a valid name of a host of the inventory")
     name = name or default_name(run, host, prefix)
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} is no name of a cluster: 54 lower case letters, digits and - at most, and no - at the ends"
+            f"invalid cluster name {name!r}: use at most 54 lower-case letters, digits and -, with no - at the ends"
         )
     lifetime = seconds(time_to_live)
     if not lifetime:
@@ -167,7 +167,7 @@ def read_record(path: Path) -> ClusterRecord | None:
     try:
         return ClusterRecord(**{**known, "password": Password(**named)})
     except TypeError as error:
-        raise PerfError(f"{path} is no record of a cluster: {error}") from error
+        raise PerfError(f"{path} is not the record of a cluster: {error}") from error
 
 
 def read_records(run: Path) -> list[ClusterRecord]:

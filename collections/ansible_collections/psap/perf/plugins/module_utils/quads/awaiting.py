@@ -86,7 +86,7 @@ def _number(quads: Quads, record: Record) -> int:
     found = own(quads, record)
     if not found:
         raise QuadsError(
-            f"{quads.account.owner or 'nobody'} has no active assignment with the mark {record.mark}; "
-            "perfdrv toolbox quads list-assignments shows what there is"
+            f"{quads.account.owner or 'this account'} has no active assignment with the mark {record.mark}; "
+            "list the assignments with: perfdrv toolbox quads list-assignments"
         )
     return min(each.id for each in found)

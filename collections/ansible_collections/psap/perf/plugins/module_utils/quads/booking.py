@@ -245,7 +245,7 @@ class Booker:
             # anybody may add hosts to anybody's cloud: not to one that is ours no more
             now = self.quads.assignment(assignment.id)
             if not now.active or now.cloud != assignment.cloud:
-                raise QuadsError(f"assignment {assignment.id} ended while hosts were added to it; somebody released it")
+                raise QuadsError(f"assignment {assignment.id} ended while hosts were added: another client ended it")
             asked = self._timing.now()
             try:
                 self._schedule(assignment, host, wanted)

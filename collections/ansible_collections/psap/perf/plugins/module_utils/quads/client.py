@@ -100,7 +100,7 @@ def detect(connection: Connection) -> Server:
     """
     told = connection.read("/version/")
     if not isinstance(told, str):
-        raise UnfitServerError(f"what answers at {connection.account.url} is no QUADS: it told no version")
+        raise UnfitServerError(f"the server at {connection.account.url} is not QUADS: it returned no version")
     try:
         connection.read("/available", {"can_self_schedule": "true"})
     except RefusedError as error:
@@ -270,7 +270,7 @@ class Quads:
     def _list(self, path: str, query: Mapping[str, str] | None = None) -> list[Any]:
         told = self.connection.read(path, query)
         if not isinstance(told, list):
-            raise UnfitServerError(f"QUADS told no list at {path}")
+            raise UnfitServerError(f"QUADS returned no list at {path}")
         return told
 
 

@@ -71,16 +71,16 @@ class Account:
         return trimmed if trimmed.endswith(API) else f"{trimmed}{API}"
 
     def check(self, writes: bool) -> None:
-        """:raises UsageError: when it is no address, or nobody could be logged in who must."""
+        """:raises UsageError: when the URL is not an address, or a login that writing needs is missing."""
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{self.url!r} is no address of a QUADS server: write it like https://quads.example.com")
+            raise UsageError(f"{self.url!r} is not the address of a QUADS server, such as https://quads.example.com")
         if parts.username or parts.password:
-            raise UsageError("the address of the QUADS server holds credentials: name them as secrets instead")
+            raise UsageError("the address of the QUADS server contains credentials: pass them as secrets instead")
         if writes and "@" not in self.user:
-            raise UsageError("QUADS knows people by their email address: give the user, who is the owner of the hosts")
+            raise UsageError("QUADS identifies users by their email address: set user to the owner of the hosts")
         if writes and not (self.password or self.token):
-            raise UsageError("booking needs a login: give a reference to the password, or to an API token (qat_…)")
+            raise UsageError("booking needs a login: set password or token (qat_…) to a reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class HttpTransport:
                 f"the certificate of {_place(url)} is not trusted: {short(error)}; {advice}"
             ) from error
         except urllib3.exceptions.LocationParseError as error:
-            raise UsageError(f"{url} is no address") from error
+            raise UsageError(f"{url} is not an address") from error
         except urllib3.exceptions.HTTPError as error:
             may_act = not isinstance(error, _UNSENT)
             raise LostAnswerError(f"{_place(url)} did not answer: {short(error)}", may_act) from error
@@ -258,7 +258,7 @@ class Connection:
     def _logged_in(self) -> str:
         reply = self._send("POST", f"{self.account.root}/login/", self._basic(), None)
         if reply.status == 401:
-            raise ClusterError(f"QUADS knows no user {self.account.user} with this password; register, or correct it")
+            raise ClusterError(f"QUADS refused the login of {self.account.user}: correct the password, or register")
         told, _reply = self._understood(reply, "log in")
         token = told.get("auth_token") if isinstance(told, dict) else None
         if not token:
@@ -276,7 +276,7 @@ class Connection:
             raise RefusedError(what, reply.status, message(reply.body))
         told = decoded(reply.body)
         if told is None:
-            raise UnfitServerError(f"what answers at {self.account.url} is no QUADS: it told no JSON to {what}")
+            raise UnfitServerError(f"the server at {self.account.url} is not QUADS: it returned no JSON to {what}")
         return told, reply
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:

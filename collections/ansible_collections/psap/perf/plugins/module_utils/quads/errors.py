@@ -20,9 +20,9 @@ class Refusal(Enum):
         "you have as many clouds as one may have, empty ones included; release one (perfdrv quads list-assignments)"
     )
     ROLE = "this account may not do that, or is disabled"
-    OWNER = "the assignment belongs to somebody else"
+    OWNER = "the assignment belongs to another user"
     NOT_SELF_SERVICE = "the cloud is no self-service cloud of the server"
-    NOT_FOUND = "there is no such thing on the server"
+    NOT_FOUND = "the server does not have it"
     CLOUD_BUSY = "the cloud has an assignment, or is the spare pool; choose another one, or none"
     NO_CLOUD = "all clouds of the lab are in use; try again later"
     DEADLINE = (

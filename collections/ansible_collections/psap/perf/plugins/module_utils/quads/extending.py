@@ -61,7 +61,7 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
     promised = [row.host.name for row in short if not quads.is_available(row.host.name, row.end, wall)]
     if promised:
         raise QuadsError(
-            f"{', '.join(promised)} cannot be had until {utc_text(until)[:16]}Z: somebody else has booked them"
+            f"{', '.join(promised)} are not available until {utc_text(until)[:16]}Z: another booking uses them"
         )
     for row in short:
         _set_end(quads, row, wall)

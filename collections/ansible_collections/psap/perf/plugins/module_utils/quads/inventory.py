@@ -130,7 +130,7 @@ def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user:
     lacking = [each.host.name for each in found[1:] if len(each.macs) <= network.interface]
     if lacking:
         raise UsageError(
-            f"{', '.join(lacking)}: QUADS knows no interface number {network.interface}, counted from 0; "
+            f"{', '.join(lacking)}: QUADS has no interface number {network.interface}, counted from 0; "
             "choose another one, or read the lab's ocpinv.json"
         )
     twice = [each.host.name for each in found[1:] if each.macs[network.interface] == each.lab_mac]
@@ -193,7 +193,7 @@ def _addresses(text: str, count: int) -> list[str]:
     try:
         space = ipaddress.ip_network(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no network: write it like 198.18.0.0/16") from error
+        raise UsageError(f"{text!r} is not a network: write it like 198.18.0.0/16") from error
     if space.num_addresses < count + _FIRST_ADDRESS + 1:
         raise UsageError(f"the network {text} has no room for {count} hosts")
     return [str(space[_FIRST_ADDRESS + number]) for number in range(count)]

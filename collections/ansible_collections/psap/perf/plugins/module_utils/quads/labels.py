@@ -44,9 +44,7 @@ def conditions_of(names: Sequence[str], more_labels: Mapping[str, Mapping[str, A
     known = {**LABELS, **{name: _conditions(name, given) for name, given in more_labels.items()}}
     for name in names:
         if name not in known:
-            raise UsageError(
-                f"there is no label {name}{did_you_mean(name, known)}; known are {', '.join(sorted(known))}"
-            )
+            raise UsageError(f"unknown label {name}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}")
     return [known[name] for name in names]
 
 

@@ -81,7 +81,7 @@ def tag(mark: str) -> str:
     :raises UsageError: when it is none.
     """
     if not _MARK.fullmatch(mark):
-        raise UsageError(f"{mark!r} is no mark of a booking: letters, digits and . : / - _, 160 at most")
+        raise UsageError(f"{mark!r} is not a mark of a booking: letters, digits and . : / - _, 160 at most")
     return f"(psap.perf {mark})"
 
 

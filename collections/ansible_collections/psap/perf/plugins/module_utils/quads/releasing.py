@@ -125,7 +125,7 @@ def _end(quads: Quads, record: Record, found: Assignment) -> None:
             f"assignment {found.id} ({found.cloud}) has no hosts, and this server ends only what has: "
             "ask the lab to make it inactive"
         ) from lost
-    raise lost or QuadsError(f"QUADS said that assignment {found.id} was ended, and lists it as active")
+    raise lost or QuadsError(f"QUADS confirmed the end of assignment {found.id}, but still lists it as active")
 
 
 def _ask_to_end(quads: Quads, record: Record, number: int) -> None:

@@ -133,7 +133,7 @@ def host_request(options: HostOptions, conditions: HostConditions) -> HostReques
     )
     if request.count < 0 or request.at_least < 1 or (request.count and request.at_least > request.count):
         raise UsageError(
-            f"at least {request.at_least} of {request.count} hosts makes no sense: at_least is 1 or more, count is not "
+            f"at least {request.at_least} of {request.count} hosts is impossible: at_least is 1 or more, count is not "
             "less; a count of 0 means as many as there are"
         )
     return request

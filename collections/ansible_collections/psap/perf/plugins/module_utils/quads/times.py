@@ -21,7 +21,7 @@ def server_time(text: object) -> datetime:
     try:
         return parsedate_to_datetime(str(text)).replace(tzinfo=None)
     except (TypeError, ValueError) as error:
-        raise DataQualityError(f"QUADS wrote a date that is none: {text!r}") from error
+        raise DataQualityError(f"QUADS returned an invalid date: {text!r}") from error
 
 
 def header_time(text: str | None) -> datetime | None:
@@ -89,5 +89,5 @@ def parse_offset(text: str) -> ServerClock:
     try:
         offset = datetime.strptime(text, "%z").utcoffset()
     except ValueError as error:
-        raise UsageError(f"{text!r} is no distance from UTC: write it like +02:00 or -05:00") from error
+        raise UsageError(f"{text!r} is not an offset from UTC: write it like +02:00 or -05:00") from error
     return ServerClock(offset)

@@ -77,7 +77,7 @@ def _reservation(server_of: Callable[[Record], Quads], record: Record, timing: T
         return noted, ""
     gone = sorted(set(record.hosts) - {row.host.name for row in rows})
     if not assignment.active or not assignment.carries(record.tag, quads.account.owner):
-        return noted, f"assignment {record.assignment} of {record.cloud} is not the run's any more; somebody ended it"
+        return noted, f"assignment {record.assignment} of {record.cloud} is no longer the run's: it was ended"
     if gone:
         return noted, f"{', '.join(gone)} of {record.cloud} cannot be used any more: the lease is over, or was cut"
     return reservation_of(rows, record.clock, now) or noted, ""

@@ -45,7 +45,7 @@ class RunEnvironment:
         directory = os.environ.get(RUN_DIRECTORY)
         if not directory:
             raise UsageError(
-                "there is no run directory: run from the project's folder, point ANSIBLE_CONFIG at its ansible.cfg, or "
+                "no run directory: run from the project's folder, set ANSIBLE_CONFIG to its ansible.cfg, or "
                 "give your own, below [defaults], callbacks_enabled = psap.perf.run_directory and "
                 "vars_plugins_enabled = host_group_vars, psap.perf.presets"
             )

@@ -64,7 +64,7 @@ def endpoint_at(url: str) -> Endpoint:
             raise ValueError("it needs http:// or https:// and a host")
         port = parts.port or _PORTS[parts.scheme]
     except ValueError as error:
-        raise UsageError(f"{url!r} is no address of a served model: {error}") from error
+        raise UsageError(f"{url!r} is not the address of a served model: {error}") from error
     return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
 
 

@@ -69,7 +69,7 @@ def parse_flavor(text: str) -> Flavor:
     for part in parts:
         match = _PART.fullmatch(part)
         if match is None:
-            raise UsageError(f"flavor {text!r}: {part!r} is no part of one; it is {_FORM}, each N at least 1")
+            raise UsageError(f"flavor {text!r}: {part!r} is not a part of one; it is {_FORM}, each N at least 1")
         name = _PARTS[match[1]]
         if name in found:
             raise UsageError(f"flavor {text!r} says twice what {part!r} says")

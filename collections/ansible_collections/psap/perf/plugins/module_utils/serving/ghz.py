@@ -25,7 +25,7 @@ def counted(path: Path, complete: bool) -> tuple[int, int]:
         calls, answered = int(document["count"]), int((document["statusCodeDistribution"] or {}).get("OK", 0))
         errors = document.get("errorDistribution") or {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataQualityError(f"{path.name} is no result of ghz, or is cut off: {error!r}") from error
+        raise DataQualityError(f"{path.name} is not a result of ghz, or is cut off: {error!r}") from error
     if not calls:
         raise DataQualityError("no call ended within the load")
     failed = calls - answered

@@ -66,12 +66,12 @@ def answer_in(document: Mapping[str, Any], expression: str, place: str) -> Answe
     """What *expression* finds in the answer of *place*.
 
     :raises AnswerError: when that is no answer.
-    :raises UsageError: when it is no JMESPath.
+    :raises UsageError: when it is not JMESPath.
     """
     try:
         found = jmespath.search(expression, document)
     except jmespath.exceptions.JMESPathError as error:
-        raise UsageError(f"answer: {expression!r} is no JMESPath: {error}") from error
+        raise UsageError(f"answer: {expression!r} is not JMESPath: {error}") from error
     shown = json.dumps(document)[:_SHOWN]
     try:
         answer = Answer(str(found["text"]), int(found["prompt_tokens"]), int(found["completion_tokens"]))

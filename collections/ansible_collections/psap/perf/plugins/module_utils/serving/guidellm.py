@@ -207,7 +207,7 @@ def counted(path: Path) -> tuple[int, int]:
     except (ValueError, OSError) as error:
         raise DataQualityError(f"{path.name} of guidellm cannot be read: {error}") from error
     if not totals:
-        raise DataQualityError(f"{path.name} is no result of guidellm: it has no request_totals")
+        raise DataQualityError(f"{path.name} is not a result of guidellm: it has no request_totals")
     successful, failed = (sum(int(one.get(key, 0)) for one in totals) for key in (b"successful", b"errored"))
     if not successful and not failed:
         raise DataQualityError("no request ended within the load")

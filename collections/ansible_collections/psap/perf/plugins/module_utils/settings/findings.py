@@ -59,9 +59,9 @@ def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) 
         return Finding(where, f"{key} was renamed; use {today}")
     if must_be_ours or project.is_ours(name):
         way_out = did_you_mean(name, project.names) or "; perfdrv settings show lists the settings of a flow"
-        return Finding(where, f"there is no setting or argument {name}{way_out}")
+        return Finding(where, f"unknown setting or argument {name}{way_out}")
     close = nearest(name, project.names, _ALIKE)
-    return None if close is None else Finding(where, f"there is no setting {name}; did you mean {close}?")
+    return None if close is None else Finding(where, f"unknown setting {name}; did you mean {close}?")
 
 
 def todays_name(project: Project, key: str) -> str | None:

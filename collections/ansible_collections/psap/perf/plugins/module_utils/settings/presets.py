@@ -159,7 +159,7 @@ class Resolver:
         preset = self._load(name)
         if preset is None:
             way_out = did_you_mean(name, self._known) or "; perfdrv settings presets lists them"
-            raise PresetError(f"there is no preset {name}{way_out}", where)
+            raise PresetError(f"unknown preset {name}{way_out}", where)
         for entry in preset.entries:
             if entry.key == EXTENDS:
                 for parent, parent_where in parents(entry):

@@ -90,7 +90,7 @@ class Project:
             UsageError: there is no such flow, or its file is not well formed.
         """
         if name not in self.flows:
-            raise UsageError(f"there is no flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them")
+            raise UsageError(f"unknown flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them")
         return self._flow(name)
 
     def command(self, role: str) -> CommandSpec:
@@ -100,7 +100,7 @@ class Project:
             UsageError: as :meth:`flow`.
         """
         if role not in self._roles_with_arguments:
-            raise UsageError(f"there is no command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
+            raise UsageError(f"unknown command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
         return self._command(role)
 
     def settings_of(self, flow: str) -> tuple[Option, ...]:

@@ -84,7 +84,7 @@ def wrong_arguments(project: Project, arguments: PullArguments) -> Iterator[Find
     """Yield everything that a pull request cannot set, and values that are invalid."""
     for name, where in arguments.presets:
         if name not in project.presets:
-            yield Finding(str(where), f"there is no preset {name}{did_you_mean(name, project.presets)}")
+            yield Finding(str(where), f"unknown preset {name}{did_you_mean(name, project.presets)}")
     for one in arguments.settings:
         yield from _wrong_setting(project, one)
 

@@ -139,7 +139,7 @@ def all_layers(
         overrides: names and values of the command line; texts become values of the declared type.
 
     Raises:
-        UsageError: an unknown flow, preset or override, presets in a loop, or a text that is no value of its option.
+        UsageError: an unknown flow, preset or override, presets in a loop, or a text that is not a value of its option.
     """
     layers = [*_declared(project, flow), *below]
     chosen = settle(layers, frozenset(("perf_presets",))).get("perf_presets")
@@ -174,7 +174,7 @@ def effective(
     """Return the settings of *flow* (of all flows if None), and every other variable that is an argument of a command.
 
     Raises:
-        UsageError: as :func:`all_layers`, or a leaf below a value that is no dictionary.
+        UsageError: as :func:`all_layers`, or a leaf below a value that is not a dictionary.
     """
     settled = settle(all_layers(project, flow, below, presets, overrides))
     found = {name: (one, project.option(name)) for name, one in settled.items()}
@@ -197,7 +197,7 @@ def explain(project: Project, flow: str | None, layers: Sequence[Layer], name: s
         layers.insert(0, layer(DEFAULT, [Entry(name, option.default, default_where(option.where.label))]))
     values = history(layers, name)
     if option is None and not values:
-        raise UsageError(f"there is no setting or argument {name}{did_you_mean(name, project.names)}")
+        raise UsageError(f"unknown setting or argument {name}{did_you_mean(name, project.names)}")
     settled = settle(layers, frozenset((name,)))
     return Explanation(name, option, settled[name].value if name in settled else None, values)
 

@@ -103,7 +103,7 @@ def _as_written(path: Path) -> Mapping[str, Any]:
 def _shared(project: Project, name: str) -> Option:
     options = {} if project.shared is None else {option.name: option for option in project.shared.settings}
     if name not in options:
-        raise UsageError(f"there is no shared setting {name}{did_you_mean(name, options)}")
+        raise UsageError(f"unknown shared setting {name}{did_you_mean(name, options)}")
     if options[name].secret:
         raise UsageError(f"{name} is a secret, which no survey asks for: use a credential")
     return options[name]

@@ -24,7 +24,7 @@ def convert_text(option: Option, text: str) -> Any:
     A template is not converted. A dimension also accepts a list in YAML's flow style, ``[1, 2]``.
 
     Raises:
-        ValueError: *text* is no value of the declared type.
+        ValueError: *text* is not a value of the declared type.
     """
     if is_template(text):
         return text
@@ -39,7 +39,7 @@ def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
     If the leaf is not declared, the text is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
 
     Raises:
-        ValueError: *text* is no value of the leaf's declared type.
+        ValueError: *text* is not a value of the leaf's declared type.
     """
     if is_template(text):
         return text

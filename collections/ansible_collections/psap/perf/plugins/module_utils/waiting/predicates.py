@@ -305,7 +305,7 @@ def predicate_for(kind: str, until: str) -> Predicate:
         raise UsageError(f"conditions: {until!r} is neither one of {', '.join(NAMED)} nor JMESPath: {error}") from error
     if until.isidentifier():
         raise UsageError(
-            f"conditions: there is no state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath"
+            f"conditions: unknown state {until!r} of {kind}; the states are {', '.join(NAMED)}, or JMESPath"
         )
 
     def by_expression(obj: Object) -> Verdict:

@@ -71,7 +71,7 @@ def recorded(project: Project, run: str, host: str) -> tuple[list[Entry], dict[s
 
 
 def _converted(project: Project, name: str, value: Any) -> Any:
-    """Return what a text means; the text itself if it is no value of its option, which the settings' check reports."""
+    """Return what a text means; a text that the option rejects is returned for the check to report."""
     variable, *path = name.split(".")
     option = project.option(variable) if isinstance(value, str) else None
     if option is None:

@@ -146,7 +146,7 @@ def opened(address: str, token: str | None):
     try:
         return urllib.request.urlopen(request, timeout=60)
     except ValueError as error:
-        raise FailedError(f"{address} is no address: {error}") from error
+        raise FailedError(f"{address} is not an address: {error}") from error
 
 
 def token_of(credentials: Path) -> str | None:

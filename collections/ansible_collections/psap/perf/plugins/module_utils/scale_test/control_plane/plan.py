@@ -65,7 +65,7 @@ class MetricsSettings:
                 known = ", ".join(name for name in COMPONENTS if name != APISERVER)
                 raise UsageError(f"the metrics endpoint of {component!r} cannot be used; there are: {known}")
             if urlsplit(str(url)).scheme not in ("http", "https") or not urlsplit(str(url)).hostname:
-                raise UsageError(f"the metrics endpoint {url!r} of {component} is no http(s) URL")
+                raise UsageError(f"the metrics endpoint {url!r} of {component} is not an http(s) URL")
 
     def plan(self, lab: Mapping[str, str]) -> MetricsPlan | None:
         """What to scrape, None for nothing: the URLs given, else those that the *lab* tells."""

@@ -103,4 +103,4 @@ class ControlPlane:
     async def _last_words(self) -> str:
         errors = self._process.stderr if self._process else None
         said = (await errors.read()).decode(errors="replace").strip().splitlines() if errors else []
-        return f"the scraping process ended: {said[-1].removeprefix('Error: ') if said else 'it did not say why'}"
+        return f"the scraping process ended: {said[-1].removeprefix('Error: ') if said else 'it printed no reason'}"

@@ -47,7 +47,7 @@ class MetricsArguments:
         """Return the checked settings.
 
         Raises:
-            UsageError: If an endpoint is no URL, or of an unknown component.
+            UsageError: If an endpoint is not a URL, or of an unknown component.
         """
         return MetricsSettings(self.metrics_interval, self.metrics_endpoints)
 

@@ -358,7 +358,7 @@ def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
     if not accounting.identity_holds:
         raise DataQualityError(f"the accounts do not agree: {'; '.join(accounting.discrepancies)}; {sentence}")
     if accounting.lost:
-        raise DataQualityError(f"workloads were lost: {sentence}; transitions.jsonl says when")
+        raise DataQualityError(f"workloads were lost: {sentence}; see the times in transitions.jsonl")
     if end.ended_by == TIMEOUT:
         raise PerfError(
             f"not finished after {timeout_s:g} s: {sentence}; {accounting.whereabouts()}; raise the timeout if they "

@@ -55,7 +55,7 @@ async def look_around(client: ApiClient) -> Surroundings:
     """
     marker = await client.request("GET", _LAB, policy=_FIRST_CONTACT)
     if marker.status == _UNKNOWN_USER:
-        raise ClusterError(f"{client.endpoint.server} does not accept our credentials; renew the kubeconfig")
+        raise ClusterError(f"{client.endpoint.server} does not accept the credentials of the kubeconfig; renew them")
     data = (marker.document().get("data") or {}) if marker.succeeded else None
     return Surroundings(
         lab=lab_of(data),
@@ -68,7 +68,7 @@ async def require_namespace(client: ApiClient, namespace: str, how: str = "creat
     """:raises ClusterError: when there is no such namespace; *how* says where one comes from."""
     answer = await client.request("GET", f"{_NAMESPACES}/{namespace}")
     if answer.status == _NOT_FOUND:
-        raise ClusterError(f"there is no namespace {namespace} at {client.endpoint.server}; {how}")
+        raise ClusterError(f"no namespace {namespace} at {client.endpoint.server}; {how}")
 
 
 async def make_namespace(client: ApiClient, namespace: str) -> bool:

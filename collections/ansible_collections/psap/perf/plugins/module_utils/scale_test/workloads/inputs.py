@@ -47,7 +47,7 @@ def check_namespace(name: str) -> None:
         UsageError: If it is invalid.
     """
     if not _LABEL.fullmatch(name):
-        raise UsageError(f"{name!r} is no name of a namespace: write a-z, 0-9 and -, at most 63 of them")
+        raise UsageError(f"{name!r} is not a valid name of a namespace: write a-z, 0-9 and -, at most 63 of them")
 
 
 def check_claim_size(size: str) -> None:
@@ -57,7 +57,7 @@ def check_claim_size(size: str) -> None:
         UsageError: If it is invalid.
     """
     if size and parse_quantity(size) <= 0:
-        raise UsageError(f"{size!r} is no size of a volume: it must be above 0")
+        raise UsageError(f"{size!r} is not a size of a volume: it must be above 0")
 
 
 def positive_seconds(duration: object) -> float:
