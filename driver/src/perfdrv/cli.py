@@ -15,7 +15,7 @@ from perfdrv.errors import DriverError
 COMMANDS = {
     "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
     "toolbox": Lazy("perfdrv.commands.toolbox:toolbox", "Run one command of the toolbox."),
-    "quads": Lazy("perfdrv.commands.toolbox:quads", "Book bare metal of QUADS; same as: perfdrv toolbox quads."),
+    "quads": Lazy("perfdrv.commands.toolbox:quads", "Book bare-metal hosts in QUADS; same as: perfdrv toolbox quads."),
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),

@@ -96,7 +96,14 @@ def schema_command(document: str) -> None:
 @OUTPUT
 @WORKLOADS
 @PERCENTILES
-@click.option("--format", "form", type=click.Choice(["json", "openmetrics"]), default="json", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "openmetrics"]),
+    default="json",
+    show_default=True,
+    help="Format of the printed KPIs.",
+)
 def kpi_command(run: Path, output: Path | None, kinds: Kinds, method: Method, form: str) -> None:
     """Write the KPIs of RUN (kpis.json and kpis.prom) and print them.
 

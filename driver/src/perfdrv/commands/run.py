@@ -59,7 +59,7 @@ from perfdrv.views.ending import conclude
 def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | None, **_params: Any) -> int:
     """Run FLOW: check the settings, clean up on request, prepare, test, clean up, report.
 
-    The first Ctrl-C stops the run after its finalizers. The second Ctrl-C kills it immediately.
+    The first Ctrl-C stops the run and runs its finalizers. The second Ctrl-C kills it immediately.
 
     \b
     Exit codes: 0 ok, 1 failed, 2 usage or settings, 3 cluster unreachable or unfit,

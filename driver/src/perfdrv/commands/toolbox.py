@@ -196,4 +196,6 @@ class GroupOfToolbox(SuggestingGroup):
         return group if isinstance(group, click.Group) else None
 
 
-quads = GroupOfToolbox("quads", help="Book bare metal of QUADS; same as: perfdrv toolbox quads.", no_args_is_help=True)
+quads = GroupOfToolbox(
+    "quads", help="Book bare-metal hosts in QUADS; same as: perfdrv toolbox quads.", no_args_is_help=True
+)

@@ -80,8 +80,7 @@ def compare_command(
     kinds: Kinds,
     method: Method,
 ) -> None:
-    """Compare RUNS with the first of them, or the cells of one run: what is better, worse or the same, and how
-    certainly.
+    """Compare RUNS with the first of them, or the cells of one run. List each difference with its certainty.
 
     RUNS are run directories, or IDs of runs in a --history. The command compares recordings whose settings marked as
     keys are equal, and writes comparison.json, .md and .html. Exit code 2: settings differ. 4: see --fail-on-worse. 5:

@@ -115,8 +115,7 @@ def regress_command(
     output: Path | None,
     kinds: Kinds,
 ) -> None:
-    """Judge RUN against the runs of a history: which KPIs are worse than before, since when, by how much, how
-    certainly?
+    """Judge RUN against the runs of a history. List KPIs that became worse, with start, size and certainty.
 
     RUN is a run directory, or the ID of a run in the history. The command compares recordings of the same kind whose
     settings marked as keys are equal. It writes regression.json, .md, .html (trends) and .xml (JUnit), and adds the
