@@ -59,7 +59,7 @@ def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "preset scale_test_smoke, by node-0000 of node node-0000" in ended.stdout
+    assert "preset scale_test_smoke, selected by node-0000 of node node-0000" in ended.stdout
     (run,) = tmp_path.iterdir()
     assert document(run / "run.json")["presets"] == ["scale_test_smoke", "clusters_metal"]
 

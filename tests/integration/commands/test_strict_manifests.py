@@ -19,6 +19,7 @@ from typing import Any
 import kubernetes
 import pytest
 import yaml
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import SHARED_ROLE, read_command
 
 from tests.integration.conftest import PROJECT, Lab
 from tests.standins.openshift.entitlements import certificate_and_key
@@ -65,7 +66,7 @@ class Site:
             {
                 "name": f"Run {each['role']}",
                 "ansible.builtin.include_role": {"name": f"psap.perf.{each['role']}"},
-                "vars": {f"{each['role']}_{name}": value for name, value in each.get("arguments", {}).items()},
+                "vars": arguments_of(each),
             }
             for each in self.commands(part)
         ]
@@ -153,10 +154,18 @@ def _labs(command: Manifest) -> tuple[str, ...]:
     return (command["lab"],) if "lab" in command else PROFILES
 
 
+def arguments_of(command: Manifest) -> Manifest:
+    """The variables of a command's arguments, some of which a shared role declares."""
+    spec = read_command(ROLES / command["role"], ROLES)
+    given = command.get("arguments", {})
+    return {each.name: given[each.short_name] for each in spec.arguments if each.short_name in given}
+
+
 def appliers() -> set[str]:
     """The commands that apply a template or a definition."""
     tasks = [path for path in ROLES.glob("*/tasks/*.yml") if _APPLIES.search(path.read_text())]
-    return {path.parts[-3] for path in tasks if (ROLES / path.parts[-3] / "meta/argument_specs.yml").exists()}
+    roles = {path.parts[-3] for path in tasks}
+    return {role for role in roles if not role.startswith(SHARED_ROLE)}
 
 
 def kinds_of_templates(roles: set[str]) -> Iterator[tuple[str, set[str]]]:

@@ -72,7 +72,7 @@ def test_settings_refused_by_ansible_exit_with_2_without_a_run(words: list[str],
 @pytest.mark.parametrize(
     ("inventory", "sentence"),
     [
-        ("all: [", "site.yml:2: not YAML: "),
+        ("all: [", "YAML parsing failed: While parsing a flow node"),
         ("all: {hosts: {other: }}", "has none of the hosts that the playbook is for; a site has the host sutest"),
     ],
 )

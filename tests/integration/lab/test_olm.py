@@ -199,9 +199,15 @@ def test_subscription_environment_reaches_the_operator(openshift: Cluster, names
 
     wait_for("it has the environment", arrives)
     [deployment] = openshift.apps.list_namespaced_deployment(namespace).items
+
+    def stopped() -> bool:
+        # OLM may deploy once more for the version that was touched last
+        openshift.apps.patch_namespaced_deployment(deployment.metadata.name, namespace, {"spec": {"replicas": 0}})
+        time.sleep(1)
+        return not openshift.core.list_namespaced_pod(namespace).items
+
     # a stopped operator stays so, until its Subscription changes
-    openshift.apps.patch_namespaced_deployment(deployment.metadata.name, namespace, {"spec": {"replicas": 0}})
-    wait_for("it is stopped", lambda: not openshift.core.list_namespaced_pod(namespace).items)
+    wait_for("it is stopped", stopped)
     change = {"spec": {"config": {"env": [{"name": "LAB", "value": "2"}]}}}
     openshift.custom.patch_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", "nfd", change)
     wait_for("the change has come", lambda: settings().get("LAB") == "2" and "EMPTY" not in settings())

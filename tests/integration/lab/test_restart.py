@@ -102,7 +102,7 @@ def now() -> datetime.datetime:
 def test_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:
     refused = labs.run("restart", "--name", "mended", "scheduler")
     assert refused.returncode == 2
-    assert "has no program 'scheduler'; it has: emulators, etcd, " in refused.stderr
+    assert "has no program 'scheduler'; known: emulators, etcd, " in refused.stderr
 
 
 def read(url: str, tls: ssl.SSLContext) -> str:
