@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import msgspec
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+
+# ansible-doc lists filters where there is Ansible alone
+with contextlib.suppress(ImportError):
+    import msgspec
 
 T = TypeVar("T")
 
