@@ -31,7 +31,7 @@ def convert(values: Mapping[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(plain(values), kind, dec_hook=_decode)
     except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$.")
+        what, _at, where = str(error).partition(" - at `$.")
         raise UsageError(f"{where.rstrip('`')}: {what}" if where else what) from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Union
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\{(\w+)\}")
 # A list becomes several arguments; other values are texts or numbers.
 Words = Mapping[str, Any]
 # A line, or a mapping of `_FIELDS`.
-Step = str | dict[str, Any]
+Step = Union[str, dict[str, Any]]  # noqa: UP007 - ansible-test's pylint does not infer str | dict[…]
 
 
 def render(line: str, words: Words) -> list[str]:
