@@ -152,10 +152,6 @@ def _plugins(documented: Sequence[collection.Documented]) -> Iterator[str]:
         yield from _toctree(list(pages), pages)
 
 
-def _is_command(one: collection.Documented) -> bool:
-    return one.kind == "role" and not one.name.startswith(SHARED_ROLE)
-
-
 def _settings_index(project: Project) -> Iterator[str]:
     yield from ("# Settings", "", "A page for the settings of each flow, and one for those that all flows share.", "")
     pages = {f"{name}.md": name for name in project.flows} | {f"{settings_pages.ALL_FLOWS}.md": "all flows"}

@@ -25,39 +25,6 @@ PROJECT = Path(__file__).resolve().parents[3]
 COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 OPENING = "command"
 ROLES = sorted(path for path in (COLLECTION / "roles").iterdir() if path.is_dir() and path.name != OPENING)
-MODULES = COLLECTION / "plugins/modules"
-VERBS = {".".join(("psap.perf", *path.relative_to(MODULES).with_suffix("").parts)) for path in MODULES.rglob("*.py")}
-LOOKING = "capture get record preflight wait"
-OF_PROMETHEUS = (f"prometheus.{verb}" for verb in ("dump", "find", "query", "scrape", "wait"))
-OF_SCALE_TEST = ("scale_test.count", "scale_test.judge", "scale_test.watch")
-OF_SERVING = (
-    f"serving.{verb}" for verb in ("ask", "endpoint", "ghz", "guidellm", "llm_load_test", "model_start", "wait_ready")
-)
-READING = {f"psap.perf.{verb}" for verb in (*LOOKING.split(), *OF_PROMETHEUS, *OF_SCALE_TEST, *OF_SERVING)}
-# hosts are booked, and clusters created, before there is a cluster whose Lease could be taken; machines have none
-READING |= {verb for verb in VERBS if verb.startswith(("psap.perf.quads.", "psap.perf.clusters.", "psap.perf.hosts."))}
-# who locks a cluster has its Lease for that moment, by themselves
-READING |= {"psap.perf.locks.take", "psap.perf.locks.renew", "psap.perf.locks.release"}
-# what Ansible itself does on hosts, for the groups of commands that act on hosts and on no cluster
-OF_HOSTS = {
-    f"ansible.builtin.{name}" for name in ["copy", "file", "find", "get_url", "git", "stat", "unarchive", "uri"]
-}
-ON_HOSTS = ("jump_ci_", "mac_ai_", "remote_")
-BUILTIN = {
-    "ansible.builtin.assert",
-    "ansible.builtin.debug",
-    "ansible.builtin.include_role",
-    "ansible.builtin.include_tasks",
-    "ansible.builtin.set_fact",
-}
-# helm, exec, drain, copy: where the community's modules are the right tool
-COMMUNITY = re.compile(r"kubernetes\.core\.(helm\w*|k8s_exec|k8s_drain|k8s_cp)")
-WORDS_OF_A_TASK = {
-    "always", "become", "block", "changed_when", "check_mode", "delegate_to", "environment", "failed_when", "loop",
-    "loop_control", "module_defaults", "name", "no_log", "register", "rescue", "run_once", "throttle", "vars", "when",
-}  # fmt: skip
-
-
 COMMANDS = [role for role in ROLES if not role.name.startswith(SHARED_ROLE)]
 DECLARING = [role for role in ROLES if (role / "meta/argument_specs.yml").exists()]
 

@@ -154,7 +154,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.partial")
     with _locked(partial) as stream:
         try:
-            # a killed process may have left an incomplete file of its own
+            # a killed process may have left an incomplete temporary file
             stream.truncate(0)
             stream.write(content)
             stream.flush()

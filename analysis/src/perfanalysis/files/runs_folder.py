@@ -37,7 +37,7 @@ def _is_run(path: Path) -> bool:
 
 def run_named(text: str, folder: Path | None = None, *, whole: bool = False) -> Path | None:
     """Return the directory of a run: by its id, by a unique beginning of it (not with `whole`), or the `latest` one
-    that was not refused; None if there is none, or if the text is a path already. Raises UsageError for several.
+    that was not refused; None if no run matches, or if the text is a path. Raises UsageError for several.
     """
     if os.sep in text or Path(text).exists():
         return None

@@ -116,7 +116,7 @@ class File:
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """Return a file, or every JSON file of a directory. Raises UsageError if there is none."""
+    """Return a file, or every JSON file of a directory. Raises UsageError if there is no such file."""
     found = tuple(sorted(path.glob("*.json"))) if path.is_dir() else (path,)
     if not found:
         raise UsageError(f"{path} contains no *.json; pass LTS payloads, or the directory with them")

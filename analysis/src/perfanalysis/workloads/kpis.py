@@ -113,7 +113,7 @@ class KpiValue(KpiResult, frozen=True, kw_only=True):
 
     @property
     def known(self) -> float:
-        """Return the number, which every KPI of a history has. Raises ValueError with the reason if there is none."""
+        """Return the number, which every KPI of a history has. Raises ValueError with the reason if it is missing."""
         if self.number is None:
             raise ValueError(f"{self.name} has no number: {self.reason}")
         return self.number

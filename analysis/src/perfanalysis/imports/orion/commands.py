@@ -50,9 +50,9 @@ def _names(columns: tuple[str, ...], file: str) -> dict[str, str]:
     nameless = [column for column, name in names.items() if not name]
     shared = [name for name, count in Counter(names.values()).items() if count > 1]
     if nameless or shared:
-        told = ", ".join(column for column in columns if column in nameless or names[column] in shared)
+        listed = ", ".join(column for column in columns if column in nameless or names[column] in shared)
         raise DataQualityError(
-            f"{file}: several of the columns {told} have the same KPI name; rename them in orion's config"
+            f"{file}: several of the columns {listed} have the same KPI name; rename them in orion's config"
         )
     return names
 

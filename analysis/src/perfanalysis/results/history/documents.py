@@ -62,7 +62,7 @@ class Entry:
     keys: Mapping[str, Any]
     facts: Mapping[str, Any]
     kpis: Mapping[str, KpiValue]
-    """Return KPIs by their distinguishing names: `waiting{tenant="a"}` for one with labels of its own."""
+    """Return KPIs by their distinguishing names: `waiting{tenant="a"}` for a KPI with distinguishing labels."""
 
     def value(self, name: str) -> Any:
         """Return a key or a fact by its name; None if there is neither."""

@@ -118,7 +118,7 @@ def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def run_named(word: str, documents: Iterable[Document], where: str) -> Document:
-    """Return the document of the run with that id or a unique beginning of it. Raises UsageError if there is none."""
+    """Return the document of the run with that id or a unique beginning of it. Raises UsageError if no run matches."""
     runs = {str(document["run"]): document for document in documents}
     found = [name for name in runs if name == word] or [name for name in runs if name.startswith(word)]
     if not found:

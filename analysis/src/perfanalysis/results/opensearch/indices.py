@@ -247,8 +247,8 @@ def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding
     """Yield the documents as they were pushed; a Finding instead of one that was changed on the server.
 
     All documents are of one moment: a point in time is held open, and each page starts after the last identity of the
-    previous page, so there is no limit of 10,000. Raises UsageError if the history does not exist there, ServerError as
-    `connect` does.
+    previous page, so the limit of 10,000 does not apply. Raises UsageError if the history does not exist
+    there, ServerError as `connect` does.
     """
     client = connect(server)
     index = index_name(server, "runs")

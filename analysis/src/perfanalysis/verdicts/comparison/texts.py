@@ -32,7 +32,7 @@ MOST_DIFFERENCES = 12
 
 
 def console_for_output() -> Console:
-    """Return a console as wide as the terminal, or wide enough for the tables if there is none."""
+    """Return a console as wide as the terminal, or wide enough for the tables without a terminal."""
     console = Console(file=drawing_stream())
     return console if console.is_terminal else Console(width=WIDTH_OF_FILES)
 

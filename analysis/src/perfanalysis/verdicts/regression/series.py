@@ -75,7 +75,7 @@ def check_names(selection: Selection, entries: Sequence[Entry]) -> None:
 
 
 def alike(current: Entry, history: Sequence[Entry], selection: Selection) -> tuple[Entry, ...]:
-    """Return the entries that are comparable with *current*, in order, without those of its own run.
+    """Return the entries that are comparable with *current*, in order, without those of the same run.
 
     Comparable entries have the same flow, kind, lab (a simulated run is not comparable with a real one) and equal keys,
     and their runs succeeded. Entries after *current* in the order are left out: they are not its history.

@@ -72,7 +72,7 @@ class Change:
 
 @dataclass(frozen=True)
 class KpiVerdict:
-    """The verdict on one KPI; `change` is None if there is none, `reason` states why it has no verdict."""
+    """The verdict on one KPI; `change` is None without a change; `reason` states why the verdict is missing."""
 
     kpi: KpiValue
     count: int

@@ -57,7 +57,7 @@ class Measures:
 
     @property
     def why_not_monitored(self) -> str:
-        """Return why there is no sample of the job's GPUs."""
+        """Return why samples of the job's GPUs are missing."""
         return "no process monitored the GPUs of the job"
 
     def lacks(self, what: str) -> str:

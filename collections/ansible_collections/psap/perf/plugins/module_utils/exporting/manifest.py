@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, seconds, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import parse_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
 
@@ -100,8 +100,3 @@ def expiry(retention: str, now: datetime.datetime) -> str | None:
     :raises UsageError: it is not a duration.
     """
     return utc_text(now + datetime.timedelta(seconds=seconds(retention))) if retention else None
-
-
-def is_expired(manifest: Manifest, now: datetime.datetime) -> bool:
-    """Whether it need not be kept any more."""
-    return manifest.expires is not None and parse_utc(manifest.expires) <= now

@@ -74,9 +74,7 @@ def _site(root: Path, loader: DataLoader, inventory: InventoryManager) -> Site:
 def _plain_layers(layers: InventoryLayers, host: Any) -> tuple[Layer, ...]:
     """Return the layers of *host* that set something, without Ansible's tags."""
     return tuple(
-        Layer(
-            one.kind, tuple(replace(each, value=_plain(each.value), where=_untagged(each.where)) for each in assigned)
-        )
+        Layer(one.kind, tuple(map(_plain_assignment, assigned)))
         for one in layers.of(host)
         if (assigned := one.assignments)
     )
