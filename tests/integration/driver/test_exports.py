@@ -297,7 +297,7 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
     assert "is damaged" in ended.out
     damaged.unlink()
     ended = driver("replot", f"{PLACE}/{run.name}")
-    assert (ended.code, "lacks settings.yml" in ended.out) == (5, True)
+    assert (ended.code, "settings.yml of the manifest is missing" in ended.out) == (5, True)
     # exporting it again mends it
     assert driver("export", run.name, "--to", PLACE).code == 0
     assert driver("replot", f"{PLACE}/{run.name}").code == 0
