@@ -142,7 +142,10 @@ def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
         pytest.param({"fine_tuning_pod_count": [1, 2]}, "the workload fms trains in one pod", marks=pytest.mark.deep),
         pytest.param({"fine_tuning_workload": "both"}, "must be one of fms, ilab, ray, but is", marks=pytest.mark.deep),
         ({"fine_tuning_sources.hf.secret": "env:NOWHERE"}, "the secret env:NOWHERE is missing"),
-        ({"fine_tuning_mode": "multi_model", "fine_tuning_multi_model": [{"name": "a@hf", "replicas": 99}]}, "99 jobs"),
+        (
+            {"fine_tuning_mode": "multi_model", "fine_tuning_multi_model": [{"name": "a@hf", "replicas": 99}]},
+            "99 concurrent jobs",
+        ),
     ],
 )
 def test_invalid_training_is_refused_before_any_change(flow: Flow, settings: dict[str, Any], why: str) -> None:
