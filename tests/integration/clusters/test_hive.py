@@ -25,7 +25,7 @@ SETTINGS = {
     "clusters_create_method": "hive",
     "clusters_create_hive_pool": "tests",
     "clusters_create_hive_namespace": HUB,
-    "clusters_create_hive_timeout": "30s",
+    "clusters_create_hive_timeout": "3m",
     "report_enabled": "false",
 }
 

@@ -76,6 +76,26 @@ def test_claims_are_served_in_order_and_excess_ones_wait(tmp_path: Path) -> None
     assert reasons(api, f"{CLAIMS}/b")["ClusterRunning"] == ("True", "Running")
 
 
+def test_claim_of_a_cluster_that_another_claim_has_gets_the_next_one(tmp_path: Path) -> None:
+    api = hub(maxSize=2)
+    claim(api, "b")
+    asyncio.run(settle(api, "hive", tmp_path))
+    claim(api, "a", namespace="small-0")
+    asyncio.run(settle(api, "hive", tmp_path))
+    clusters = {name: (api.find(f"{CLAIMS}/{name}") or {})["spec"]["namespace"] for name in "ab"}
+    assert clusters == {"a": "small-1", "b": "small-0"}
+    assert reasons(api, f"{CLAIMS}/a")["ClusterRunning"] == ("True", "Running")
+
+
+def test_new_cluster_does_not_belong_to_a_claim_that_is_leaving(tmp_path: Path) -> None:
+    api = hub(maxSize=1)
+    metadata = {"name": "old", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["tests/keep"]}
+    api.put(CLAIMS, {"metadata": metadata, "spec": {"clusterPoolName": "small", "namespace": "small-0"}})
+    claim(api, "new")
+    asyncio.run(settle(api, "hive", tmp_path))
+    assert "claimName" not in deployments(api)["small-0"]["spec"]["clusterPoolRef"]
+
+
 def test_claim_with_a_deleted_cluster_reports_it(tmp_path: Path) -> None:
     api = hub(maxSize=1)
     claim(api, "one")
