@@ -18,6 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 
 from tests.dead_processes import PATIENCE_S, wait_until_dead
 
+pytestmark = pytest.mark.slow
+
 VERSION = "client.authentication.k8s.io/v1"
 READERS: dict[str, Callable[[str], Any]] = {
     "verb": lambda path: Cluster(Access(path)),

@@ -29,6 +29,8 @@ from perflab.serving.tgis import serve_tgis
 
 from tests.standins.load_generators.load_client import load, load_by_grpc, write
 
+pytestmark = pytest.mark.slow
+
 Result = TypeVar("Result")
 # what the verb asks when nothing else is said
 ASK = yaml.safe_load(DOCUMENTATION)["options"]

@@ -16,6 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd import add_admin, check_user, remove_admin
 
+pytestmark = pytest.mark.slow
+
 GITHUB = {"name": "github", "type": "GitHub", "mappingMethod": "claim", "github": {"clientID": "1"}}
 # of the password "theirs-and-theirs", as Apache's htpasswd -B writes it
 THEIR_LINE = f"jim:$2y${bcrypt.hashpw(b'theirs-and-theirs', bcrypt.gensalt(4)).decode()[4:]}"

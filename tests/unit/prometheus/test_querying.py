@@ -23,6 +23,8 @@ from tests.schemas import check_file
 
 from .server import Asked, refused, serving, success
 
+pytestmark = pytest.mark.slow
+
 QUERIES = [NamedQuery("up", "up"), NamedQuery("broken", "sum(("), NamedQuery("a/b", "sum(x)"), NamedQuery("none", "y")]
 
 

@@ -29,6 +29,8 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.record impo
 
 from .hub import Hub, Killed, every_death
 
+pytestmark = pytest.mark.slow
+
 POOL = {"namespace": "hive", "pool": "small", "hub": {}}
 
 

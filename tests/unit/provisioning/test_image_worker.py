@@ -17,6 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_worke
 
 from tests.standins.aws.moto_server import KEYS, REGION, client, moto_server
 
+pytestmark = pytest.mark.slow
+
 WAITS = Waits(60.0, lambda: None, lambda _state: None)
 
 

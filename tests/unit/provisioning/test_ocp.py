@@ -45,6 +45,8 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import Red
 from tests.standins.openshift.install_config_rules import public_key
 from tests.standins.openshift.openshift_install import ARCHITECTURE, PASSWORD, PRIVATE, THINGS, VERSION
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[3]
 RUN = "scale_test-20261125T080000Z-1f0c9a"
 PULL_SECRET = json.dumps({"auths": {"quay.io": {"auth": "dXNlcjp2ZXJ5LXNlY3JldC1wYXNzd29yZA=="}}})

@@ -36,6 +36,8 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.record impo
 from tests.standins.http_servers import served
 from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, PASSWORD, ocm
 
+pytestmark = pytest.mark.slow
+
 PLAN = ManagedPlan("123456789012", Keys("an-id", "a-secret-key"))
 
 

@@ -35,6 +35,8 @@ from tests.schemas import check
 
 from .sessions import QUICK
 
+pytestmark = pytest.mark.slow
+
 OURS = dict([BUSY_LABEL])
 QUOTA = 'configmaps "busy-00001" is forbidden: exceeded quota: few'
 ENDING = "unable to create new content in namespace b because it is being terminated"

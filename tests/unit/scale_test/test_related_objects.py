@@ -22,6 +22,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.tra
 from .fake_api import CREATED_AT, NODES, FakeApi, fake_api
 from .sessions import JOBS, SUBMISSION, Scene, eventually
 
+pytestmark = pytest.mark.slow
+
 CLAIM_PATH = "/api/v1/namespaces/test/persistentvolumeclaims"
 GROUPS = ResourceKind("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
 GROUP_PATH = GROUPS.collection("test")

@@ -10,6 +10,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, wait_for
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("InferenceService", "LLMInferenceService")
 SAID = "0/4 nodes are available: 4 Insufficient nvidia.com/gpu."
 

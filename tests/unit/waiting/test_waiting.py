@@ -14,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import predicate_for
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError, Progress, wait_for
 
+pytestmark = pytest.mark.slow
+
 PODS = Query("v1", "Pod", namespace="x")
 
 

@@ -10,6 +10,8 @@ from perfdrv.__main__ import main
 
 from tests.unit.driver.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 COMMAND = ("--project", str(ROOT), "ci", "secrets", "fine_tuning")
 SOURCE = {"type": "model_registry", "source_dir": "hf://", "secret": "env:HF_TOKEN"}
 
