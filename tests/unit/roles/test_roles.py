@@ -208,6 +208,7 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
         for name in re.findall(rf"(?<![\w_]){section}_\w+", text_of(role))
         if not name.startswith(longer)
     }
+    used |= set(re.findall(r"__psap_perf_command\.arguments\.(\w+)", text_of(role)))
     used_by_others: set[str] = set()
     for other in included_roles(role):
         # it has the arguments of the command as one dictionary, by their short names, or as words of its lines
