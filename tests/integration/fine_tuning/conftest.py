@@ -13,9 +13,11 @@ import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
-from tests.integration.conftest import Lab
+from tests.integration.conftest import PROJECT, Lab
 
+ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 NAMESPACE = "test-fine-tuning"
 CLAIM = "storage"
 COMMAND = "fine_tuning_run_fine_tuning_job"
@@ -30,16 +32,19 @@ USUAL = {
 }
 
 
+def variables_of(command: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return *arguments*, by their short names, as variables of *command* and of the roles that it shares them with."""
+    names = {option.short_name: option.name for option in read_command(ROLES / command, ROLES).arguments}
+    return {names[argument]: value for argument, value in arguments.items()}
+
+
 def render(playbook: Path, command: str, usual: dict[str, Any], variants: dict[str, dict[str, Any]]) -> Path:
     """Write *playbook*, which renders each of the *variants* of a command's arguments without running it."""
     tasks = [
         {
             "name": f"Render {name}",
             "ansible.builtin.include_role": {"name": f"psap.perf.{command}"},
-            "vars": {
-                f"{command}_{argument}": value
-                for argument, value in {**usual, **arguments, "name": name, "prepare_only": True}.items()
-            },
+            "vars": variables_of(command, {**usual, **arguments, "name": name, "prepare_only": True}),
         }
         for name, arguments in variants.items()
     ]
@@ -62,7 +67,7 @@ class Commands:
 
     def start_command(self, *options: str, **arguments: Any) -> subprocess.Popen[str]:
         """Begin to run the command."""
-        given = {f"{COMMAND}_{name}": value for name, value in {**USUAL, **arguments}.items()}
+        given = variables_of(COMMAND, {**USUAL, **arguments})
         return self.start("playbooks/toolbox.yml", *options, perf_command=COMMAND, **given)
 
     def run(self) -> dict[str, Any]:

@@ -69,9 +69,8 @@ def test_preset_combines_with_a_method() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["fine_tuning_run_fine_tuning_job", "fine_tuning_ray_fine_tuning_job"])
-def test_converters_equal_those_of_the_jobs(command: str) -> None:
-    argument = DECLARED.argument(f"{command}_dataset_transform")
+def test_converters_equal_those_of_the_jobs() -> None:
+    argument = DECLARED.argument("shared_fine_tuning_job_dataset_transform")
     assert argument is not None
     assert argument.choices == ("", *CONVERTERS)
 
