@@ -1,6 +1,7 @@
 """Commands as pages show them: by group, with an example, and as the README that a role gets on Galaxy.
 
-``python -m docs.website.commands FOLDER`` writes the README.md of each role below FOLDER, a copy of the roles.
+``python -m docs.website.commands FOLDER`` completes FOLDER, a copy of the roles, for Galaxy: it writes the README.md of
+each role, and its defaults/main.yml, so that the roles have their defaults without the vars plugin.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from perfdrv.collection import activate
 
 if TYPE_CHECKING:
@@ -56,6 +58,21 @@ def write_readmes(roles: Path) -> None:
         if not (folder / "README.md").exists():
             text = f"# psap.perf.{folder.name}\n\nInternal: commands depend on it or include it.\n"
             (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def write_defaults(roles: Path) -> None:
+    """Write the defaults of each role's arguments to its folder below *roles*."""
+    activate(PROJECT)
+    # the collection can be imported after activate()
+    from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
+
+    project = Project(PROJECT)
+    for spec in map(project.command, (*project.roles, *project.shared_roles)):
+        defaults = {option.name: option.default for option in spec.own_optional}
+        if defaults:
+            file = roles / spec.defaults_file.relative_to(project.collection / "roles")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(yaml.safe_dump(defaults, explicit_start=True, sort_keys=False), encoding="utf-8")
 
 
 def _readme(group: str, command: str, spec: CommandSpec) -> Iterator[str]:
@@ -107,3 +124,4 @@ def _placeholder(argument: Option) -> str:
 
 if __name__ == "__main__":
     write_readmes(Path(sys.argv[1]))
+    write_defaults(Path(sys.argv[1]))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# galaxy.sh: build the collection as it is published, with the READMEs of its roles and its changelog, into dist, and
+# galaxy.sh: build the collection as it is published, with the READMEs and defaults of its roles and its changelog, into dist, and
 # check it as Galaxy does on import. The importer's own packages, which want older ones than ours, stay in .venv/galaxy.
 set -eu
 project=$PWD home=$PWD/.venv/galaxy

@@ -102,10 +102,6 @@ argument_specs:
       repo_probe_name: {type: str, default: unbound, description: A name.}
       repo_probe_size: {type: int, default: 3, description: A size.}
 """,
-    "roles/repo_probe/defaults/main.yml": """\
-repo_probe_name: unbound
-repo_probe_size: 3
-""",
     "roles/repo_probe/tasks/main.yml": """\
 - name: Show
   ansible.builtin.debug:

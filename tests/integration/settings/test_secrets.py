@@ -31,7 +31,6 @@ dependencies:
   - role: psap.perf.command
     command_changes_cluster: false
 """,
-    "defaults/main.yml": "repo_use_more: {}\n",
     "tasks/main.yml": """\
 - name: Use it
   ansible.legacy.act:

@@ -136,7 +136,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def left_out(folder: str, names: list[str]) -> set[str]:
         role = Path(folder).parent.name == "roles" and Path(folder).name != "skeleton_start_pods"
-        return {name for name in names if name == "__pycache__" or (role and name not in ("meta", "defaults"))}
+        return {name for name in names if name == "__pycache__" or (role and name != "meta")}
 
     for name in COPIED:
         target = root / name

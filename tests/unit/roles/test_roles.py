@@ -41,11 +41,6 @@ def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def defaults_of(role: Path) -> dict[str, Any]:
-    path = role / "defaults/main.yml"
-    return dict(read(path) or {}) if path.exists() else {}
-
-
 def tasks_of(role: Path) -> Iterator[dict[str, Any]]:
     """Every task and block of all task files, those inside of blocks too."""
     for path in sorted((role / "tasks").glob("*.yml")):
@@ -117,13 +112,9 @@ def test_arguments_have_the_roles_prefix_and_a_description(role: Path) -> None:
 
 
 @every_declaring_role
-def test_spec_and_defaults_agree(role: Path) -> None:
-    spec, defaults = spec_of(role), defaults_of(role)
-    arguments = {option.name: option for option in spec.own_arguments}
-    assert set(defaults) <= {name for name, option in arguments.items() if not option.required}
-    for name, value in defaults.items():
-        if not (isinstance(value, str) and "{{" in value):
-            assert arguments[name].default == value, name
+def test_defaults_are_declared_in_the_specification_only(role: Path) -> None:
+    spec = spec_of(role)
+    assert not spec.defaults_file.exists()
     for option in spec.own_arguments:
         assert not (option.required and option.default is not None), option.name
 
@@ -256,9 +247,10 @@ def included_roles(role: Path) -> list[Path]:
 
 @every_declaring_role
 def test_images_are_pinned(role: Path) -> None:
-    for name, value in defaults_of(role).items():
-        if name.endswith("image") and value:
-            assert re.fullmatch(r"[\w.-]+\.\w+/[\w./-]+(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})", value), name
+    for option in spec_of(role).own_arguments:
+        if option.name.endswith("image") and option.default:
+            pinned = r"[\w.-]+\.\w+/[\w./-]+(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})"
+            assert re.fullmatch(pinned, option.default), option.name
 
 
 @every_command

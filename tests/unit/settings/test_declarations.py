@@ -22,7 +22,6 @@ FILES = {
         "      repo_probe_size: {type: int, default: 3, description: Size.}\n"
         "      repo_probe_limit: {type: int, description: Limit; none if not given.}\n"
     ),
-    f"{ROLE}/defaults/main.yml": "repo_probe_size: 3\nrepo_probe_limit:\n",
     f"{ROLE}/tasks/main.yml": "- name: Probe\n  psap.perf.get:\n    limit: '{{ repo_probe_size }}'\n",
     "presets/big.yml": "preset_big:\n  tune_gpus: 8\n  repo_probe_size: 5\n",
     "inventories/site/hosts.yml": "all:\n  hosts:\n    sutest:\n",
@@ -184,16 +183,6 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
             "playbooks/shared/settings.yml",
             "options:\n  tune_gpus: {type: int, description: x}\n",
             "playbooks/shared/settings.yml:2: tune_gpus is already declared in playbooks/tune/settings.yml:2",
-        ),
-        (
-            f"{ROLE}/defaults/main.yml",
-            "repo_probe_size: 4\n",
-            f"{ROLE}/defaults/main.yml:1: repo_probe_size is 4 here, but its default in meta/argument_specs.yml is 3",
-        ),
-        (
-            f"{ROLE}/defaults/main.yml",
-            "",
-            f"{ROLE}/meta/argument_specs.yml:5: repo_probe_size has a default here, but none in repo_probe/defaults",
         ),
         (
             "group_vars/all/more.yml",

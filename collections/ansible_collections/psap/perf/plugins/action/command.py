@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_command
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import CommandSpec, read_command
 from ansible_collections.psap.perf.plugins.modules.command import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec, command_arguments
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import take_lease
@@ -47,6 +47,8 @@ class ActionModule(PerfAction):
         role = chain[-1]
         name = _short(role)
         environment = RunEnvironment.read()
+        spec = read_command(Path(role._role_path), Path(role._role_path))
+        _refuse_missing_defaults(spec, context.variables)
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
             raise Interrupted(f"{name} does not start: the run was asked to stop")
         lease = take_lease(context, name) if context.arguments(Arguments).changes_cluster else {}
@@ -59,7 +61,7 @@ class ActionModule(PerfAction):
             name,
             environment.attempt,
         )
-        given = command_arguments(read_command(Path(role._role_path), Path(role._role_path)), context.variables)
+        given = command_arguments(spec, context.variables)
         arguments = {option.name: value for option, value in given}
         write_yaml(directory / "args.yml", {"schema": "psap.perf/args/1", "role": name, "args": arguments})
         write_text(directory / "command.txt", _rerun(environment, context, name, arguments))
@@ -101,6 +103,14 @@ class ActionModule(PerfAction):
 
     def _play_group(self) -> Any:
         return self._task._parent._play.vars.get("perf_group")
+
+
+def _refuse_missing_defaults(spec: CommandSpec, variables: Mapping[str, Any]) -> None:
+    if any(option.name not in variables for option in spec.own_optional):
+        raise UsageError(
+            f"the defaults of {spec.role} are missing: set vars_plugins_enabled = host_group_vars, psap.perf.presets "
+            "below [defaults] of ansible.cfg, or install the published collection"
+        )
 
 
 def _rerun(environment: RunEnvironment, context: VerbContext, role: str, arguments: dict[str, Any]) -> str:

@@ -8,7 +8,8 @@ name: presets
 short_description: Provide flow settings from declared defaults and presets
 version_added: 0.1.0
 description:
-  - Returns the defaults that C(playbooks/<flow>/settings.yml) declares, below the inventory.
+  - Returns the defaults that C(meta/argument_specs.yml) of the roles and C(playbooks/<flow>/settings.yml) declare,
+    below the inventory.
   - Returns the values of the chosen presets, above group_vars and host_vars, below the variables of plays and
     includes. C(-e @presets/x.yml) chooses one, C(perf_presets) in extra vars or a site chooses several.
   - Returns the variables of a lane's host for the lane.

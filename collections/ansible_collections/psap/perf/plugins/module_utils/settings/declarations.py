@@ -1,11 +1,9 @@
-"""Checks of the declarations: names, defaults, rules, and the defaults of roles."""
+"""Checks of the declarations: names, defaults and rules."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING
@@ -34,7 +32,7 @@ def check_declarations(project: Project) -> Iterator[Finding]:
         yield from _check_rules(project, flow, is_shared=flow is shared)
     yield from _check_twice(project, every_flow)
     for command in commands:
-        yield from _check_command(project, command)
+        yield from _check_command(command)
 
 
 def _check_names(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterator[Finding]:
@@ -98,13 +96,7 @@ def _check_twice(project: Project, flows: list[FlowSpec]) -> Iterator[Finding]:
                 bound[argument].append(option)
 
 
-def _texts_of(role: Path) -> list[str]:
-    """Return the files of *role* in which Ansible reads variables."""
-    files = (file for folder in ("tasks", "handlers", "templates", "vars") for file in (role / folder).rglob("*"))
-    return [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
-
-
-def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
+def _check_command(command: CommandSpec) -> Iterator[Finding]:
     short_names = Counter(argument.short_name for argument in command.arguments)
     for argument in command.own_arguments:
         if not argument.name.startswith(command.role + "_"):
@@ -112,28 +104,3 @@ def _check_command(project: Project, command: CommandSpec) -> Iterator[Finding]:
         if short_names[argument.short_name] > 1:
             yield Finding(str(argument.where), f"{argument.name} has the short name of a shared argument; rename it")
         yield from _check_option(argument)
-    path = command.path.parent.parent / "defaults" / "main.yml"
-    file = project.read(path) if path.is_file() else None
-    # an optional argument without a default is null in the role's defaults
-    declared = {
-        argument.name: argument.default
-        for argument in command.own_arguments
-        if argument.default is not None or not argument.required
-    }
-    given = {} if file is None else file.data
-    for name, value in given.items():
-        if file is not None and (name not in declared or declared[name] != value):
-            yield Finding(
-                str(file.where(name)),
-                f"{name} is {value!r} here, but its default in meta/argument_specs.yml is {declared.get(name)!r}; "
-                "make them equal",
-            )
-    texts = _texts_of(path.parent.parent)
-    for argument in command.own_arguments:
-        # a verb of the command reads the specification
-        read = any(re.search(rf"\b{argument.name}\b", text) for text in texts)
-        if argument.default is not None and argument.name not in given and read:
-            yield Finding(
-                str(argument.where),
-                f"{argument.name} has a default here, but none in {command.role}/defaults/main.yml; add it there",
-            )

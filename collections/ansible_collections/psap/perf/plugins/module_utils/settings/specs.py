@@ -118,6 +118,16 @@ class CommandSpec:
         """The arguments that the role declares itself."""
         return tuple(option for option in self.arguments if option.section == self.role)
 
+    @property
+    def defaults_file(self) -> Path:
+        """The file with the defaults of the role; only the collection as published has it."""
+        return self.path.parent.parent / "defaults" / "main.yml"
+
+    @property
+    def own_optional(self) -> tuple[Option, ...]:
+        """The arguments that the role declares itself and that have a default, which may be null."""
+        return tuple(option for option in self.own_arguments if not option.required)
+
     def argument(self, name: str) -> Option | None:
         """Return the argument with the variable name *name*."""
         return next((option for option in self.arguments if option.name == name), None)

@@ -56,7 +56,10 @@ class PresetLayers:
         self._announced = AnnouncedPresets(project, loader)
 
     def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
-        """Return the defaults and bindings that neither group_vars nor the inventory's group ``all`` override."""
+        """Return what neither group_vars nor the inventory's group ``all`` override.
+
+        These are the defaults of arguments and settings, and the arguments that settings bind.
+        """
         self._inventory.all_group = group
         if not self._is_beside_playbook(path):
             if path not in self._inventory.folders:
@@ -66,8 +69,10 @@ class PresetLayers:
             *group.get_vars(),
             *(one.variable for one in self._inventory.files(BASE, path, group).assignments),
         }
-        declared = (one for source in self._declared for one in source.assignments)
-        return {one.variable: one.value for one in declared if one.variable not in overridden}
+        values = dict(self._lowest)
+        for name in overridden & values.keys():
+            del values[name]
+        return values
 
     def for_host(self, host: Any, path: str) -> dict[str, Any]:
         """Return the values of presets and a replay for *host*, and dictionaries of which a layer sets only a leaf.
@@ -120,6 +125,23 @@ class PresetLayers:
         given = {name: one.value for name, one in settle(layers, wanted).items()}
         named = given_settings(layers[len(self._declared) :], self._setting_names)
         return {**given, MARKER: list(self._announced.applied), GIVEN: named}
+
+    @functools.cached_property
+    def _lowest(self) -> dict[str, Any]:
+        """Return the values for every host: settings and bindings override the defaults of arguments."""
+        declared = (one for source in self._declared for one in source.assignments)
+        return {**self._argument_defaults(), **{one.variable: one.value for one in declared}}
+
+    def _argument_defaults(self) -> dict[str, Any]:
+        """Return the defaults of all arguments; Ansible itself reads those of a published role."""
+        names = (*self.project.roles, *self.project.shared_roles)
+        commands = (self.project.command(name) for name in names)
+        return {
+            one.name: self._declared_at(one.default, one.where)
+            for command in commands
+            if not command.defaults_file.is_file()
+            for one in command.own_optional
+        }
 
     @functools.cached_property
     def _setting_names(self) -> frozenset[str]:
