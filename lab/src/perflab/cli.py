@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3
+from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3, WORKER
 
 _DEFAULTS = Options()
 
@@ -33,7 +33,7 @@ _WITH = click.option(
     "products",
     type=click.Choice(list(PRODUCTS)),
     multiple=True,
-    help="Run the controllers of this product itself, or the simulated model servers; repeatable.",
+    help="Run the controllers of this product itself, the simulated model servers, or a real node; repeatable.",
 )
 
 
@@ -66,9 +66,15 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     from perflab.building.build import ensure_binaries, ensure_profile
     from perflab.building.components import S3_SERVER
     from perflab.building.llama import ensure_llama_cpp
+    from perflab.control_plane.products.worker import ensure_images
+    from perflab.worker import requirements
 
+    if WORKER in products and (sentence := requirements.missing_programs()):
+        print_line(sentence)
     of_labs = tuple(name for name in products if name in PRODUCTS)
     binaries = ensure_profile(places.cache_root(), print_line, profile, of_labs)
+    if WORKER in products:
+        ensure_images(places.cache_root(), binaries)
     further = [ensure_binaries(places.cache_root(), print_line, S3_SERVER).folder] if S3 in products else []
     further += [ensure_llama_cpp(places.cache_root(), print_line).folder] if LLAMA_CPP in products else []
     folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside, *further))
@@ -125,6 +131,7 @@ def up(
     from perflab.building.build import ensure_profile
     from perflab.cluster.nodes import read_template
     from perflab.control_plane import lifecycle
+    from perflab.worker import requirements
 
     home = places.home()
     asked: dict[str, Any] = {
@@ -145,6 +152,8 @@ def up(
         raise UsageError("--fair-sharing is a setting of Kueue: add --with kueue.")
     if node_template:
         read_template(Path(node_template))
+    if WORKER in products:
+        requirements.check(home, places.cache_root())
     with state.only_one(home, name, print_line):
         present = state.read_lab(home, name)
         if present and present.state == "running" and not present.dead_components():

@@ -33,14 +33,15 @@ NAMES = tuple(_PACKAGES)
 # in the order in which `--emulate` lists them
 OFFERED = ("runai", "modelmesh")
 # what else a lab can run, in the order in which `--with` lists them, and the ports of each: products with their own
-# controllers, and the simulated model servers
-KUEUE, RAY, KSERVE, MODELS = "kueue", "ray", "kserve", "models"
+# controllers, the simulated model servers, and a real node
+KUEUE, RAY, KSERVE, MODELS, WORKER = "kueue", "ray", "kserve", "models", "worker"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     MODELS: (MODELS, MODELS_GRPC),
+    WORKER: (WORKER,),
 }
 # the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"

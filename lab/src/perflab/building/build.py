@@ -31,11 +31,18 @@ def ensure_profile(cache: Path, print_line: PrintLine, profile: str, products: I
     sets = sets_for(profile, products)
     missing = [components for components in sets if find_binaries(cache, components) is None]
     if missing:
+        _check_c_compiler([component for components in missing for component in components])
         print_line(_announcement([component for components in missing for component in components]))
     first, *further = (ensure_binaries(cache, print_line, components) for components in sets)
     if ENVOY in running(profile, products):
         further.append(ensure_envoy(cache, print_line))
     return Binaries(first.folder, tuple(each.folder for each in further))
+
+
+def _check_c_compiler(components: Sequence[Component]) -> None:
+    names = [component.name for component in components if component.cgo]
+    if names and not shutil.which("gcc"):
+        raise ClusterError(f"no C compiler to build {', '.join(names)}: apt install gcc libc6-dev")
 
 
 def _announcement(components: Sequence[Component]) -> str:
@@ -79,6 +86,8 @@ def _numbered(print_line: PrintLine, number: int, total: int) -> PrintLine:
 
 
 def _build_component(go: Go, component: Component, partial: Path, print_line: PrintLine) -> None:
+    if component.cgo:
+        go = go.with_cgo()
     # a copy, because the package's own folder may be read-only and `go` wants to lock go.mod
     work = partial / "work" / component.name
     work.mkdir(parents=True)

@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.profiles import KSERVE, KUEUE, OLM, OPENSHIFT, RAY, real
+from perflab.profiles import KSERVE, KUEUE, OLM, OPENSHIFT, RAY, WORKER, real
 
 MODULES = Path(__file__).parent / "gomodules"
 
 _KUBERNETES_VERSION = "k8s.io/component-base/version"
+# without them, its programs report v0.0.0
+_KUBERNETES_LINK_VALUES = (
+    (f"{_KUBERNETES_VERSION}.gitVersion", "{version}"),
+    (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
+    (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
+)
+_CNI = "github.com/containernetworking/plugins"
+_CONTAINERD = "github.com/containerd/containerd/v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +31,8 @@ class Component:
 
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the upstream module with
     its name in the set (CRDs that the lab applies), `further_copies` the same for another module, which is named first;
-    `definitions` pairs a file of CRDs with its folder below `definitions`; `tags` are build tags; `cpu_s` is the CPU
-    time of its build in seconds with an empty Go cache.
+    `definitions` pairs a file of CRDs with its folder below `definitions`; `tags` are build tags; `cgo` programs need a
+    C compiler; `cpu_s` is the CPU time of its build in seconds with an empty Go cache.
     """
 
     name: str
@@ -35,6 +43,7 @@ class Component:
     definitions: tuple[tuple[str, str], ...] = ()
     tags: str = ""
     further_copies: tuple[tuple[str, str, str], ...] = ()
+    cgo: bool = False
     cpu_s: int = 0
 
     @property
@@ -77,12 +86,7 @@ COMPONENTS: tuple[Component, ...] = (
             (program, f"k8s.io/kubernetes/cmd/{program}")
             for program in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
         ),
-        link_values=(
-            # without them the server reports v0.0.0
-            (f"{_KUBERNETES_VERSION}.gitVersion", "{version}"),
-            (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
-            (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
-        ),
+        link_values=_KUBERNETES_LINK_VALUES,
         cpu_s=560,
     ),
     Component(
@@ -170,6 +174,41 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             cpu_s=250,
         ),
     ),
+    WORKER: (
+        Component(
+            "kubernetes",
+            "k8s.io/kubernetes",
+            tuple((program, f"k8s.io/kubernetes/cmd/{program}") for program in ("kubelet", "kube-proxy")),
+            link_values=_KUBERNETES_LINK_VALUES,
+            cpu_s=44,
+        ),
+        Component(
+            "worker/containerd",
+            _CONTAINERD,
+            tuple((name, f"{_CONTAINERD}/cmd/{name}") for name in ("containerd", "containerd-shim-runc-v2", "ctr")),
+            link_values=((f"{_CONTAINERD}/version.Version", "{version}"),),
+            tags="no_btrfs,no_devmapper,no_zfs,no_aufs",
+            cpu_s=112,
+        ),
+        Component(
+            "worker/cni",
+            _CNI,
+            (
+                *((Path(name).name, f"{_CNI}/plugins/{name}") for name in ("main/ptp", "main/loopback")),
+                *((Path(name).name, f"{_CNI}/plugins/{name}") for name in ("ipam/host-local", "meta/portmap")),
+                ("pause", "."),
+            ),
+            cpu_s=12,
+        ),
+        Component(
+            "worker/runc",
+            "github.com/opencontainers/runc",
+            (("runc", "github.com/opencontainers/runc"), ("runc-plain", ".")),
+            cgo=True,
+            cpu_s=22,
+        ),
+        Component("worker/coredns", "github.com/coredns/coredns", (("coredns", "."),), cpu_s=127),
+    ),
 }
 
 _OLM_KINDS = (
@@ -239,6 +278,7 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
     digest = hashlib.sha256(machine.encode())
     for component in components:
         digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
+        digest.update(b"cgo" if component.cgo else b"")
         digest.update("".join(" ".join(each) for each in component.further_copies).encode())
         if component.definitions:
             digest.update(f"{component.definitions}".encode() + Path(definitions.__file__).read_bytes())

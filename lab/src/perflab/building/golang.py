@@ -22,8 +22,12 @@ _COMPILER_FLAGS = ("-gcflags=all=-dwarf=false",)
 
 def _environment() -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in ("GOFLAGS", "GOWORK")}
+    return {**inherited, **_cgo(enabled=False), "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+
+
+def _cgo(*, enabled: bool) -> dict[str, str]:
     # without cgo, no C compiler is needed and the programs run on any Linux
-    return {**inherited, "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+    return {"CGO_ENABLED": str(int(enabled))}
 
 
 def _die_with_parent() -> None:
@@ -36,6 +40,10 @@ class Go:
 
     path: Path
     environment: dict[str, str] = field(default_factory=_environment)
+
+    def with_cgo(self) -> Go:
+        """Return the tool for programs that are partly written in C."""
+        return Go(self.path, {**self.environment, **_cgo(enabled=True)})
 
     def version(self) -> str:
         """Return a text such as `go version go1.26.8 linux/amd64`."""

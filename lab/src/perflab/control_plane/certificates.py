@@ -15,6 +15,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 
+# as which the API server calls kubelets
+API_SERVER_USER = "perflab:apiserver"
+
 _VALID = datetime.timedelta(days=365)
 # clocks of virtual machines jump
 _TOLERANCE = datetime.timedelta(hours=1)

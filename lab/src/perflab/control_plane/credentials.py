@@ -8,12 +8,13 @@ from typing import Any
 
 import yaml
 
-from perflab.control_plane.certificates import Authority, Pair
+from perflab.control_plane.certificates import API_SERVER_USER, Authority, Pair
 from perflab.control_plane.products import olm
 from perflab.control_plane.programs import Credentials
 from perflab.files import documents
 from perflab.processes.state import Lab
 from perflab.profiles import running
+from perflab.worker import network, node
 
 # file name → user and group, as the API server sees them
 _USERS = {
@@ -23,7 +24,7 @@ _USERS = {
     "training-operator": ("perflab:training-operator", "system:masters"),
     "kubelet": ("perflab:kubelet", "system:masters"),
 }
-_API_SERVER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.96.0.1"]
+_API_SERVER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"]
 
 
 def make_credentials(authority: Authority, lab: Lab) -> Credentials:
@@ -38,17 +39,34 @@ def make_credentials(authority: Authority, lab: Lab) -> Credentials:
         path = lab.folder / "pki" / f"{name}.kubeconfig"
         _write_kubeconfig(path, lab, authority, authority.issue_client(name, user, group))
         kubeconfigs[name] = path
+    _make_node_credentials(authority, lab)
     return Credentials(
         authority=authority.pair,
-        server=authority.issue_server("server", [*_API_SERVER_NAMES, olm.SERVER_NAME]),
-        kubelet_client=authority.issue_client("apiserver-kubelet-client", "perflab:apiserver"),
+        server=authority.issue_server("server", [*_API_SERVER_NAMES, olm.SERVER_NAME, *_api_server_addresses(lab)]),
+        kubelet_client=authority.issue_client("apiserver-kubelet-client", API_SERVER_USER),
         tokens=authority.make_signing_key("service-accounts"),
         kubeconfigs=kubeconfigs,
     )
 
 
-def _write_kubeconfig(path: Path, lab: Lab, authority: Authority, pair: Pair) -> None:
-    document = _kubeconfig(f"perflab-{lab.name}", lab.server, authority.pair.certificate, pair)
+def _api_server_addresses(lab: Lab) -> list[str]:
+    addresses = network.of(lab)
+    return [addresses.api_service, addresses.host] if addresses else [network.API_SERVICE]
+
+
+def _make_node_credentials(authority: Authority, lab: Lab) -> None:
+    addresses = network.of(lab)
+    if addresses is None:
+        return
+    authority.issue_server(node.KUBELET_SERVER, [node.NAME, addresses.node])
+    server = f"https://{addresses.host}:{lab.ports['kube-apiserver']}"
+    for name, (user, group) in node.USERS.items():
+        pair = authority.issue_client(name, user, group)
+        _write_kubeconfig(node.kubeconfig(lab, name), lab, authority, pair, server)
+
+
+def _write_kubeconfig(path: Path, lab: Lab, authority: Authority, pair: Pair, server: str | None = None) -> None:
+    document = _kubeconfig(f"perflab-{lab.name}", server or lab.server, authority.pair.certificate, pair)
     documents.write_private(path, yaml.safe_dump(document, sort_keys=False))
 
 

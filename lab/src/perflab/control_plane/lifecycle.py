@@ -27,9 +27,12 @@ from perflab.processes.launch import PortTakenError
 from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
-from perflab.profiles import ENVOY, OPENSHIFT, running
+from perflab.profiles import ENVOY, OPENSHIFT, WORKER, running
+from perflab.worker import deleting, network, node
 
 PORT_ATTEMPTS = 4
+# each finds one of 64 networks by chance
+_NETWORK_ATTEMPTS = 300
 # etcd's first files, and some logs; a test of thousands of Jobs needs a few times that
 NEEDED_BYTES = 300 * 1000**2
 
@@ -67,8 +70,12 @@ def down(home: Path, name: str) -> bool:
 def remove(folder: Path) -> None:
     """End every process of the lab in `folder`, then delete the folder."""
     _stop(folder)
-    if folder.exists():
+    lab = state.read_lab(folder.parent, folder.name)
+    if lab and WORKER in lab.options.products and lab.ports:
+        deleting.set_aside(folder, node.cgroup(lab))
+    elif folder.exists():
         shutil.rmtree(folder)
+    deleting.start(folder.parent)
 
 
 def _stop(folder: Path) -> None:
@@ -93,7 +100,7 @@ def _prepare(folder: Path, options: Options) -> Lab:
         folder,
         options,
         started=state.now(),
-        ports=free_ports(programs.port_names(options)),
+        ports=_free_ports(options),
         versions={
             **versions([each for part in sets_for(options.profile, options.products) for each in part]),
             **(envoy.versions() if ENVOY in running(options.profile, options.products) else {}),
@@ -104,6 +111,16 @@ def _prepare(folder: Path, options: Options) -> Lab:
         documents.write_private(lab.node_template, Path(options.node_template).read_text())
     lab.write()
     return lab
+
+
+def _free_ports(options: Options) -> dict[str, int]:
+    """Return free ports, of which the worker's gives a network that no other lab has."""
+    routes = network.present_routes() if WORKER in options.products else []
+    for _attempt in range(_NETWORK_ATTEMPTS):
+        ports = free_ports(programs.port_names(options))
+        if WORKER not in ports or network.is_free(network.for_port(ports[WORKER]), routes):
+            return ports
+    raise ClusterError(f"every range of addresses in {network.ALL} has a route: delete labs with a real node")
 
 
 def _check_room(home: Path) -> None:

@@ -13,6 +13,7 @@ from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
 from perflab.profiles import OPENSHIFT, running
+from perflab.worker import network
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
@@ -36,7 +37,6 @@ _CLIENT_LIMITS = ("--kube-api-qps=5000", "--kube-api-burst=10000")
 # gang scheduling: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
 _GANGS = "--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
 _POD_NETWORK = "10.128.0.1/14"
-_SERVICE_NETWORK = "10.96.0.0/16"
 # simulated nodes send no heartbeats, and none is expected during the life of a lab
 _NODE_GRACE = "8760h"
 
@@ -97,7 +97,7 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         f"--bind-address={LOOPBACK}",
         f"--advertise-address={LOOPBACK}",
         f"--secure-port={lab.ports['kube-apiserver']}",
-        # there is no network between pods and the API server
+        # no pod reaches loopback: a lab with a real node has another address
         "--endpoint-reconciler-type=none",
         f"--tls-cert-file={files.server.certificate}",
         f"--tls-private-key-file={files.server.key}",
@@ -110,7 +110,7 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={files.tokens.certificate}",
         f"--service-account-signing-key-file={files.tokens.key}",
-        f"--service-cluster-ip-range={_SERVICE_NETWORK}",
+        f"--service-cluster-ip-range={network.services(lab)}",
         "--enable-priority-and-fairness=false",
         "--max-requests-inflight=0",
         "--max-mutating-requests-inflight=0",

@@ -1,0 +1,37 @@
+"""The real node of a lab: its objects in the cluster, and the process that runs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from perflab.building.sets import Binaries
+from perflab.cluster.api import Document
+from perflab.control_plane.certificates import API_SERVER_USER
+from perflab.processes.ports import LOOPBACK
+from perflab.processes.program import Program
+from perflab.processes.state import Lab
+from perflab.profiles import WORKER
+from perflab.worker import image_contents, images, network
+from perflab.worker.objects import objects as of_node
+
+
+def objects(lab: Lab, _binaries: Binaries) -> Iterable[Document]:
+    """Return the objects that its programs and its pods require."""
+    addresses = network.of(lab)
+    return of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER) if addresses else ()
+
+
+def ensure_images(cache: Path, binaries: Binaries) -> list[Path]:
+    """Return the archives of the images in the *cache*, after writing missing ones."""
+    programs = binaries.program("pause").parent
+    return [images.ensure(cache, image) for image in image_contents.all_images(programs)]
+
+
+def program(lab: Lab, binaries: Binaries, _kubeconfig: Path) -> Program:
+    """Return the process that runs the node."""
+    programs = binaries.program("kubelet").parent
+    archives = ensure_images(programs.parent.parent, binaries)
+    command: list[str | Path] = [sys.executable, "-m", "perflab.worker", programs, *archives]
+    return Program(WORKER, tuple(command), f"http://{LOOPBACK}:{lab.ports[WORKER]}/readyz")
