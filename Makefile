@@ -110,7 +110,8 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 
 # built once for all stages of a run, none of which then waits for it
 programs: $(DEV)
-	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with s3)
+	$(if $(BUILT),,@sh tests/scripts/install_debian.sh "gcc libc6-dev" gcc)
+	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with worker --with s3)
 
 # of the deep tests alone: 500 s of CPU the first time
 # torch, which it needs, is why it has an environment of its own of 6 GB
@@ -139,6 +140,7 @@ integration-driver: programs
 
 integration-openshift: programs
 	@echo "== integration tests on a lab of the profile openshift"
+	@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip
 	@$(PYTEST) $(DEPTH) --durations=10 $(OPENSHIFT_TESTS)
 
 molecule: programs ## every command twice, and where it must fail, on a lab of each kind

@@ -1,0 +1,246 @@
+"""A real node beside simulated ones: its pods run programs, and nothing of it is left behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from perflab.processes import process
+from perflab.processes.state import Lab
+from perflab.worker import node
+from perflab.worker.images import PYTHON
+
+from tests.integration.conftest import Lab as RunLab
+
+from . import machine
+from .labs import Cluster, Labs, wait_for
+
+NAME = "worker"
+SPACE = "default"
+OPTED_IN = {
+    "nodeSelector": {node.REAL: "true"},
+    "tolerations": [{"key": node.REAL, "operator": "Exists"}],
+    "terminationGracePeriodSeconds": 0,
+}
+# what a pod of a user does: reads its volumes, writes a file, calls a Service by its name, and the API server
+SCRIPT = """
+import json, pathlib, ssl, urllib.request
+account = pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount")
+tls = ssl.create_default_context(cafile=account / "ca.crt")
+pathlib.Path("/scratch/file").write_text("written")
+print(json.dumps({
+    "secret": pathlib.Path("/secret/key").read_text(),
+    "scratch": pathlib.Path("/scratch/file").read_text(),
+    "service": urllib.request.urlopen("http://web.default.svc.cluster.local/").status,
+    "api": json.load(urllib.request.urlopen("https://kubernetes.default.svc/version", context=tls))["gitVersion"],
+}))
+"""
+
+
+FORWARD = """
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+with forwarded(Access(), "default", "server", 8000) as connection:
+    connection.socket.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
+    print(connection.socket.recv(100).decode())
+"""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The lab, its cluster, and what was on this machine before."""
+
+    lab: Lab
+    cluster: Cluster
+    before: dict[str, set[str]]
+
+    @property
+    def access(self) -> Access:
+        return Access(kubeconfig=str(self.lab.kubeconfig))
+
+
+@pytest.fixture(scope="module")
+def worker(labs: Labs) -> Iterator[Worker]:
+    """A lab of 2 simulated nodes and a real one, on which a web server runs behind the Service `web`."""
+    before = machine.present(labs.home)
+    lab = labs.up(NAME, "--nodes", "2", "--with", "worker")
+    cluster = Cluster.of(lab)
+    server: dict[str, Any] = {
+        "name": "main",
+        "image": PYTHON,
+        "command": ["python3", "-m", "http.server", "8000"],
+        "workingDir": "/tmp",
+    }
+    server["readinessProbe"] = {"httpGet": {"path": "/", "port": 8000}, "periodSeconds": 1}
+    metadata = {"name": "server", "labels": {"app": "web"}}
+    cluster.core.create_namespaced_pod(SPACE, {"metadata": metadata, "spec": {**OPTED_IN, "containers": [server]}})
+    service = {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8000}]}
+    cluster.core.create_namespaced_service(SPACE, {"metadata": {"name": "web"}, "spec": service})
+    wait_for("the web server is ready", lambda: is_ready(cluster, "server"))
+    yield Worker(lab, cluster, before)
+    labs.run("down", "--name", NAME)
+
+
+def is_ready(cluster: Cluster, pod: str) -> bool:
+    status = cluster.core.read_namespaced_pod_status(pod, SPACE).status
+    return any(each.type == "Ready" and each.status == "True" for each in status.conditions or [])
+
+
+def run_job(worker: Worker, name: str, *command: str, **spec: Any) -> str:
+    """Run a Job on the real node until it succeeds; return its output."""
+    mounts = [{"name": volume["name"], "mountPath": f"/{volume['name']}"} for volume in spec.get("volumes", ())]
+    container = {"name": "main", "image": PYTHON, "command": list(command), "volumeMounts": mounts}
+    pod = {**OPTED_IN, "restartPolicy": "Never", "containers": [container], **spec}
+    body = {"metadata": {"name": name}, "spec": {"backoffLimit": 0, "template": {"spec": pod}}}
+    worker.cluster.batch.create_namespaced_job(SPACE, body)
+
+    def ended() -> bool:
+        status = worker.cluster.batch.read_namespaced_job_status(name, SPACE).status
+        return bool(status.succeeded or status.failed)
+
+    wait_for(f"the Job {name} ends", ended)
+    (pod,) = worker.cluster.core.list_namespaced_pod(SPACE, label_selector=f"job-name={name}").items
+    # as it is: the client would read a number or an object of it
+    log = worker.cluster.core.read_namespaced_pod_log(pod.metadata.name, SPACE, _preload_content=False)
+    output = str(log.data.decode())
+    assert pod.status.phase == "Succeeded", output
+    assert pod.spec.node_name == node.NAME
+    return output
+
+
+def test_lab_lists_the_node_as_real(worker: Worker) -> None:
+    mark = worker.cluster.core.read_namespaced_config_map("perflab", "kube-system").data
+    assert "worker" in mark["real"].split(",")
+    nodes = {each.metadata.name: each for each in worker.cluster.core.list_node().items}
+    assert sorted(nodes) == ["node-0000", "node-0001", node.NAME]
+    real = nodes[node.NAME]
+    assert [(each.key, each.effect) for each in real.spec.taints] == [(node.REAL, "NoSchedule")]
+    assert real.metadata.labels[node.REAL] == "true"
+
+
+def test_job_reads_volumes_and_calls_a_service_by_name(worker: Worker) -> None:
+    core = worker.cluster.core
+    core.create_namespaced_config_map(SPACE, {"metadata": {"name": "script"}, "data": {"main.py": SCRIPT}})
+    core.create_namespaced_secret(SPACE, {"metadata": {"name": "secret"}, "stringData": {"key": "hidden"}})
+    volumes = [
+        {"name": "script", "configMap": {"name": "script"}},
+        {"name": "secret", "secret": {"secretName": "secret"}},
+        {"name": "scratch", "emptyDir": {}},
+    ]
+    output = json.loads(run_job(worker, "reads", "python3", "/script/main.py", volumes=volumes))
+    api = worker.lab.versions["kubernetes"]
+    assert output == {"secret": "hidden", "scratch": "written", "service": 200, "api": api}
+
+
+def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:
+    container = {"name": "main", "image": "none"}
+    pod = {"metadata": {"name": "simulated"}, "spec": {"containers": [container], "restartPolicy": "Never"}}
+    worker.cluster.core.create_namespaced_pod(SPACE, pod)
+
+    def placed() -> str | None:
+        name: str | None = worker.cluster.core.read_namespaced_pod("simulated", SPACE).spec.node_name
+        return name
+
+    assert wait_for("the pod has a node", placed) in ("node-0000", "node-0001")
+
+
+def test_verbs_of_the_collection_reach_into_a_pod(worker: Worker) -> None:
+    output = io.BytesIO()
+    where = (SPACE, "server", "main")
+    done = run_in_pod(worker.access, where, ["python3", "-c", "print(6 * 7)"], output, lambda: None)
+    assert (done.exit_code, output.getvalue()) == (0, b"42\n")
+    failed = run_in_pod(worker.access, where, ["sh", "-c", "exit 3"], output, lambda: None)
+    assert failed.exit_code == 3
+
+
+def test_port_forward_reaches_a_program_in_a_pod(worker: Worker, tmp_path: Path) -> None:
+    """In a process of its own: the client's library leaves a connection open that the other side has closed."""
+    run = RunLab(NAME, worker.lab.kubeconfig)
+    environment = {**run.environment(tmp_path), "PYTHONPATH": "collections", "KUBECONFIG": str(worker.lab.kubeconfig)}
+    done = run.run_with(environment, "python", "-c", FORWARD)
+    assert done.stdout.startswith("HTTP/1.0 200 OK"), done.stderr
+
+
+def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("copied")
+    pod = {"namespace": SPACE, "pod": "server", "kubeconfig": str(worker.lab.kubeconfig)}
+    copied = {**pod, "remote_path": "/tmp/copy", "container": "main"}
+    tasks = [
+        {"kubernetes.core.k8s_cp": {**copied, "local_path": str(tmp_path / "there")}},
+        {"kubernetes.core.k8s_exec": {**pod, "command": "cat /tmp/copy"}, "register": "read"},
+        {"kubernetes.core.k8s_cp": {**copied, "local_path": str(tmp_path / "back"), "state": "from_pod"}},
+        {"kubernetes.core.k8s_log": {"namespace": SPACE, "name": "server", "kubeconfig": pod["kubeconfig"]}},
+        {"ansible.builtin.assert": {"that": "read.stdout == 'copied'"}},
+    ]
+    playbook = tmp_path / "playbook.yml"
+    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    done = RunLab(NAME, worker.lab.kubeconfig).run(tmp_path, "ansible-playbook", str(playbook))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "back").read_text() == "copied"
+
+
+def test_killed_programs_of_the_node_are_started_again(worker: Worker) -> None:
+    for program in ("kubelet", "containerd", "kube-proxy", "coredns"):
+        (killed,) = node_processes(worker.lab, program)
+        os.kill(killed, signal.SIGKILL)
+        wait_for(f"another {program} runs", partial(is_restarted, worker.lab, program, killed))
+    wait_for("the kubelet answers", lambda: reaches_pod(worker))
+    url = "http://web.default.svc.cluster.local/"
+    reads = f"import urllib.request; print(urllib.request.urlopen('{url}').status)"
+    assert run_job(worker, "after-kills", "python3", "-c", reads) == "200\n"
+    # the pods went on meanwhile
+    status = worker.cluster.core.read_namespaced_pod_status("server", SPACE).status
+    assert [each.restart_count for each in status.container_statuses] == [0]
+
+
+def reaches_pod(worker: Worker) -> bool:
+    done = io.BytesIO()
+    try:
+        run_in_pod(worker.access, (SPACE, "server", "main"), ["cat", "/etc/hostname"], done, lambda: None)
+    except ClusterError:
+        return False
+    return done.getvalue() == b"server\n"
+
+
+def node_processes(lab: Lab, program: str) -> set[int]:
+    return {each.pid for each in process.find_marked(lab.folder) if machine.program(each.pid).endswith(f"/{program}")}
+
+
+def is_restarted(lab: Lab, program: str, killed: int) -> bool:
+    return bool(node_processes(lab, program) - {killed})
+
+
+def is_as_before(labs: Labs, worker: Worker, kind: str) -> bool:
+    return machine.present(labs.home)[kind] == worker.before[kind]
+
+
+def test_killed_node_ends_completely_and_starts_again(labs: Labs, worker: Worker) -> None:
+    root = process.Identity(**worker.lab.document()["pids"]["worker"])
+    os.kill(root.pid, signal.SIGKILL)
+    wait_for("no program of the node runs", lambda: not node_processes(worker.lab, "containerd"))
+    # the kernel removes networks a little later
+    for kind in ("mounts", "links", "routes", "rules", "network namespaces"):
+        wait_for(f"{kind} are as before", partial(is_as_before, labs, worker, kind))
+    assert "worker" in labs.get(NAME).dead_components()
+    done = labs.run("restart", "--name", NAME, "worker")
+    assert done.returncode == 0, done.stderr
+    assert run_job(worker, "after-restart", "python3", "-c", "print('again')") == "again\n"
+
+
+def test_down_leaves_nothing(labs: Labs, worker: Worker) -> None:
+    done = labs.run("down", "--name", NAME)
+    assert done.returncode == 0, done.stderr
+    for kind in worker.before:
+        wait_for(f"{kind} are as before", partial(is_as_before, labs, worker, kind))
