@@ -48,7 +48,9 @@ class ActionModule(PerfAction):
         name = _short(role)
         environment = RunEnvironment.read()
         spec = read_command(Path(role._role_path), Path(role._role_path))
-        _refuse_missing_defaults(spec, context.variables)
+        # a role of your own project has its defaults as any role of Ansible
+        if role._role_collection == self._task._role._role_collection:
+            _refuse_missing_defaults(spec, context.variables)
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
             raise Interrupted(f"{name} does not start: the run was asked to stop")
         lease = take_lease(context, name) if context.arguments(Arguments).changes_cluster else {}
