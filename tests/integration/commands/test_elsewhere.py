@@ -55,3 +55,12 @@ def test_verb_names_missing_lines_of_ansible_cfg(tmp_path: Path, shared_lab: Lab
         "vars_plugins_enabled = host_group_vars, psap.perf.pre",
     ):
         assert line in done.stdout + done.stderr
+
+
+def test_command_names_the_missing_vars_plugin(tmp_path: Path, shared_lab: Lab) -> None:
+    config = lines_of_the_docs().replace(", psap.perf.presets", "")
+    command = {"name": "psap.perf.busy_cluster_create_namespaces"}
+    done = play(tmp_path, shared_lab, config, {"ansible.builtin.include_role": command})
+    assert done.returncode == 2
+    output = " ".join((done.stdout + done.stderr).split())
+    assert "the defaults of busy_cluster_create_namespaces are missing: set vars_plugins_enabled" in output
