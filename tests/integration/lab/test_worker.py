@@ -166,7 +166,7 @@ def test_verbs_of_the_collection_reach_into_a_pod(worker: Worker) -> None:
 
 
 def test_port_forward_reaches_a_program_in_a_pod(worker: Worker, tmp_path: Path) -> None:
-    """In a process of its own: the client's library leaves a connection open that the other side has closed."""
+    """Forward a port in a child process, because the client library leaves a closed connection open."""
     run = RunLab(NAME, worker.lab.kubeconfig)
     environment = {**run.environment(tmp_path), "PYTHONPATH": "collections", "KUBECONFIG": str(worker.lab.kubeconfig)}
     done = run.run_with(environment, "python", "-c", FORWARD)

@@ -26,7 +26,7 @@ _USUAL_UMASK = 0o022
 _PAUSE_S = 0.5
 _POLL_S = 0.05
 _TIMEOUT_S = 60.0
-# settings of the whole machine, of which the kubelet gets files of its own with what it would set
+# settings of the whole machine: the kubelet gets private files that already have the values it would set
 _KUBELET_SETTINGS = {
     "vm/overcommit_memory": "1",
     "vm/panic_on_oom": "0",
