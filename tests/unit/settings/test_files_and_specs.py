@@ -117,6 +117,13 @@ def test_command_has_the_arguments_of_its_shared_dependencies(tmp_path: Path) ->
     assert command.own_arguments == command.arguments[:2]
 
 
+def test_note_for_ansible_doc_is_not_in_the_description_of_a_command(tmp_path: Path) -> None:
+    note = "Accepts the arguments of P(psap.perf.shared_nfd#role) too."
+    spec = f"argument_specs: {{main: {{description: [Waits for labels., {note}], options: {{}}}}}}\n"
+    write(tmp_path / "roles/nfd_look/meta/argument_specs.yml", spec)
+    assert read_command(tmp_path / "roles/nfd_look", tmp_path).description == ("Waits for labels.",)
+
+
 def test_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
     path = write(
         tmp_path / "playbooks/tune/settings.yml",

@@ -160,6 +160,8 @@ class FlowSpec:
 
 SHARED_ROLE = "shared_"
 """The prefix of roles that are no commands; commands include them or, for their arguments, depend on them."""
+# what a description adds for ansible-doc, which does not list the arguments of shared roles
+_SHARED_NOTE = "Accepts the arguments of "
 _SHARED_DEPENDENCY = re.compile(rf"^ *- +(?:role: +)?psap\.perf\.({SHARED_ROLE}\w+)", re.MULTILINE)
 
 
@@ -176,7 +178,7 @@ def read_command(role_directory: Path, root: Path) -> CommandSpec:
     return CommandSpec(
         role=role,
         short_description=_text(main.get("short_description")),
-        description=_texts(main.get("description")),
+        description=tuple(text for text in _texts(main.get("description")) if not text.startswith(_SHARED_NOTE)),
         arguments=(*own, *_shared_arguments(role_directory, root)),
         path=file.path,
     )
