@@ -8,7 +8,7 @@ name: llm_inference_service
 short_description: Shape the manifest of an LLMInferenceService
 version_added: 0.1.0
 description:
-  - Applies a flavor, the model, annotations, and whether requests need a token. Other fields stay as they are.
+  - Applies a name, a flavor, the model, annotations, and whether requests need a token. Other fields stay as they are.
 author: The psap.perf developers (@openshift-psap)
 positional: flavor
 options:
@@ -22,6 +22,14 @@ options:
         V(intelligentrouting) (a scheduler does) or V(pd) (prefill and decode are apart); then the GPUs and replicas of
         what decodes, and both of what prefills, whose replicas are for each that decodes. As the manifest has it if
         empty.
+    type: str
+    default: ""
+  name:
+    description: Name of the service; the manifest's if empty.
+    type: str
+    default: ""
+  namespace:
+    description: Namespace of the service; the manifest's if empty.
     type: str
     default: ""
   model_uri:

@@ -90,6 +90,8 @@ class Shape:
     :param annotations: of the service and of its pods.
     :param pod: fields of the templates of all pods that serve the model, such as ``nodeSelector``.
     :param auth: whether Open Data Hub requires a token in requests; the manifest's annotation goes before False.
+    :param name: the service's.
+    :param namespace: the service's.
     """
 
     flavor: str = ""
@@ -99,6 +101,8 @@ class Shape:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     pod: Mapping[str, Any] = field(default_factory=dict)
     auth: bool = False
+    name: str = ""
+    namespace: str = ""
 
 
 def shaped(service: Manifest, shape: Shape) -> Manifest:
@@ -108,8 +112,12 @@ def shaped(service: Manifest, shape: Shape) -> Manifest:
     """
     manifest = in_flavor(service, parse_flavor(shape.flavor)) if shape.flavor else deepcopy(service)
     model = {name: value for name, value in (("uri", shape.model_uri), ("name", shape.model_name)) if value}
-    said = {"metadata": {"annotations": _annotations(manifest, shape)}, "spec": {"model": model} if model else {}}
-    manifest = merged(manifest, said)
+    metadata = {name: value for name, value in (("name", shape.name), ("namespace", shape.namespace)) if value}
+    changes = {
+        "metadata": {**metadata, "annotations": _annotations(manifest, shape)},
+        "spec": {"model": model} if model else {},
+    }
+    manifest = merged(manifest, changes)
     for stage in stages(manifest):
         _shape_pods(stage, shape)
     if not shape.model_claim:
