@@ -167,7 +167,7 @@ def test_service_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     assert not alive(pid)
 
 
-def test_sweep_ends_the_service_and_keeps_foreign_directories(service: Service, tmp_path: Path) -> None:
+def test_undo_ends_the_service_and_keeps_foreign_directories(service: Service, tmp_path: Path) -> None:
     pid = started(service)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / measuring.LOCK).write_text(str(os.getpid()))

@@ -85,13 +85,13 @@ def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: An
     ]
     assert group["IpPermissions"][0]["IpRanges"] == [{"CidrIp": "198.51.100.7/32"}]
     first = made.replace("snap-0")
-    assert made.sweep()
-    assert not made.sweep()
+    assert made.remove()
+    assert not made.remove()
     assert (images(ec2, "crc"), left(ec2, "crc")) == ([first], [])
 
     assert not made.start(image_request).spare
     second = made.replace("snap-0")
-    made.sweep()
+    made.remove()
 
     assert images(ec2, "crc") == [second] != [first]
 
@@ -100,12 +100,12 @@ def test_image_is_made_of_its_snapshot_which_stays(endpoint: str, ec2: Any, imag
     made = worker(endpoint, "again")
     made.start(image_request)
     made.replace(image_request.snapshot)
-    made.sweep()
+    made.remove()
     (own,) = snapshots(ec2, "again")
 
     made.start(replace(image_request, snapshot=own))
     made.replace(own)
-    made.sweep()
+    made.remove()
 
     assert own in snapshots(ec2, "again")
     assert len(snapshots(ec2, "again")) == 2
@@ -122,7 +122,7 @@ def test_snapshot_of_a_killed_call_goes_with_an_existing_image(
     made.start(image_request)
     assert snapshots(ec2, "orphan") == [orphan]
     made.replace(image_request.snapshot)
-    made.sweep()
+    made.remove()
 
     assert len(snapshots(ec2, "orphan")) == 1
     assert orphan not in snapshots(ec2, "orphan")
@@ -135,7 +135,7 @@ def test_stop_request_removes_everything(endpoint: str, ec2: Any, image_request:
     made = worker(endpoint, "stopped", replace(WAITS, check=stopped))
     worker(endpoint, "stopped").start(image_request)
     assert len(left(ec2, "stopped")) == 3
-    assert made.sweep()
+    assert made.remove()
     assert left(ec2, "stopped") == []
 
 
@@ -149,7 +149,7 @@ def test_leftovers_of_a_killed_call_are_removed_by_the_next(
 
     assert len(former) == len(left(ec2, "killed")) == 3
     assert not set(former) & set(left(ec2, "killed"))
-    worker(endpoint, "killed").sweep()
+    worker(endpoint, "killed").remove()
 
 
 def test_former_image_returns_if_the_new_one_is_refused(
@@ -158,7 +158,7 @@ def test_former_image_returns_if_the_new_one_is_refused(
     made = worker(endpoint, "kept")
     made.start(image_request)
     made.replace("snap-0")
-    made.sweep()
+    made.remove()
     made.start(image_request)
     before = snapshots(ec2, "kept")
     register, asked = made._register, list[str]()
@@ -172,7 +172,7 @@ def test_former_image_returns_if_the_new_one_is_refused(
     monkeypatch.setattr(made, "_register", refused_once)
     with pytest.raises(ClusterError, match="AWS refuses it"):
         made.replace("snap-0")
-    made.sweep()
+    made.remove()
 
     assert len(images(ec2, "kept")) == 1
     assert asked[0] != asked[1]

@@ -181,7 +181,7 @@ def test_failed_request_leaves_an_assignment_of_another_command_as_it_was(tmp_pa
     assert len(session.rows(session.own[0]["id"])) == 2
 
 
-def test_sweep_releases_only_what_the_run_itself_was_booking() -> None:
+def test_only_unfinished_bookings_of_the_run_are_released() -> None:
     def record(mark: str, phase: str, asked_at: str = "") -> Record:
         return Record(mark, "http://q", "jane@example.com", phase=phase, asked_at=asked_at)
 

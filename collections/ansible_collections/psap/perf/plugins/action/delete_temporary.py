@@ -28,7 +28,7 @@ class ActionModule(PerfAction):
         if not wanted:
             return VerbResult(values={"objects": []})
         timeout = context.arguments(Arguments).timeout
-        gone = temporary.sweep(context.cluster(), wanted, context.check_mode, timeout, context.check_interrupted)
+        gone = temporary.delete(context.cluster(), wanted, context.check_mode, timeout, context.check_interrupted)
         return VerbResult(
             changed=bool(gone),
             values={"objects": [outcome.title for outcome in gone]},

@@ -73,7 +73,7 @@ class ActionModule(HostAction):
             still = "" if args.push else f"; it is still on {self.host_of(context)}"
             raise HostError(f"cannot copy {args.path}: {error}{still}") from error
         finally:
-            # where it fails, sweeping removes the archive
+            # if this fails, psap.perf.hosts.undo removes the archive
             with suppress(HostError):
                 self.on_host(context, _MODULE, removal)
                 records.end(context.directory)

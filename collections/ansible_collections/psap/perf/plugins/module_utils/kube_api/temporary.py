@@ -48,7 +48,7 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
 
 
-def sweep(
+def delete(
     cluster: Cluster, wanted: Iterable[Query], check_mode: bool, timeout_s: float, check: Callable[[], None]
 ) -> list[Outcome]:
     """Delete what *wanted* finds, and wait until it is gone with all that it owns.

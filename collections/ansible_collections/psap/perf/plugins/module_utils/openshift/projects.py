@@ -130,7 +130,7 @@ class Trial:
         key: The annotation.
         value: Its value; None if the annotation must be missing.
         timeout_s: How long to try.
-        labels: Labels of each project, by which a sweep finds those that a killed verb left.
+        labels: Labels of each project, by which delete_temporary finds those that a killed verb left.
     """
 
     key: str

@@ -98,7 +98,7 @@ class ImageWorker:
 
     def start(self, request: ImageRequest) -> Machine:
         """Start it with the disk, for a request that was checked. What a killed call left is removed before."""
-        self.sweep()
+        self.remove()
         with reported(f"start the machine for the image {self.image}"):
             group = self._ec2.create_security_group(
                 GroupName=f"psap-perf-{self.image}",
@@ -170,8 +170,8 @@ class ImageWorker:
                 self._ec2.delete_snapshot(SnapshotId=superfluous)
             return identity
 
-    def sweep(self) -> bool:
-        """Remove the machine, its disk and its security group; whether there was anything.
+    def remove(self) -> bool:
+        """Remove the machine, its disk and its security group; return whether any existed.
 
         Whoever asks to stop has this done, too.
         """

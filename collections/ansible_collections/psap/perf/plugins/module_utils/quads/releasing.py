@@ -51,7 +51,7 @@ def parts(quads: Quads, mark: str, owner: str = "") -> list[str]:
 
 
 def unfinished(records: Iterable[Record]) -> list[Record]:
-    """Return the bookings that a sweep releases: all parts of incomplete requests of this run."""
+    """Return the unfinished bookings: all parts of incomplete requests of this run."""
     records = list(records)
     incomplete = {whole_mark(each.mark) for each in records if each.phase == REQUESTING}
     return [
@@ -62,7 +62,7 @@ def unfinished(records: Iterable[Record]) -> list[Record]:
 
 
 def left_alone(records: Iterable[Record]) -> tuple[str, ...]:
-    """Return a sentence for each booking whose phase is unknown, which a sweep leaves as it is."""
+    """Return a sentence for each booking whose phase is unknown, which is not released."""
     return tuple(
         f"the booking {each.mark} has the unknown phase {each.phase!r} and was left as it is; release it with "
         f"perfdrv quads release-assignment --mark {each.mark}"

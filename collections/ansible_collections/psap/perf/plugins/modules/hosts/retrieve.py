@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Copies a file, or the content of a folder, over Ansible's connection, as one compressed archive whose checksum is
     compared. Existing files without a counterpart stay.
-  - The archive on the host is removed, by M(psap.perf.hosts.sweep) if the command is killed.
+  - The archive on the host is removed, by M(psap.perf.hosts.undo) if the command is killed.
 author: The psap.perf developers (@openshift-psap)
 options:
   path:

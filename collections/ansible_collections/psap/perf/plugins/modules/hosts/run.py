@@ -13,7 +13,7 @@ description:
     timed, by the host's monotonic clock, any number of times. No shell is involved.
   - What a step makes is undone by its C(undo), of O(prepare) and O(program) after each run, of O(setup) after the last,
     whether or not something failed. The steps to undo are written to O(directory) before they are done, so that
-    M(psap.perf.hosts.sweep) undoes what a killed measurement left.
+    M(psap.perf.hosts.undo) undoes what a killed measurement left.
   - The times contain the start of the program's process. RV(overhead) says what that takes on this host, by the times
     of a program that does nothing.
   - When nobody listens any more, because the connection is lost or the run is interrupted, the program is killed within

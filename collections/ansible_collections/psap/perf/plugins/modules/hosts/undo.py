@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: sweep
+module: undo
 short_description: Undo what killed commands of this run left on a host
 version_added: 0.1.0
 description:
   - Undoes the steps of M(psap.perf.hosts.run) that were not undone, because the command or the host was killed.
-  - A process of it that still works is waited for, and killed by its ID when it takes too long.
-  - It concerns what was done with the same C(become) as that of the task. Where nothing is left the host is not asked.
+  - Waits for processes of these steps that still run, and kills them by their ID after O(patience).
+  - Undoes only steps with the same C(become) as this task. If no step is left, the host is not contacted.
 author: The psap.perf developers (@openshift-psap)
 options:
   patience:
@@ -34,7 +34,7 @@ options:
 
 EXAMPLES = r"""
 - name: Undo what killed commands left on the host
-  psap.perf.hosts.sweep:
+  psap.perf.hosts.undo:
 """
 
 RETURN = r"""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.hosts import records
-from ansible_collections.psap.perf.plugins.modules.hosts.sweep import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.modules.hosts.undo import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
@@ -35,7 +35,7 @@ class ActionModule(HostAction):
                     "environment": dict(work.environment),
                     "left": [list(argv) for argv in work.left],
                 }
-                self.on_host(context, "psap.perf.hosts.sweep", asked)
+                self.on_host(context, "psap.perf.hosts.undo", asked)
                 records.end(command)
         directories = [work.directory for _at, work in unfinished]
         return VerbResult(changed=bool(unfinished), values={"directories": directories})
