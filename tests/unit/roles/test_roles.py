@@ -201,11 +201,12 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
     }
     used |= set(re.findall(r"__psap_perf_command\.arguments\.(\w+)", text_of(role)))
     used_by_others: set[str] = set()
-    for other in included_roles(role):
+    for other in shared_roles(role):
         # it has the arguments of the command as one dictionary, by their short names, or as words of its lines
         own, others = (set(re.findall(rf"__{own_name(other)}\.(\w+)", text_of(each))) for each in (role, other))
         used |= own
         used_by_others |= others | set(re.findall(r"[{](\w+)[}]", text_of(other)))
+        used_by_others |= set(re.findall(rf"\b{other.name}_(\w+)", text_of(other)))
     assert used <= {option.short_name for option in arguments}
     fields = {field for verb in verbs_of(role) for field in fields_of(verb)}
     assert {option.short_name for option in arguments} <= used | used_by_others | fields
@@ -239,9 +240,10 @@ def text_of(role: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
-def included_roles(role: Path) -> list[Path]:
-    """Return the shared roles that *role* includes."""
+def shared_roles(role: Path) -> list[Path]:
+    """Return the shared roles that *role* includes or depends on."""
     names = {str((task.get("ansible.builtin.include_role") or {}).get("name")) for task in tasks_of(role)}
+    names |= {dependency["role"] for dependency in read(role / "meta/main.yml")["dependencies"]}
     return [each for each in ROLES if each not in COMMANDS and f"psap.perf.{each.name}" in names]
 
 
