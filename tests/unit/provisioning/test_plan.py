@@ -35,8 +35,8 @@ def test_site_with_existing_clusters_creates_none() -> None:
 def test_each_host_has_its_method_and_arguments() -> None:
     creations = plan({"sutest": "ocp", "driver": "hive"}, {"driver": {"pool": "small"}}, [], _arguments)
     assert [(each.host, each.method, each.arguments) for each in creations] == [
-        ("sutest", "ocp", {"host": "sutest"}),
-        ("driver", "hive", {"host": "driver", "pool": "small"}),
+        ("sutest", "ocp", {}),
+        ("driver", "hive", {"pool": "small"}),
     ]
     assert missing(creations) == ["sutest", "driver"]
 

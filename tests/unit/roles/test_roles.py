@@ -184,13 +184,13 @@ def test_internal_names_have_the_roles_prefix(role: Path) -> None:
         names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
         for name in names:
             shared = nested.removeprefix(SHARED_ROLE)
-            allowed = (f"__{own_name(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_", *prefixes(nested))
-            assert name.startswith(allowed), f"{role.name}: {name}"
+            allowed = (f"__{own_name(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_")
+            assert name.startswith((*allowed, *prefixes(role.name, nested))), f"{role.name}: {name}"
 
 
-def prefixes(command: str) -> set[str]:
-    """Return the prefixes of the arguments that *command* accepts from shared roles."""
-    options = [option for role in COMMANDS if role.name == command for option in spec_of(role).arguments]
+def prefixes(*commands: str) -> set[str]:
+    """Return the prefixes of the arguments that *commands* accept, those of shared roles too."""
+    options = [option for role in COMMANDS if role.name in commands for option in spec_of(role).arguments]
     return {f"{option.section}_" for option in options}
 
 

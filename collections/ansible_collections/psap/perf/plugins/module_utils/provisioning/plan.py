@@ -61,7 +61,7 @@ def plan(
         Creation(
             host=host,
             method=method,
-            arguments={**differing.get(host, {}), "host": host},
+            arguments=differing.get(host, {}),
             phase=noted[host].phase if host in noted else "",
             kept=host in noted and noted[host].kept,
         )

@@ -91,7 +91,7 @@ options:
 EXAMPLES = r"""
 - name: Note the cluster before it is created
   psap.perf.clusters.record:
-    host: "{{ cluster_create_ocp_host }}"
+    host: "{{ shared_created_cluster_host }}"
     phase: creating
     method: ocp
     time_to_live: "{{ cluster_create_ocp_time_to_live }}"
@@ -100,7 +100,7 @@ EXAMPLES = r"""
 
 - name: Note that it is there
   psap.perf.clusters.record:
-    host: "{{ cluster_create_ocp_host }}"
+    host: "{{ shared_created_cluster_host }}"
     phase: created
     kubeconfig: "{{ noted.cluster.folder }}/kubeconfig"
 """
