@@ -13,6 +13,7 @@ _ROOM = "perflab.emulators"
 # the emulators and their packages, which only the processes that run them import
 _PACKAGES: Mapping[str, str] = {
     "volumes": "kubernetes.volumes",
+    "real_volumes": "kubernetes.real_volumes",
     "trainers": "kubernetes.trainers",
     "gateway": "kubernetes.gateway",
     "leader_worker_sets": "kubernetes.leader_worker_sets",
@@ -45,6 +46,8 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
 }
 # the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
+# the emulators that labs with a product have
+_OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {KSERVE: (GATEWAY, LEADER_WORKER_SETS), WORKER: ("real_volumes",)}
 _WITH_KSERVE: Mapping[str, tuple[str, ...]] = {ENVOY: (ENVOY, f"{ENVOY}-admin")}
 # a store for the tests of exports and a model server for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
@@ -65,7 +68,7 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the emulators of a lab: every lab's, its profile's, its products', and requested ones; each once."""
-    of_products = (GATEWAY, LEADER_WORKER_SETS) if KSERVE in products else ()
+    of_products = (emulator for product in products for emulator in _OF_PRODUCTS.get(product, ()))
     return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate)))
 
 

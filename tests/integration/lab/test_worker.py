@@ -17,9 +17,9 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from perflab.cluster import real_node
 from perflab.processes import process
 from perflab.processes.state import Lab
-from perflab.worker import node
 from perflab.worker.images import PYTHON
 
 from tests.integration.conftest import Lab as RunLab
@@ -30,8 +30,8 @@ from .labs import Cluster, Labs, wait_for
 NAME = "worker"
 SPACE = "default"
 OPTED_IN = {
-    "nodeSelector": {node.REAL: "true"},
-    "tolerations": [{"key": node.REAL, "operator": "Exists"}],
+    "nodeSelector": {real_node.REAL: "true"},
+    "tolerations": [{"key": real_node.REAL, "operator": "Exists"}],
     "terminationGracePeriodSeconds": 0,
 }
 # what a pod of a user does: reads its volumes, writes a file, calls a Service by its name, and the API server
@@ -116,7 +116,7 @@ def run_job(worker: Worker, name: str, *command: str, **spec: Any) -> str:
     log = worker.cluster.core.read_namespaced_pod_log(pod.metadata.name, SPACE, _preload_content=False)
     output = str(log.data.decode())
     assert pod.status.phase == "Succeeded", output
-    assert pod.spec.node_name == node.NAME
+    assert pod.spec.node_name == real_node.NAME
     return output
 
 
@@ -124,10 +124,10 @@ def test_lab_lists_the_node_as_real(worker: Worker) -> None:
     mark = worker.cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     assert "worker" in mark["real"].split(",")
     nodes = {each.metadata.name: each for each in worker.cluster.core.list_node().items}
-    assert sorted(nodes) == ["node-0000", "node-0001", node.NAME]
-    real = nodes[node.NAME]
-    assert [(each.key, each.effect) for each in real.spec.taints] == [(node.REAL, "NoSchedule")]
-    assert real.metadata.labels[node.REAL] == "true"
+    assert sorted(nodes) == ["node-0000", "node-0001", real_node.NAME]
+    real = nodes[real_node.NAME]
+    assert [(each.key, each.effect) for each in real.spec.taints] == [(real_node.REAL, "NoSchedule")]
+    assert real.metadata.labels[real_node.REAL] == "true"
 
 
 def test_job_reads_volumes_and_calls_a_service_by_name(worker: Worker) -> None:
@@ -142,6 +142,25 @@ def test_job_reads_volumes_and_calls_a_service_by_name(worker: Worker) -> None:
     output = json.loads(run_job(worker, "reads", "python3", "/script/main.py", volumes=volumes))
     api = worker.lab.versions["kubernetes"]
     assert output == {"secret": "hidden", "scratch": "written", "service": 200, "api": api}
+
+
+def test_claim_keeps_files_from_pod_to_pod_and_ends_with_its_folder(worker: Worker) -> None:
+    core, folders = worker.cluster.core, real_node.volumes_folder(worker.lab.folder)
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    core.create_namespaced_persistent_volume_claim(SPACE, {"metadata": {"name": "data"}, "spec": spec})
+    mounted: dict[str, Any] = {
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+        "securityContext": {"runAsUser": 1000, "fsGroup": 1000},
+    }
+    run_job(worker, "writes", "sh", "-c", "echo written > /data/file", **mounted)
+    assert run_job(worker, "reads-again", "cat", "/data/file", **mounted) == "written\n"
+    (folder,) = folders.iterdir()
+    assert (folder / "file").read_text() == "written\n"
+    for name in ("writes", "reads-again"):
+        worker.cluster.batch.delete_namespaced_job(name, SPACE, propagation_policy="Background")
+    core.delete_namespaced_persistent_volume_claim("data", SPACE)
+    wait_for("the folder of the volume is deleted", lambda: not list(folders.iterdir()))
+    assert not core.list_persistent_volume().items
 
 
 def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from perflab.cluster import real_node
 from perflab.control_plane.certificates import API_SERVER_USER, Authority, Pair
 from perflab.control_plane.products import olm
 from perflab.control_plane.programs import Credentials
@@ -58,7 +59,7 @@ def _make_node_credentials(authority: Authority, lab: Lab) -> None:
     addresses = network.of(lab)
     if addresses is None:
         return
-    authority.issue_server(node.KUBELET_SERVER, [node.NAME, addresses.node])
+    authority.issue_server(node.KUBELET_SERVER, [real_node.NAME, addresses.node])
     server = f"https://{addresses.host}:{lab.ports['kube-apiserver']}"
     for name, (user, group) in node.USERS.items():
         pair = authority.issue_client(name, user, group)

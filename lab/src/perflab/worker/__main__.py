@@ -16,6 +16,7 @@ from typing import Never
 
 from aiohttp import web
 
+from perflab.cluster import real_node
 from perflab.cluster.api import Api, connect
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
@@ -25,7 +26,7 @@ from perflab.worker.configuration import Node
 from perflab.worker.inside import CABLE, this_node
 
 _API_SERVER = "kube-apiserver"
-_NODE = f"/api/v1/nodes/{node.NAME}"
+_NODE = f"/api/v1/nodes/{real_node.NAME}"
 _POLL_S = 0.02
 _END_TIMEOUT_S = 60.0
 _READY, _NOT_READY = 200, 503

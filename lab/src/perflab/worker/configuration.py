@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perflab.cluster import real_node
 from perflab.files import documents
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
@@ -91,7 +92,7 @@ class Node:
 
     def early(self) -> list[Program]:
         """Return the programs that start first."""
-        proxy = (f"--config={self.folder / 'kube-proxy.yaml'}", f"--hostname-override={node.NAME}")
+        proxy = (f"--config={self.folder / 'kube-proxy.yaml'}", f"--hostname-override={real_node.NAME}")
         return [
             self._program("containerd", f"--config={self.folder / 'containerd.toml'}", "--log-level=warn"),
             self._program("kube-proxy", *proxy),
@@ -104,9 +105,9 @@ class Node:
             "kubelet",
             f"--config={self.folder / 'kubelet.yaml'}",
             f"--kubeconfig={node.kubeconfig(self.lab, node.KUBELET_CLIENT)}",
-            f"--hostname-override={node.NAME}",
+            f"--hostname-override={real_node.NAME}",
             f"--node-ip={self.network.node}",
-            f"--node-labels={node.REAL}=true",
+            f"--node-labels={real_node.REAL}=true",
         )
 
     def importing(self, archive: Path) -> list[str]:
@@ -161,7 +162,7 @@ class Node:
             "clusterDomain": "cluster.local",
             # names of this machine's network are of no use in pods, and its file may be hidden from the node
             "resolvConf": "",
-            "registerWithTaints": [{"key": node.REAL, "value": "true", "effect": "NoSchedule"}],
+            "registerWithTaints": [{"key": real_node.REAL, "value": "true", "effect": "NoSchedule"}],
             "maxPods": _PODS,
             "runtimeRequestTimeout": "10m",
             "oomScoreAdj": 0,

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from perflab.cluster import real_node
 from perflab.errors import ClusterError
 from perflab.processes.process import MARK
 from perflab.processes.program import Program
@@ -78,7 +79,7 @@ def _set_up(its: Node) -> None:
         _run("mount", "--bind", str(own), f"/proc/sys/{name}")
     # volumes that are mounted later appear in containers
     _run("mount", "--make-rshared", "/")
-    socket.sethostname(node.NAME)
+    socket.sethostname(real_node.NAME)
     _run("ip", "link", "set", "lo", "up")
     _wait_for(lambda: Path("/proc/net/dev").read_text().find(f"{CABLE}:") >= 0)
     _run("ip", "address", "add", f"{its.network.node}/{its.network.cable.prefixlen}", "dev", CABLE)

@@ -1,15 +1,13 @@
-"""What a real node is called, and which pods land there."""
+"""Files, users and control group of a real node."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from perflab.cluster.real_node import NAME
 from perflab.processes.state import Lab
 from perflab.profiles import WORKER
 
-NAME = "worker-0"
-# label of the node, and key of its taint: only pods that select the one and tolerate the other land there
-REAL = "lab.psap.perf/real"
 CONTAINERD_SOCKET = "/run/containerd/containerd.sock"
 DNS_USER = "system:kube-dns"
 KUBELET_CLIENT = "worker-kubelet"
