@@ -6,6 +6,8 @@ import io
 import json
 import os
 import signal
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +28,7 @@ from tests.integration.conftest import Lab as RunLab
 
 from . import machine
 from .labs import Cluster, Labs, wait_for
+from .serving import gateway_url
 
 NAME = "worker"
 SPACE = "default"
@@ -73,9 +76,9 @@ class Worker:
 
 @pytest.fixture(scope="module")
 def worker(labs: Labs) -> Iterator[Worker]:
-    """A lab of 2 simulated nodes and a real one, on which a web server runs behind the Service `web`."""
+    """A lab of 2 simulated nodes and a real one, on which a web server runs behind the Service `web`, and KServe."""
     before = machine.present(labs.home)
-    lab = labs.up(NAME, "--nodes", "2", "--with", "worker")
+    lab = labs.up(NAME, "--nodes", "2", "--with", "worker", "--with", "kserve")
     cluster = Cluster.of(lab)
     server: dict[str, Any] = {
         "name": "main",
@@ -173,6 +176,36 @@ def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:
         return name
 
     assert wait_for("the pod has a node", placed) in ("node-0000", "node-0001")
+
+
+def test_gateway_sends_requests_to_a_real_pod(worker: Worker) -> None:
+    rewrite = {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}}}
+    rule = {
+        "matches": [{"path": {"type": "PathPrefix", "value": "/web"}}],
+        "filters": [rewrite],
+        "backendRefs": [{"name": "web", "port": 80}],
+    }
+    parents = [{"name": "kserve-ingress-gateway", "namespace": "kserve"}]
+    body = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": "web"},
+        "spec": {"parentRefs": parents, "rules": [rule]},
+    }
+    routes = ("gateway.networking.k8s.io", "v1", SPACE, "httproutes")
+    worker.cluster.custom.create_namespaced_custom_object(*routes, body)
+    url = gateway_url(worker.cluster)
+    wait_for("the gateway reaches the pod", lambda: status_of(f"{url}/web/") == 200)
+    # the answer of the server, which has no such file
+    assert status_of(f"{url}/web/missing") == 404
+
+
+def status_of(url: str) -> int:
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def test_verbs_of_the_collection_reach_into_a_pod(worker: Worker) -> None:

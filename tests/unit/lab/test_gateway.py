@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from perflab.cluster import real_node
 from perflab.cluster.api import Document
 from perflab.cluster.model_pods import MODEL
 from perflab.emulators.kubernetes.gateway import envoy
-from perflab.emulators.kubernetes.gateway.endpoints import endpoint_of
+from perflab.emulators.kubernetes.gateway.endpoints import address_of
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
 from perflab.processes.state import Lab, Options
 
@@ -27,10 +28,10 @@ def put(api: MemoryApi, path: str, name: str, spec: Document, **metadata: Any) -
     return api.put(path, {"metadata": {"name": name, **metadata}, "spec": spec})
 
 
-def pod(api: MemoryApi, name: str, address: str, ready: str = "True", **labels: str) -> None:
-    metadata = {"name": name, "labels": {"app": "opt", **labels}, "annotations": {MODEL: ""}}
+def pod(api: MemoryApi, name: str, address: str, ready: str = "True", spec: Document | None = None) -> None:
+    metadata = {"name": name, "labels": {"app": "opt"}, "annotations": {MODEL: ""}}
     status = {"podIP": address, "conditions": [{"type": "Ready", "status": ready}]}
-    api.put("/api/v1/namespaces/models/pods", {"metadata": metadata, "status": status})
+    api.put("/api/v1/namespaces/models/pods", {"metadata": metadata, "spec": spec or {}, "status": status})
 
 
 def rule(path: str, backend: str, new: str | None = None, **more: Any) -> Document:
@@ -58,11 +59,14 @@ def cluster(allowed: str = "All") -> MemoryApi:
     listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": allowed}}}
     put(api, f"{GROUP}/namespaces/gates/gateways", "gate", {"gatewayClassName": "lab", "listeners": [listener]})
     put(api, "/api/v1/namespaces/models/services", "svc", {"selector": {"app": "opt"}})
-    put(api, POOLS.format("models"), "pool", {"selector": {"matchLabels": {"app": "opt"}}})
+    pool = {"selector": {"matchLabels": {"app": "opt"}}, "targetPorts": [{"number": 8000}]}
+    put(api, POOLS.format("models"), "pool", pool)
     return api
 
 
-def settled(api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Document, dict[str, list[str]]]:
+def settled(
+    api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Document, dict[str, list[tuple[str, int]]]]:
     """Envoy's routes, and the endpoints of its clusters."""
     lab = Lab(tmp_path / "lab", Options(), ports={"kube-apiserver": 1, "models": PORT})
     (lab.folder / envoy.FOLDER).mkdir(parents=True, exist_ok=True)
@@ -76,11 +80,10 @@ def settled(api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return routes[0], {each["name"]: list(addresses(each)) for each in clusters}
 
 
-def addresses(one: Document) -> list[str]:
+def addresses(one: Document) -> list[tuple[str, int]]:
     (group,) = one["load_assignment"]["endpoints"]
     sockets = [each["endpoint"]["address"]["socket_address"] for each in group["lb_endpoints"]]
-    assert {each["port_value"] for each in sockets} <= {PORT}
-    return [each["address"] for each in sockets]
+    return [(each["address"], each["port_value"]) for each in sockets]
 
 
 def entries(configuration: Document, host: str = "*") -> list[Document]:
@@ -100,8 +103,8 @@ def test_model_is_reached_by_its_paths_at_ready_pods(tmp_path: Path, monkeypatch
     completions = rule("/models/opt/v1/completions", "pool", "/v1/completions")
     route(api, "opt", rule("/models/opt", "svc", "/"), completions)
     configuration, clusters = settled(api, tmp_path, monkeypatch)
-    both = ["127.128.0.97", "127.128.0.98"]
-    assert clusters == {"inferencepool/models/pool": both, "service/models/svc": both}
+    both = [("127.128.0.97", PORT), ("127.128.0.98", PORT)]
+    assert clusters == {"inferencepool/models/pool": both, "service/models/svc/8000": both}
     first, second = entries(configuration)
     # the longer prefix goes first, whatever their order in the route
     assert first["match"]["path_separated_prefix"] == "/models/opt/v1/completions"
@@ -214,7 +217,34 @@ def test_requests_without_a_required_token_are_refused(
 def test_host_network_pod_has_no_address_of_its_own() -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     metadata = {"name": "a", "namespace": "b", "annotations": {MODEL: ""}}
-    assert endpoint_of({"metadata": metadata, "status": {**ready, "podIP": "10.130.1.2"}}) == "127.130.1.2"
-    assert endpoint_of({"metadata": metadata, "status": {**ready, "podIP": "127.0.0.1"}}) == ""
-    assert endpoint_of({"metadata": {**metadata, "annotations": {}}, "status": {**ready, "podIP": "10.1.1.1"}}) == ""
-    assert endpoint_of(None) == ""
+    simulated: Document = {"metadata": metadata, "spec": {}}
+    assert address_of({**simulated, "status": {**ready, "podIP": "10.130.1.2"}}) == "127.130.1.2"
+    assert address_of({**simulated, "status": {**ready, "podIP": "127.0.0.1"}}) == ""
+    undeclared = {**simulated, "metadata": {**metadata, "annotations": {}}}
+    assert address_of({**undeclared, "status": {**ready, "podIP": "10.1.1.1"}}) == ""
+    assert address_of(None) == ""
+
+
+def test_real_pods_are_reached_at_their_addresses_and_target_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = cluster()
+    ports: list[Document] = [
+        {"port": 80, "targetPort": "http"},
+        {"port": 81, "targetPort": 9000},
+        {"port": 82, "targetPort": "none"},
+    ]
+    put(api, "/api/v1/namespaces/models/services", "svc", {"selector": {"app": "opt"}, "ports": ports})
+    containers = [{"name": "main", "ports": [{"name": "http", "containerPort": 8080}]}]
+    pod(api, "real", "198.18.4.5", spec={"nodeName": real_node.NAME, "containers": containers})
+    pod(api, "simulated", "10.128.0.7")
+    backends = [{"name": "svc", "port": each["port"]} for each in ports]
+    route(api, "opt", rule("/pool", "pool"), {**rule("/svc", "svc"), "backendRefs": backends})
+    _configuration, clusters = settled(api, tmp_path, monkeypatch)
+    simulated = ("127.128.0.7", PORT)
+    assert clusters == {
+        "inferencepool/models/pool": [simulated, ("198.18.4.5", 8000)],
+        "service/models/svc/80": [simulated, ("198.18.4.5", 8080)],
+        "service/models/svc/81": [simulated, ("198.18.4.5", 9000)],
+        "service/models/svc/82": [simulated],
+    }

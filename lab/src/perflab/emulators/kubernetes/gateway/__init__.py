@@ -9,6 +9,8 @@ port is. Supported in a route: host names, paths (`Exact`, `PathPrefix`), method
 (`Exact`), `URLRewrite`, weights, `timeouts.request`. A route with another match or filter is refused
 (`UnsupportedValue`).
 
+Backends have the simulated servers of pods that declare a model, and pods of a real node at their own addresses.
+
 Emulated: the choice of the endpoint picker of an InferencePool, by the endpoint with the fewest requests in flight. Not
 emulated: its caches and queues, the order of prefill and decode, TLS, references to other namespaces, other routes.
 """

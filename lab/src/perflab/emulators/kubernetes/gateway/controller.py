@@ -12,7 +12,7 @@ from perflab.emulators.framework.documents import own_labels
 from perflab.emulators.framework.resources import PODS, Resource
 from perflab.emulators.framework.store import Key, Store, key_of
 from perflab.emulators.kubernetes.gateway import envoy, statuses
-from perflab.emulators.kubernetes.gateway.endpoints import endpoint_of
+from perflab.emulators.kubernetes.gateway.endpoints import address_of
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER, GATEWAY_GROUP, POOL_GROUP, Objects, Seen, is_ours
 from perflab.files import documents
 from perflab.processes.state import read_lab
@@ -29,7 +29,7 @@ class Gateways:
         """*folder* is the lab's."""
         lab = read_lab(folder.parent, folder.name)
         self._folder = folder / envoy.FOLDER
-        # the port at which the servers of the pods listen
+        # the port at which the servers of simulated pods listen
         self._port = lab.ports.get(MODELS, 0) if lab else 0
 
         def store(api_version: str, kind: str) -> Store:
@@ -56,7 +56,7 @@ class Gateways:
             self.controller.enqueue(_ALL)
 
     async def _reconcile(self, _key: Key) -> None:
-        pods = [pod for pod in self._pods.values() if endpoint_of(pod)]
+        pods = [pod for pod in self._pods.values() if address_of(pod)]
         classes, gateways, routes, pools, services, namespaces = map(_by_key, self._read)
         seen = Seen(classes, gateways, routes, pools, services, namespaces, pods)
         # first Envoy: a status must be true when it is written; and clusters before the routes to them
@@ -78,7 +78,7 @@ class Gateways:
 
 
 def _matters(pod: Document | None) -> tuple[str, dict[str, str]] | None:
-    address = endpoint_of(pod)
+    address = address_of(pod)
     return (address, own_labels(pod)) if pod is not None and address else None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_annotations
 from perflab.emulators.framework.units import parse_duration
+from perflab.emulators.kubernetes.gateway.endpoints import Endpoint
 from perflab.emulators.kubernetes.gateway.routing import (
     EXACT,
     POOL,
@@ -45,18 +46,21 @@ _UNLIMITED = 2**32 - 1
 _IDLE = "60s"
 
 
-def clusters(seen: Seen, port: int) -> Document:
-    """Return the backends of all routes, with the endpoints that are Ready; they listen on *port*, none if it is 0."""
+def clusters(seen: Seen, models_port: int) -> Document:
+    """Return the backends of all routes, with the endpoints that are Ready.
+
+    Simulated servers listen on *models_port*; 0 if there are none.
+    """
     found: dict[str, Document] = {}
     for route in taken(seen):
         for rule in route["spec"].get("rules") or ():
             for each in backends_of(route, rule):
                 if found_of(seen, route, each).holds:
-                    found[each.cluster] = _cluster(each, endpoints_of(seen, each) if port else [], port)
+                    found[each.cluster] = _cluster(each, endpoints_of(seen, each, models_port))
     return {"resources": [found[name] for name in sorted(found)]}
 
 
-def _cluster(backend: Backend, addresses: list[str], port: int) -> Document:
+def _cluster(backend: Backend, found: list[Endpoint]) -> Document:
     least = {"@type": f"{_TYPES}.extensions.load_balancing_policies.least_request.v3.LeastRequest"}
     if backend.kind == POOL:
         # as a picker that only considers load; a Service uses the better of two, Envoy's usual choice
@@ -67,7 +71,7 @@ def _cluster(backend: Backend, addresses: list[str], port: int) -> Document:
         "explicit_http_config": {"http_protocol_options": {}},
         "common_http_protocol_options": {"idle_timeout": _IDLE},
     }
-    endpoints = [{"endpoint": {"address": socket_address(each, port)}} for each in addresses]
+    endpoints = [{"endpoint": {"address": socket_address(*each)}} for each in found]
     return {
         "@type": f"{_TYPES}.config.cluster.v3.Cluster",
         "name": backend.cluster,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_labels
 from perflab.emulators.framework.store import Key, key_of
-from perflab.emulators.kubernetes.gateway.endpoints import endpoint_of
+from perflab.emulators.kubernetes.gateway.endpoints import Endpoint, endpoints_in
 
 CONTROLLER = "lab.psap.perf/gateway"
 GATEWAY_GROUP, POOL_GROUP = "gateway.networking.k8s.io", "inference.networking.k8s.io"
@@ -43,16 +43,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A backend of a rule: an object of a kind, by its name, with a share of the requests."""
+    """A backend of a rule: an object of a kind, by its name, a port if it is a Service, and a share of the requests."""
 
     kind: tuple[str, str]
     key: Key
+    port: int | None
     weight: int
 
     @property
     def cluster(self) -> str:
         """Return its name in Envoy."""
-        return "/".join((self.kind[1].lower(), *self.key))
+        return "/".join((self.kind[1].lower(), *self.key, *([str(self.port)] if self.port else [])))
 
 
 def is_ours(seen: Seen, gateway: Document) -> bool:
@@ -130,8 +131,9 @@ def backends_of(route: Document, rule: Document) -> list[Backend]:
     """Return the backends of a rule of a route."""
     return [
         Backend(
-            (each.get("group", ""), each.get("kind", "Service")),
+            kind := (each.get("group", ""), each.get("kind", "Service")),
             (each.get("namespace", route["metadata"]["namespace"]), each["name"]),
+            each.get("port") if kind == SERVICE else None,
             each.get("weight", 1),
         )
         for each in rule.get("backendRefs") or ()
@@ -176,11 +178,18 @@ def parents_of(seen: Seen, route: Document, *, taking: bool = False) -> Iterator
             yield parent, gateway
 
 
-def endpoints_of(seen: Seen, backend: Backend) -> list[str]:
-    """Return the addresses of the pods that a backend selects, in order."""
+def endpoints_of(seen: Seen, backend: Backend, models_port: int) -> list[Endpoint]:
+    """Return the servers of the pods that a backend selects, in order; simulated ones listen at *models_port*."""
+    targets: list[int | str]
     if backend.kind == SERVICE:
-        labels = seen.services[backend.key]["spec"].get("selector") or {}
+        spec = seen.services[backend.key]["spec"]
+        labels = spec.get("selector") or {}
+        targets = [
+            each.get("targetPort", each["port"]) for each in spec.get("ports") or () if each["port"] == backend.port
+        ]
     else:
-        labels = seen.pools[backend.key]["spec"]["selector"].get("matchLabels") or {}
+        spec = seen.pools[backend.key]["spec"]
+        labels = spec["selector"].get("matchLabels") or {}
+        targets = [each["number"] for each in spec["targetPorts"]]
     pods = (pod for pod in seen.pods if pod["metadata"]["namespace"] == backend.key[0] and _selects(labels, pod))
-    return sorted(filter(None, map(endpoint_of, pods)))
+    return sorted(endpoint for pod in pods for endpoint in endpoints_in(pod, targets, models_port))
