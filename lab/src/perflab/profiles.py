@@ -48,7 +48,12 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 # the emulators that labs with a product have
 _OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {KSERVE: (GATEWAY, LEADER_WORKER_SETS), WORKER: ("real_volumes",)}
-_WITH_KSERVE: Mapping[str, tuple[str, ...]] = {ENVOY: (ENVOY, f"{ENVOY}-admin")}
+# what a real node needs in addition
+METRICS_SERVER = "metrics-server"
+_BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    KSERVE: {ENVOY: (ENVOY, f"{ENVOY}-admin")},
+    WORKER: {METRICS_SERVER: (METRICS_SERVER,)},
+}
 # a store for the tests of exports and a model server for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
 # part of a profile, not an option
@@ -74,8 +79,10 @@ def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -
 
 def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the products that a lab runs, with their ports: its profile's, requested ones, and their dependencies."""
-    asked = {name: PRODUCTS[name] for name in products}
-    return {**_BROUGHT[profile], **asked, **(_WITH_KSERVE if KSERVE in asked else {})}
+    found = dict(_BROUGHT[profile])
+    for name in products:
+        found |= {name: PRODUCTS[name], **_BROUGHT_WITH.get(name, {})}
+    return found
 
 
 def real(profile: str, products: Iterable[str]) -> list[str]:

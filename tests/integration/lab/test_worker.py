@@ -243,6 +243,16 @@ def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: P
     assert (tmp_path / "back").read_text() == "copied"
 
 
+def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:
+    def names(plural: str) -> set[str]:
+        found = worker.cluster.custom.list_cluster_custom_object("metrics.k8s.io", "v1beta1", plural)
+        return {each["metadata"]["name"] for each in found["items"]}
+
+    wait_for("the web server has metrics", lambda: names("pods") >= {"server"})
+    assert "simulated" not in names("pods")
+    assert names("nodes") == {real_node.NAME}
+
+
 def test_killed_programs_of_the_node_are_started_again(worker: Worker) -> None:
     for program in ("kubelet", "containerd", "kube-proxy", "coredns"):
         (killed,) = node_processes(worker.lab, program)

@@ -20,7 +20,7 @@ from perflab.files.documents import read_documents
 from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
-from perflab.profiles import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, chosen, crds
+from perflab.profiles import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, WORKER, chosen, crds
 
 EVERY = sorted({*chosen(OPENSHIFT, OFFERED)})
 BINARIES = Binaries(Path("/cache/abc"))
@@ -112,6 +112,23 @@ def test_recorded_program_can_be_restarted(made: tuple[Lab, Credentials]) -> Non
         again = Program.read(program.name, json.loads(json.dumps(program.document())))
         assert again.document() == program.document()
         assert [str(part) for part in again.command] == [str(part) for part in program.command]
+
+
+def test_api_server_passes_users_on_to_a_metrics_server(tmp_path: Path, made: tuple[Lab, Credentials]) -> None:
+    asked = {}
+    lab, files = make_lab(tmp_path / "real", Options(products=(WORKER,)))
+    for name, each in (("plain", made), ("real", (lab, files))):
+        flags = [str(part) for part in programs.apiserver(each[0], BINARIES, each[1]).command]
+        asked[name] = [flag for flag in flags if flag.startswith(("--proxy-client", "--requestheader"))]
+    assert asked["plain"] == []
+    assert f"--requestheader-client-ca-file={lab.folder / 'pki' / 'front-proxy' / 'ca.crt'}" in asked["real"]
+    # no certificate of the lab's users is one of the API server's
+    assert files.front_proxy is not None
+    authority, client = (x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in files.front_proxy)
+    client.verify_directly_issued_by(authority)
+    assert (
+        authority.public_key() != x509.load_pem_x509_certificate(files.authority.certificate.read_bytes()).public_key()
+    )
 
 
 def test_prometheus_scrapes_control_plane_and_emulators(tmp_path: Path) -> None:

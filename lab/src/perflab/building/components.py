@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.profiles import KSERVE, KUEUE, OLM, OPENSHIFT, RAY, WORKER, real
+from perflab.profiles import KSERVE, KUEUE, METRICS_SERVER, OLM, OPENSHIFT, RAY, WORKER, real
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -208,6 +208,15 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             cpu_s=22,
         ),
         Component("worker/coredns", "github.com/coredns/coredns", (("coredns", "."),), cpu_s=127),
+    ),
+    METRICS_SERVER: (
+        Component(
+            "metrics-server",
+            "sigs.k8s.io/metrics-server",
+            (("metrics-server", "sigs.k8s.io/metrics-server/cmd/metrics-server"),),
+            link_values=(("k8s.io/client-go/pkg/version.gitVersion", "{version}"),),
+            cpu_s=256,
+        ),
     ),
 }
 

@@ -9,12 +9,13 @@ from typing import Any
 import yaml
 
 from perflab.cluster import real_node
+from perflab.control_plane.aggregation import issue_front_proxy
 from perflab.control_plane.certificates import API_SERVER_USER, Authority, Pair
-from perflab.control_plane.products import olm
+from perflab.control_plane.products import metrics_server, olm
 from perflab.control_plane.programs import Credentials
 from perflab.files import documents
 from perflab.processes.state import Lab
-from perflab.profiles import running
+from perflab.profiles import METRICS_SERVER, running
 from perflab.worker import network, node
 
 # file name → user and group, as the API server sees them
@@ -25,7 +26,11 @@ _USERS = {
     "training-operator": ("perflab:training-operator", "system:masters"),
     "kubelet": ("perflab:kubelet", "system:masters"),
 }
-_API_SERVER_NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"]
+# all servers have one certificate
+_SERVER_NAMES = [
+    *("kubernetes", "kubernetes.default", "kubernetes.default.svc"),
+    *(olm.SERVER_NAME, metrics_server.SERVER_NAME),
+]
 
 
 def make_credentials(authority: Authority, lab: Lab) -> Credentials:
@@ -43,10 +48,11 @@ def make_credentials(authority: Authority, lab: Lab) -> Credentials:
     _make_node_credentials(authority, lab)
     return Credentials(
         authority=authority.pair,
-        server=authority.issue_server("server", [*_API_SERVER_NAMES, olm.SERVER_NAME, *_api_server_addresses(lab)]),
+        server=authority.issue_server("server", [*_SERVER_NAMES, *_api_server_addresses(lab)]),
         kubelet_client=authority.issue_client("apiserver-kubelet-client", API_SERVER_USER),
         tokens=authority.make_signing_key("service-accounts"),
         kubeconfigs=kubeconfigs,
+        front_proxy=issue_front_proxy(lab.folder / "pki") if METRICS_SERVER in products else None,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building.sets import Binaries
+from perflab.control_plane import aggregation
 from perflab.control_plane.certificates import Pair
 from perflab.control_plane.tuning import this_machine
 from perflab.files import documents
@@ -50,13 +51,17 @@ def port_names(options: Options) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Files that the programs share: the authority's certificate, one server pair, keys and kubeconfigs."""
+    """Files that the programs share: the authority's certificate, one server pair, keys and kubeconfigs.
+
+    `front_proxy` has the authority and the client of :mod:`perflab.control_plane.aggregation`, if a program needs them.
+    """
 
     authority: Pair
     server: Pair
     kubelet_client: Pair
     tokens: Pair
     kubeconfigs: dict[str, Path]
+    front_proxy: tuple[Pair, Pair] | None = None
 
 
 def etcd(lab: Lab, binaries: Binaries) -> Program:
@@ -119,6 +124,7 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         _GANGS,
         "--runtime-config=scheduling.k8s.io/v1alpha2=true",
         "--profiling=false",
+        *(aggregation.flags(*files.front_proxy) if files.front_proxy else ()),
     ]
     if lab.options.audit:
         command += [

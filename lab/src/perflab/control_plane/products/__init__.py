@@ -8,10 +8,10 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import envoy, kserve, kueue, models, olm, ray, worker
+from perflab.control_plane.products import envoy, kserve, kueue, metrics_server, models, olm, ray, worker
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ENVOY, KSERVE, KUEUE, MODELS, OLM, RAY, WORKER, running
+from perflab.profiles import ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, RAY, WORKER, running
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -42,6 +42,7 @@ _PRODUCTS: Mapping[str, Product] = {
     ENVOY: Product(_nothing, envoy.program),
     MODELS: Product(_nothing, models.program, metrics=models.metrics),
     WORKER: Product(_nothing, worker.program, worker.objects),
+    METRICS_SERVER: Product(_nothing, metrics_server.program, served=metrics_server.served),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from perflab.building.sets import Binaries
 from perflab.catalogs import bundles
 from perflab.cluster.api import Document
+from perflab.control_plane.aggregation import api_service
 from perflab.control_plane.programs import MANIFESTS
 from perflab.files import documents
 from perflab.files.documents import read_documents
@@ -30,7 +30,6 @@ _NAMESPACE = "openshift-operator-lifecycle-manager"
 _SERVICE = "packageserver-service"
 # the name by which the API server calls the package server
 SERVER_NAME = f"{_SERVICE}.{_NAMESPACE}.svc"
-_GROUP = "packages.operators.coreos.com"
 
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
@@ -67,25 +66,5 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 
 def served(lab: Lab, _binaries: Binaries) -> Iterator[Document]:
-    """The API of PackageManifests, which the package server serves."""
-    bundle = base64.b64encode((lab.folder / "pki" / "ca.crt").read_bytes()).decode()
-    yield {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": _SERVICE, "namespace": _NAMESPACE},
-        # there is no pod for it
-        "spec": {"type": "ExternalName", "externalName": LOOPBACK},
-    }
-    yield {
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": f"v1.{_GROUP}"},
-        "spec": {
-            "group": _GROUP,
-            "version": "v1",
-            "groupPriorityMinimum": 2000,
-            "versionPriority": 15,
-            "caBundle": bundle,
-            "service": {"name": _SERVICE, "namespace": _NAMESPACE, "port": lab.ports[PACKAGES_PORT]},
-        },
-    }
+    """Yield the API of PackageManifests, which the package server serves."""
+    return api_service(lab, "v1.packages.operators.coreos.com", (_SERVICE, _NAMESPACE), lab.ports[PACKAGES_PORT])
