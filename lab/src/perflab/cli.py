@@ -287,6 +287,25 @@ def restart(name: str, component: str, away_s: float) -> None:
     click.echo(f"{component} of the lab {name!r} is ready again.")
 
 
+@lab.group()
+def image() -> None:
+    """Manage the images of a lab's real node."""
+
+
+@image.command("load")
+@_NAME
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path))
+def load_image(name: str, file: Path) -> None:
+    """Load the images of an archive into the real node of a lab.
+
+    FILE is an uncompressed archive of the OCI layout or of Docker, as `podman save` and `docker save` write it.
+    """
+    from perflab.worker import archives
+
+    for each in archives.load(state.get_running(places.home(), name), file):
+        click.echo(f"The lab {name!r} has the image {each}.")
+
+
 @lab.command()
 @_NAME
 @click.option("--nodes", type=click.IntRange(0, 10000), required=True, help="Desired number of nodes.")

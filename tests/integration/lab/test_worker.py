@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import tarfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,7 +23,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from perflab.cluster import real_node
 from perflab.processes import process
 from perflab.processes.state import Lab
-from perflab.worker.images import PYTHON
+from perflab.worker import images
+from perflab.worker.images import PYTHON, Image
 
 from tests.integration.conftest import Lab as RunLab
 
@@ -241,6 +243,33 @@ def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: P
     done = RunLab(NAME, worker.lab.kubeconfig).run(tmp_path, "ansible-playbook", str(playbook))
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "back").read_text() == "copied"
+
+
+def test_loaded_image_runs_in_a_pod(labs: Labs, worker: Worker, tmp_path: Path) -> None:
+    name, archive = "registry.invalid/team/tool:1", tmp_path / "tool.tar"
+    # any program without libraries
+    program = Path(str(worker.lab.programs["worker"].command[3]), "pause")
+    with archive.open("wb") as file:
+        images.write(Image(name, files={"/tool": program}, command=("/tool",)), file)
+    done = labs.run("image", "load", str(archive), "--name", NAME)
+    assert (done.returncode, done.stdout) == (0, f"The lab 'worker' has the image {name}.\n"), done.stderr
+    container = {"name": "main", "image": name}
+    pod = {"metadata": {"name": "loaded"}, "spec": {**OPTED_IN, "containers": [container]}}
+    worker.cluster.core.create_namespaced_pod(SPACE, pod)
+    wait_for("the pod runs", lambda: is_ready(worker.cluster, "loaded"))
+
+
+def test_archive_that_containerd_refuses_is_reported(labs: Labs, worker: Worker, tmp_path: Path) -> None:
+    archive = tmp_path / "refused.tar"
+    with tarfile.open(archive, "w") as opened:
+        data = b'[{"Config": "missing.json", "RepoTags": ["a:1"], "Layers": []}]'
+        entry = tarfile.TarInfo("manifest.json")
+        entry.size = len(data)
+        opened.addfile(entry, io.BytesIO(data))
+    done = labs.run("image", "load", str(archive), "--name", NAME)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"Error: containerd cannot import {archive} for "), done.stderr
+    assert "missing.json" in done.stderr
 
 
 def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:

@@ -110,9 +110,9 @@ class Node:
             f"--node-labels={real_node.REAL}=true",
         )
 
-    def importing(self, archive: Path) -> list[str]:
-        """Return the command that gives an image to containerd."""
-        client = [str(self.programs / "ctr"), "--address", node.CONTAINERD_SOCKET, "--namespace", "k8s.io"]
+    def importing(self, archive: Path, root: str = "") -> list[str]:
+        """Return the command that gives images to containerd; *root* is the node's root folder, outside of it."""
+        client = [str(self.programs / "ctr"), "--address", f"{root}{node.CONTAINERD_SOCKET}", "--namespace", "k8s.io"]
         return [*client, "images", "import", "--local", str(archive)]
 
     def _program(self, name: str, *arguments: str) -> Program:
