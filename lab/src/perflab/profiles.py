@@ -13,7 +13,7 @@ _ROOM = "perflab.emulators"
 # the emulators and their packages, which only the processes that run them import
 _PACKAGES: Mapping[str, str] = {
     "volumes": "kubernetes.volumes",
-    "real_volumes": "kubernetes.real_volumes",
+    "local_volumes": "kubernetes.local_volumes",
     "trainers": "kubernetes.trainers",
     "gateway": "kubernetes.gateway",
     "leader_worker_sets": "kubernetes.leader_worker_sets",
@@ -47,7 +47,7 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
 # the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 # the emulators that labs with a product have
-_OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {KSERVE: (GATEWAY, LEADER_WORKER_SETS), WORKER: ("real_volumes",)}
+_OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {KSERVE: (GATEWAY, LEADER_WORKER_SETS), WORKER: ("local_volumes",)}
 # what a real node needs in addition
 METRICS_SERVER = "metrics-server"
 _BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {

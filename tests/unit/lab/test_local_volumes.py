@@ -71,6 +71,6 @@ def test_folders_follow_the_volumes(lab: Path) -> None:
         (folder / "file").write_text("written")
         await api.delete(f"{VOLUMES}/pvc-1")
 
-    asyncio.run(settle(api, "real_volumes", lab, delete))
+    asyncio.run(settle(api, "local_volumes", lab, delete))
     assert seen == ["pvc-1"]
     assert not list(root.iterdir())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from perflab.emulators.framework.cluster import Cluster
 from perflab.emulators.framework.controller import Controller
-from perflab.emulators.kubernetes.real_volumes.folders import Folders
+from perflab.emulators.kubernetes.local_volumes.folders import Folders
 
 
 def controllers(cluster: Cluster) -> list[Controller]:
