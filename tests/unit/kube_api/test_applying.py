@@ -181,5 +181,5 @@ def test_last_applied_annotation_of_a_secret_is_hidden() -> None:
 
 
 def test_secret_without_a_manifest_is_named() -> None:
-    with pytest.raises(UsageError, match="no manifest is a Secret or a MachineConfig minio"):
+    with pytest.raises(UsageError, match="no manifest of a Secret or MachineConfig minio"):
         with_secrets([SECRET], {"minio": {"password": "correct horse"}})

@@ -82,4 +82,4 @@ def test_unreachable_cluster_is_not_a_failure(capture: Capture) -> None:
 def test_unknown_kind_is_not_a_failure(capture: Capture) -> None:
     wanted = CapturedObjects("Deploymnt", None, None, None, None, None, ("yaml",), show_labels=False, when_served=False)
     capture_objects(capture, cast(Cluster, Pods()), wanted)
-    assert capture.missing == ["give the api_version of Deploymnt, which is not a known kind; did you mean Deployment?"]
+    assert capture.missing == ["pass the api_version of Deploymnt, which is not a known kind; did you mean Deployment?"]

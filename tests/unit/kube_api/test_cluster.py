@@ -88,7 +88,7 @@ def test_anonymous_refusal_names_the_missing_credentials(tmp_path: Path) -> None
     with served(_Anonymous) as server:
         path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
         cluster = Cluster(Access(kubeconfig=str(path)))
-        with pytest.raises(ClusterError, match=rf"403: .*; the kubeconfig {path} gives its user no credentials"):
+        with pytest.raises(ClusterError, match=rf"403: .*; the kubeconfig {path} has no credentials for its user"):
             cluster.serves("v1", "Node")
         cluster.close()
 
@@ -99,7 +99,7 @@ def test_connection_without_a_response_times_out(tmp_path: Path, monkeypatch: py
         server = f"http://127.0.0.1:{silent.getsockname()[1]}"
         path = tmp_path / "kubeconfig"
         path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
-        with pytest.raises(ClusterError, match=f"cannot reach the cluster at {server} while looking for Node"):
+        with pytest.raises(ClusterError, match=f"cannot reach the cluster at {server} while finding Node"):
             Cluster(Access(kubeconfig=str(path))).serves("v1", "Node")
 
 

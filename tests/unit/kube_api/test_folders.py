@@ -55,5 +55,5 @@ def test_unservable_files_are_refused(tmp_path: Path, files: dict[str, bytes], t
 
 
 def test_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nowhere is no folder"):
+    with pytest.raises(UsageError, match="nowhere is not a folder"):
         parts_of(tmp_path / "nowhere")

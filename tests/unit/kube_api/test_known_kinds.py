@@ -31,8 +31,8 @@ def test_version_of_a_known_kind_is_optional() -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("Deploymnt", "give the api_version of Deploymnt, which is not a known kind; did you mean Deployment?"),
-        ("Unheard", "give the api_version of Unheard, which is not a known kind"),
+        ("Deploymnt", "pass the api_version of Deploymnt, which is not a known kind; did you mean Deployment?"),
+        ("Unheard", "pass the api_version of Unheard, which is not a known kind"),
     ],
 )
 def test_unknown_kind_requires_a_version(kind: str, said: str) -> None:

@@ -38,7 +38,7 @@ def test_missing_labels_and_namespace_are_added() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [", "is not YAML"),
+        ("a: [", "does not render to YAML"),
         ("- 1", "needs apiVersion"),
         ("{apiVersion: v1, kind: Pod}", r"Pod has no metadata\.name"),
     ],

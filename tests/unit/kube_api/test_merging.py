@@ -175,7 +175,7 @@ def test_written_text_is_stable() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a: [", "holds something that is not YAML"),
+        ("a: [", "is not YAML"),
         ("- a\n", "must be a dictionary, not a list"),
         ("just words", "must be a dictionary, not a str"),
     ],

@@ -158,7 +158,7 @@ def test_other_fields_are_kept() -> None:
     ("values", "message"),
     [
         ({"50-pem": {"/etc/other": "x"}}, "MachineConfig 50-pem has no file /etc/other"),
-        ({"51-pem": {PATH: "x"}}, "no manifest is a Secret or a MachineConfig 51-pem"),
+        ({"51-pem": {PATH: "x"}}, "no manifest of a Secret or MachineConfig 51-pem"),
     ],
 )
 def test_secret_without_a_place_is_refused(values: dict[str, dict[str, str]], message: str) -> None:

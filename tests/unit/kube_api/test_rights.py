@@ -1,4 +1,4 @@
-"""What a user must be allowed, and how what is lacking is told."""
+"""Rights of a user, and the phrases for missing ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.rights import Right, holding, lacking, rights
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.rights import Right, applicable, missing, rights
 
 ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
 OF_ROLE = {"some": [{"kinds": ["Node"], "verbs": ["list"]}, {"kinds": ["Pod"], "verbs": ["get", "create"]}]}
@@ -71,18 +71,18 @@ def test_missing_rights_are_listed_by_kind_and_namespace() -> None:
         {"kinds": ["PyTorchJob"], "verbs": ["list"]},
     )
     source = Source(("get", "Pod", "a"), ("get", "Pod", "b"), ("create", "Pod", "b"))
-    assert lacking(source, wanted) == ["create, delete Pod in namespace a", "delete Pod in namespace b", "list Node"]
+    assert missing(source, wanted) == ["create, delete Pod in namespace a", "delete Pod in namespace b", "list Node"]
 
 
 def test_cluster_scoped_kind_is_listed_once() -> None:
     wanted = [Right("list", "v1", "Node", namespace) for namespace in ("a", "b", None)]
-    assert lacking(Source(), wanted) == ["list Node"]
+    assert missing(Source(), wanted) == ["list Node"]
 
 
 def test_existing_namespace_need_not_be_created() -> None:
     rule = {"kinds": ["Namespace"], "verbs": ["create"], "namespaces": ["there", "new"], "absent": True}
-    assert lacking(Source(), expanded(rule)) == ["create Namespace"]
-    assert lacking(Source(), expanded({**rule, "namespaces": ["there"]})) == []
+    assert missing(Source(), expanded(rule)) == ["create Namespace"]
+    assert missing(Source(), expanded({**rule, "namespaces": ["there"]})) == []
 
 
 @pytest.mark.parametrize("path", sorted(ROLES.glob("*/meta/rights.yml")), ids=lambda path: path.parents[1].name)
@@ -105,18 +105,18 @@ def test_rules_of_every_role_are_valid(path: Path) -> None:
 )
 def test_rule_applies_unless_an_object_exists(unless: Mapping[str, Any], holds: bool) -> None:
     rule = {"kinds": ["Pod"], "verbs": ["get"]}
-    assert list(holding([{**rule, "unless": [{"kind": "Secret"}, unless]}], Source())) == ([rule] if holds else [])
+    assert list(applicable([{**rule, "unless": [{"kind": "Secret"}, unless]}], Source())) == ([rule] if holds else [])
 
 
 def test_rule_applies_only_if_a_kind_is_served() -> None:
     rule = {"kinds": ["Pod"], "verbs": ["get"]}
     rules = [{**rule, "served": ["Subscription"]}, {**rule, "served": ["Subscription", "PyTorchJob"]}]
-    assert list(holding(rules, Source())) == [rule]
+    assert list(applicable(rules, Source())) == [rule]
 
 
 def test_subresource_is_checked_and_listed_by_name() -> None:
     rule = {"kinds": ["Pod"], "resource": "pods/exec", "verbs": ["get", "create"], "namespaces": ["a"]}
-    assert lacking(Source(("get", "pods/exec", "a")), expanded(rule)) == ["create pods/exec in namespace a"]
+    assert missing(Source(("get", "pods/exec", "a")), expanded(rule)) == ["create pods/exec in namespace a"]
 
 
 def test_rule_of_a_role_may_name_its_namespaces() -> None:
@@ -129,4 +129,4 @@ def test_future_kind_is_checked_by_its_plural() -> None:
     to_come = rights(
         [{"kinds": ["PyTorchJob"], "resource": "pytorchjobs", "verbs": ["create", "list"]}], OF_ROLE.__getitem__
     )
-    assert lacking(Source(("list", "pytorchjobs", None)), to_come) == ["create PyTorchJob"]
+    assert missing(Source(("list", "pytorchjobs", None)), to_come) == ["create PyTorchJob"]

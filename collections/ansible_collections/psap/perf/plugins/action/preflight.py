@@ -54,7 +54,7 @@ class ActionModule(PerfAction):
         require_kinds(args.requires, cluster)
         takes_lease = args.lease and needs_lease(context)
         rules = [*map(_passed, args.rights), {**lease.RIGHTS, "when": takes_lease}]
-        denied = rights.lacking(cluster, rights.rights(rights.holding(rules, cluster), _rules_of))
+        denied = rights.missing(cluster, rights.rights(rights.applicable(rules, cluster), _rules_of))
         if denied:
             raise ClusterError(
                 f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "

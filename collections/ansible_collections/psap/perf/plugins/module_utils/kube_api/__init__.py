@@ -1,1 +1,1 @@
-"""One cluster: how to reach it, and what verbs do in it."""
+"""Requests to the API server of one cluster, and the verbs' operations on its objects."""

@@ -1,4 +1,4 @@
-"""Give manifests to a cluster, or take their objects away; say what that changed."""
+"""Apply manifests to a cluster or delete their objects, and return what changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one object; *before* and *after* are YAML without what the server keeps for itself."""
+    """The change of one object; *before* and *after* are YAML without fields that only the server sets."""
 
     title: str
     changed: bool
@@ -26,17 +26,18 @@ class Outcome:
 
     @property
     def difference(self) -> dict[str, str]:
-        """As Ansible shows it."""
+        """The difference in the format that Ansible prints."""
         return {"before_header": self.title, "after_header": self.title, "before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True, slots=True)
 class Replacing:
-    """Which objects may be deleted and made anew when the server refuses to change them in place.
+    """Which objects may be deleted and created again if the server refuses to change them in place.
 
-    :param kinds: their kinds; never one that keeps data.
-    :param timeout_s: how long to wait until the former one is gone.
-    :param check: raises when the user asked to stop.
+    Attributes:
+        kinds: Their kinds; none that stores data.
+        timeout_s: Time to wait until the previous object is gone.
+        check: Raises if the user interrupts the run.
     """
 
     kinds: frozenset[str]
@@ -45,9 +46,10 @@ class Replacing:
 
 
 def apply_all(cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool, replacing: Replacing) -> list[Outcome]:
-    """Server-side apply of each, in their order.
+    """Apply each manifest on the server, in order.
 
-    :raises ClusterError: when the server refuses one; the ones before it stay applied.
+    Raises:
+        ClusterError: If the server refuses one; the previous ones stay applied.
     """
     return [_apply(cluster, manifest, check_mode, replacing) for manifest in manifests]
 
@@ -55,7 +57,7 @@ def apply_all(cluster: Cluster, manifests: Sequence[Manifest], check_mode: bool,
 def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Replacing) -> Outcome:
     before = _present(cluster, manifest, check_mode)
     if check_mode and (before is None or not cluster.serves(manifest["apiVersion"], manifest["kind"])):
-        # the namespace or the CRD may be what an earlier command of the run would make
+        # an earlier command of the run may create the namespace or the CRD
         return Outcome(title(manifest), True, "", _shown(manifest))
     try:
         after = cluster.apply(manifest, dry_run=check_mode)
@@ -67,13 +69,13 @@ def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Re
     if check_mode:
         changed = before is None or stable(before) != stable(after)
     else:
-        # an apply that changes nothing leaves the object's version alone
+        # an apply without changes does not change the object's version
         changed = before is None or before["metadata"]["resourceVersion"] != after["metadata"]["resourceVersion"]
     return Outcome(title(manifest), changed, _shown(before), _shown(after))
 
 
 def _is_immutable(error: InvalidError) -> bool:
-    """Whether another object of the name stands in the way, rather than the manifest being wrong."""
+    """Return whether the manifest conflicts with the existing object, rather than being invalid."""
     return any(word in str(error).lower() for word in ("immutable", "forbidden", "may not change"))
 
 
@@ -96,7 +98,7 @@ def _present(cluster: Cluster, manifest: Manifest, tolerant: bool) -> Manifest |
 
 
 def query_of(manifest: Manifest) -> Query:
-    """The object that *manifest* describes."""
+    """Return the query for the object that *manifest* describes."""
     metadata = manifest["metadata"]
     return Query(manifest["apiVersion"], manifest["kind"], namespace=metadata.get("namespace"), name=metadata["name"])
 
@@ -108,9 +110,10 @@ def delete_all(
     timeout_s: float,
     check: Callable[[], None],
 ) -> list[Outcome]:
-    """Delete each, in reverse order, and wait until it is gone.
+    """Delete each object, in reverse order, and wait until it is gone.
 
-    :raises WaitTimeoutError: when one is still there after *timeout_s*.
+    Raises:
+        WaitTimeoutError: If one still exists after *timeout_s*.
     """
     outcomes: list[Outcome] = []
     for manifest in reversed(manifests):
@@ -126,6 +129,6 @@ def delete_all(
 
 
 def _delete(cluster: Cluster, query: Query, timeout_s: float, check: Callable[[], None]) -> None:
-    # in the foreground, the object goes after all that it owns
+    # in the foreground, the object is deleted after all objects that it owns
     cluster.delete(query, propagation="Foreground")
     wait_until_gone(cluster, query, time.monotonic() + timeout_s, check)

@@ -1,4 +1,4 @@
-"""Keep what the cluster says, and say what could not be had."""
+"""Write objects, events and logs of a cluster to files, and list what could not be captured."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.tables import table_text
 
 EVERYWHERE = "*"
-# below artifacts/, for logs that are kept whole
+# below artifacts/, for complete logs
 LOGS = "logs"
 
 
 @dataclass(slots=True)
 class Capture:
-    """Files written below *folder*, and what is missing."""
+    """The files written below *folder*, and a line for each that is missing."""
 
     folder: Path
     files: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def keep(self, name: str, what: str, read: Callable[[], str]) -> None:
-        """Write what *read* returns to *name*; an error becomes a line of what is missing."""
+        """Write the text that *read* returns to *name*; an error becomes a line of *missing*."""
         try:
             text = read()
             write_text(self.folder / name, text)
@@ -41,7 +41,7 @@ class Capture:
         self.files.append(f"{self.folder.name}/{name}")
 
     def copy(self, name: str, what: str, read: Callable[[], Iterable[bytes]]) -> None:
-        """Write the pieces that *read* gives to *name*; what came before it broke off is kept."""
+        """Write the pieces that *read* returns to *name*; after an error, the earlier pieces are kept."""
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
         try:
@@ -55,14 +55,14 @@ class Capture:
         self.files.append(f"{self.folder.name}/{name}")
 
     def finish(self) -> None:
-        """Write down what is missing."""
+        """Write the list of missing files, if any."""
         if self.missing:
             self.keep("not_captured.txt", "the list of what is missing", lambda: "\n".join(self.missing) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedObjects(QueryArguments):
-    """Objects of one kind to keep: the name of the files, by default the kind's, and their formats."""
+    """Objects of one kind to capture: the name of the files, by default the kind's, and their formats."""
 
     file: str | None
     formats: tuple[str, ...]
@@ -71,7 +71,7 @@ class CapturedObjects(QueryArguments):
 
 
 def capture_objects(capture: Capture, cluster: Cluster, wanted: CapturedObjects) -> None:
-    """Keep objects of one kind, as YAML and as a table."""
+    """Capture objects of one kind, as YAML and as a table."""
     try:
         query = wanted.as_query()
     except UsageError as error:
@@ -97,7 +97,7 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: CapturedObjects)
 
 
 def capture_cluster(capture: Capture, cluster: Cluster) -> None:
-    """Keep which cluster this is, and what a lab says of itself."""
+    """Capture the cluster's version, server, uid, and description if it is a lab."""
 
     def as_yaml() -> str:
         about = {"version": cluster.version(), "server": cluster.server, "uid": cluster.uid(), "lab": cluster.lab()}
@@ -107,13 +107,13 @@ def capture_cluster(capture: Capture, cluster: Cluster) -> None:
 
 
 def capture_project(capture: Capture, project: Path) -> None:
-    """Keep the project's git revision, null outside a checkout, and the versions of what works here."""
+    """Capture the project's git revision, null outside a checkout, and the versions of the programs and libraries."""
     about = {"git": git_state(project), "versions": versions()}
     capture.keep("project.yml", "the project", lambda: dump_yaml({"schema": "psap.perf/project/1", **about}))
 
 
 def capture_events(capture: Capture, cluster: Cluster, namespace: str) -> None:
-    """Keep the events of a namespace, or of all for ``*``, oldest first, one a line."""
+    """Capture the events of a namespace, or of all for ``*``, oldest first, one a line."""
     everywhere = namespace == EVERYWHERE
 
     def as_lines() -> str:
@@ -125,7 +125,7 @@ def capture_events(capture: Capture, cluster: Cluster, namespace: str) -> None:
 
 
 def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, tail: int) -> None:
-    """Keep the log of every container of the pods chosen."""
+    """Capture the log of every container of the selected pods."""
     query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
     try:
         pods, _version = cluster.list(query)
@@ -141,12 +141,12 @@ def capture_logs(capture: Capture, cluster: Cluster, namespace: str, label_selec
 def capture_whole_logs(
     capture: Capture, cluster: Cluster, namespace: str, label_selector: str | None, *, init: bool = False
 ) -> None:
-    """Keep the whole logs of the selected pods as ``logs/<pod>.log``.
+    """Capture the whole logs of the selected pods as ``logs/<pod>.log``.
 
     The name has the container, too, if the pod has several, or it is an init container.
 
     Args:
-        init: Whether to keep the logs of init containers.
+        init: Whether to capture the logs of init containers.
     """
     query = Query("v1", "Pod", namespace=namespace, label_selector=label_selector)
     try:
@@ -160,7 +160,7 @@ def capture_whole_logs(
 
 
 def whole_log_names(pods: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str]]:
-    """Pod, container and the log's file below :data:`LOGS` for every container of *pods*."""
+    """Yield pod, container and the log's file below :data:`LOGS` for every container of *pods*."""
     for pod in pods:
         name, containers = pod["metadata"]["name"], pod["spec"].get("containers", [])
         for container in containers:

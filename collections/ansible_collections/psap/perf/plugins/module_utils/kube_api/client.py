@@ -1,4 +1,4 @@
-"""One cluster, as the verbs see it: plain dictionaries in and out, through the kubernetes client's dynamic API."""
+"""The connection to a cluster: objects are plain dictionaries, and the kubernetes client's dynamic API sends them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _CHUNK_BYTES = 1 << 16
 
 
 class Cluster:
-    """A connection to one cluster. Opened where it is used: connections do not survive a fork.
+    """A connection to one cluster. Open it in the process that uses it: connections do not survive a fork.
 
-    :raises ClusterError: from every call, when the cluster cannot be reached, refuses, or lacks the kind.
+    Each request raises ClusterError if the cluster cannot be reached, refuses it, or does not serve the kind.
     """
 
     def __init__(
@@ -45,8 +45,11 @@ class Cluster:
         outage: Outage | None = None,
         request_timeout_s: tuple[float, float] = _REQUEST_TIMEOUT_S,
     ) -> None:
-        """:param outage: how long to bear with a cluster that does not answer; none: not at all.
-        :param request_timeout_s: for a connection, and for a part of an answer.
+        """Connect to the API server.
+
+        Args:
+            outage: How long to repeat requests while the cluster does not answer; None does not repeat them.
+            request_timeout_s: Limits for opening a connection, and for a part of a response.
         """
         self.access = access
         self.outage = outage or Outage()
@@ -64,38 +67,38 @@ class Cluster:
 
     @property
     def proxy(self) -> str | None:
-        """The URL of the proxy to the API server; None where it is reached directly."""
+        """The URL of the proxy to the API server; None without a proxy."""
         return self._endpoint.proxy
 
     def now(self) -> datetime.datetime:
-        """The time of the API server, to the second, when it last answered; ours, if it does not say."""
+        """Return the API server's time of its last response, to the second; this machine's if it sent none."""
         if self._date is None:
             return datetime.datetime.now(datetime.UTC)
         return email.utils.parsedate_to_datetime(self._date)
 
     def version(self) -> str:
-        """The server's version, for example ``v1.36.3``."""
+        """Return the server's version, for example ``v1.36.3``."""
         api = kubernetes.client.VersionApi(self._api)
-        asked = self._answer("asking for the version", lambda: api.get_code(_request_timeout=self._request_timeout_s))
-        return str(asked.git_version)
+        code = self._answer("asking for the version", lambda: api.get_code(_request_timeout=self._request_timeout_s))
+        return str(code.git_version)
 
     def uid(self) -> str | None:
-        """The uid of namespace kube-system, which identifies a cluster; None for a user who may not look."""
+        """Return the uid of namespace kube-system, which identifies a cluster; None if the user may not read it."""
         found = self._readable(Query("v1", "Namespace", name="kube-system"))
         return str(found["metadata"]["uid"]) if found else None
 
     def lab(self) -> dict[str, str] | None:
-        """What the lab says of itself, to every user; None on a real cluster."""
+        """Return the lab's description, which every user may read; None on a real cluster."""
         namespace, name = LAB_CONFIG_MAP
         found = self._readable(Query("v1", "ConfigMap", namespace=namespace, name=name))
         return dict(found.get("data") or {}) if found else None
 
     def is_visible(self, query: Query) -> bool:
-        """Whether the object that *query* names is there, as far as the user may know."""
+        """Return whether the object that *query* names exists and the user may read it."""
         return self._readable(query) is not None
 
     def visible(self, query: Query) -> list[Manifest]:
-        """The objects that *query* chooses, as far as the user may know."""
+        """Return the objects that *query* selects; none if the user may not list them."""
         try:
             return self.list(query)[0]
         except ForbiddenError:
@@ -108,13 +111,14 @@ class Cluster:
             return None
 
     def may(self, verb: str, query: Query, resource: str | None = None) -> bool:
-        """Whether the user may do *verb*, such as ``create``, with what *query* describes.
+        """Return whether the user may do *verb*, such as ``create``, with the objects of *query*.
 
-        :param resource: name of the kind in URLs; the server knows that of a kind that it serves. Or with a
-            subresource: ``pods/exec``.
+        Args:
+            resource: Name of the kind in URLs, required for a kind that is not served; or with a subresource, such as
+                ``pods/exec``.
         """
         name, _slash, subresource = (resource or self._resource(query.api_version, query.kind).name).partition("/")
-        asked = {
+        attributes = {
             "verb": verb,
             "group": group_of(query.api_version),
             "resource": name,
@@ -123,8 +127,7 @@ class Cluster:
             "name": query.name,
         }
         create = kubernetes.client.AuthorizationV1Api(self._api).create_self_subject_access_review
-        body = {"spec": {"resourceAttributes": {name: value for name, value in asked.items() if value}}}
-        # asking changes nothing
+        body = {"spec": {"resourceAttributes": {name: value for name, value in attributes.items() if value}}}
         answer = self._answer(
             f"asking whether we may {verb} {query}", lambda: create(body, _request_timeout=self._request_timeout_s)
         )
@@ -139,22 +142,22 @@ class Cluster:
         return True
 
     def is_openshift(self) -> bool:
-        """Whether the cluster is an OpenShift, which assigns user ids and has routes."""
+        """Return whether the cluster is an OpenShift, which assigns user ids and has routes."""
         return self.serves("config.openshift.io/v1", "ClusterVersion")
 
     def is_namespaced(self, api_version: str, kind: str) -> bool:
-        """Whether objects of the kind live in namespaces."""
+        """Return whether the kind is namespaced."""
         return bool(self._resource(api_version, kind).namespaced)
 
     def get(self, query: Query) -> Manifest | None:
-        """The object that *query* names, or None."""
+        """Return the object that *query* names, or None."""
         try:
             return self._call(query.api_version, query.kind, "get", name=query.name, namespace=query.namespace)
         except NotFoundError:
             return None
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
-        """The objects that *query* chooses, with their kind filled in, and the list's resourceVersion."""
+        """Return the objects that *query* selects, with their kind, and the list's resourceVersion."""
         answer = self._call(
             query.api_version,
             query.kind,
@@ -168,7 +171,7 @@ class Cluster:
         return [{**kind, **item} for item in answer["items"]], str(answer["metadata"].get("resourceVersion", ""))
 
     def table(self, query: Query) -> Manifest:
-        """What *query* chooses, as the server would have a client print it: ``columnDefinitions`` and ``rows``."""
+        """Return the server's table of the objects that *query* selects: ``columnDefinitions`` and ``rows``."""
         return self._call(
             query.api_version,
             query.kind,
@@ -180,14 +183,14 @@ class Cluster:
         )
 
     def apply(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
-        """Server-side apply of *manifest* as field manager ``psap.perf``; returns the object as it then is."""
+        """Apply *manifest* on the server as field manager ``psap.perf``, and return the resulting object."""
         dry = {"dry_run": "All"} if dry_run else {}
         return self._put(manifest, "server_side_apply", field_manager=FIELD_MANAGER, force_conflicts=True, **dry)
 
     def merge(self, query: Query, patch: Manifest, *, dry_run: bool = False) -> Manifest:
-        """Merge *patch* into the object that *query* names; null takes a key away. Returns the object as it then is.
+        """Merge *patch* into the object that *query* names, and return the resulting object; null removes a key.
 
-        :raises ClusterError: also when *patch* has a field that the kind does not have, which the server else drops.
+        The server refuses a field that the kind does not have; without ``strict`` it would drop the field.
         """
         return self._call(
             query.api_version,
@@ -202,23 +205,25 @@ class Cluster:
         )
 
     def create(self, manifest: Manifest) -> Manifest:
-        """Create what cannot be applied, such as a ProjectRequest; returns what the server makes of it.
+        """Create an object that cannot be applied, such as a ProjectRequest, and return the server's response.
 
-        :raises ConflictError: when an object of that name exists.
+        Raises:
+            ConflictError: If an object of that name exists.
         """
         namespace = manifest["metadata"].get("namespace")
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         return self._call(api_version, kind, "create", body=manifest, namespace=namespace, strict=True)
 
     def replace(self, manifest: Manifest) -> Manifest:
-        """Put *manifest* in place of the object that has its resourceVersion.
+        """Replace the object that has the resourceVersion of *manifest*.
 
-        :raises ConflictError: when the object has changed since, or is gone.
+        Raises:
+            ConflictError: If the object has changed since, or is gone.
         """
         return self._put(manifest, "replace")
 
     def approve(self, request: Manifest, condition: Manifest) -> None:
-        """Approve a CertificateSigningRequest with this *condition*."""
+        """Approve a CertificateSigningRequest with *condition*."""
         name, status = request["metadata"]["name"], request.get("status", {})
         approved = {**request, "status": {**status, "conditions": [*(status.get("conditions") or []), condition]}}
         replace = kubernetes.client.CertificatesV1Api(self._api).replace_certificate_signing_request_approval
@@ -229,10 +234,13 @@ class Cluster:
         )
 
     def delete(self, query: Query, *, propagation: str = "Background", resource_version: str | None = None) -> bool:
-        """Delete the object that *query* names; False when there was none.
+        """Delete the object that *query* names, and return whether it existed.
 
-        :param resource_version: only as long as it has this one.
-        :raises ConflictError: when it has another one.
+        Args:
+            resource_version: The version that the object must have; None deletes any version.
+
+        Raises:
+            ConflictError: If the object has another version.
         """
         options: Manifest = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation}
         if resource_version is not None:
@@ -263,10 +271,10 @@ class Cluster:
         )
 
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
-        """Events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
+        """Yield events ``(ADDED|MODIFIED|DELETED, object)`` after *resource_version*, for *timeout_s* seconds.
 
-        Ends early when the server goes away or says that the version is too old, and at once where it offers no watch
-        of the kind, such as of PackageManifests; the caller lists again.
+        Ends early if the connection breaks or the version has expired, and immediately if the server does not support
+        watches of the kind, such as PackageManifest. The caller then lists again.
         """
         resource = self._resource(query.api_version, query.kind)
         if "watch" not in resource.verbs:
@@ -289,38 +297,38 @@ class Cluster:
                         return
                     yield event["type"], event["object"]
         except UnavailableError as error:
-            # the caller lists again, which bears with the outage as long as it may
-            self.outage.bear(error)
+            # the caller lists again, which is repeated during the outage
+            self.outage.pause(error)
 
     def logs(self, namespace: str, pod: str, container: str | None = None, tail: int | None = None) -> str:
-        """What a container wrote.
+        """Return the log of a container.
 
-        :param container: needed for a pod of several.
-        :param tail: the last so many lines only.
+        Args:
+            container: Required if the pod has several.
+            tail: Number of lines at the end; None returns all.
         """
-        options: dict[str, Any] = {"container": container, "tail_lines": tail}
-        given = {name: value for name, value in options.items() if value is not None}
-        answer = self._answer(f"reading the log of pod {namespace}/{pod}", lambda: self._log(namespace, pod, given))
+        arguments: dict[str, Any] = {"container": container, "tail_lines": tail}
+        options = {name: value for name, value in arguments.items() if value is not None}
+        answer = self._answer(f"reading the log of pod {namespace}/{pod}", lambda: self._log(namespace, pod, options))
         return str(answer.data.decode("utf-8", errors="replace"))
 
     def log_chunks(self, namespace: str, pod: str, container: str) -> Iterator[bytes]:
-        """All that a container wrote, with the time of each line, in pieces: the log need not fit into memory."""
-        doing, given = f"reading the log of pod {namespace}/{pod}", {"container": container, "timestamps": True}
-        answer = self._answer(doing, lambda: self._log(namespace, pod, given))
+        """Yield the whole log of a container, with timestamps, in pieces: the log need not fit into memory."""
+        doing, options = f"reading the log of pod {namespace}/{pod}", {"container": container, "timestamps": True}
+        answer = self._answer(doing, lambda: self._log(namespace, pod, options))
         with self._errors.reported(doing):
             yield from answer.stream(_CHUNK_BYTES)
 
-    def _log(self, namespace: str, pod: str, given: dict[str, Any]) -> Any:
+    def _log(self, namespace: str, pod: str, options: dict[str, Any]) -> Any:
         read = kubernetes.client.CoreV1Api(self._api).read_namespaced_pod_log
-        return read(pod, namespace, _preload_content=False, _request_timeout=self._request_timeout_s, **given)
+        return read(pod, namespace, _preload_content=False, _request_timeout=self._request_timeout_s, **options)
 
     def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
-        """A token of a service account, good for so long; whoever asks for it hides it."""
+        """Return a token of a service account, valid for *lasting_s*; the caller hides it."""
         request = kubernetes.client.AuthenticationV1TokenRequest(
             spec=kubernetes.client.V1TokenRequestSpec(audiences=[], expiration_seconds=lasting_s)
         )
         create = kubernetes.client.CoreV1Api(self._api).create_namespaced_service_account_token
-        # one token more does no harm
         answer = self._answer(
             f"asking for a token of service account {namespace}/{name}",
             lambda: create(name, namespace, request, _request_timeout=self._request_timeout_s),
@@ -333,7 +341,7 @@ class Cluster:
 
     def _resource(self, api_version: str, kind: str) -> Any:
         find = self._client.resources.find
-        found = self._answer(f"looking for {kind} of {api_version}", lambda: find(api_version, kind))
+        found = self._answer(f"finding {kind} of {api_version}", lambda: find(api_version, kind))
         if found is None:
             raise UnknownKindError(
                 f"{self.server} serves no {kind} of {api_version}; install what defines it, or check the version"
@@ -341,18 +349,18 @@ class Cluster:
         return found
 
     def _put(self, manifest: Manifest, verb: str, **arguments: Any) -> Manifest:
-        """Send *manifest* to where the object of its name is."""
+        """Send *manifest* to the URL of its object."""
         version, kind, metadata = manifest["apiVersion"], manifest["kind"], manifest["metadata"]
         name, namespace = metadata["name"], metadata.get("namespace")
         return self._call(version, kind, verb, body=manifest, name=name, namespace=namespace, **arguments)
 
     def _call(self, api_version: str, kind: str, verb: str, *, strict: bool = False, **arguments: Any) -> Manifest:
-        """Ask the server; *strict* has it refuse fields that the kind does not have."""
+        """Send a request; with *strict* the server refuses fields that the kind does not have."""
         resource = self._resource(api_version, kind)
         request = getattr(resource, verb)
         response = self._answer(
             f"{verb} of {kind} {arguments.get('name') or ''}".rstrip(),
-            # a list of its own each time: the client adds to it
+            # a new list for each request: the client appends to it
             lambda: request(
                 serialize=False,
                 _request_timeout=self._request_timeout_s,
@@ -366,9 +374,10 @@ class Cluster:
         return answer
 
     def _answer(self, doing: str, request: Callable[[], Any], *, repeatable: bool = True) -> Any:
-        """What the server answers; a request that no answer came to is made again for as long as the outage may last.
+        """Return the server's response; a request without a response is repeated while the outage may last.
 
-        :param repeatable: whether to do it twice is the same as to do it once.
+        Args:
+            repeatable: Whether the request is idempotent.
         """
         while True:
             try:
@@ -377,15 +386,15 @@ class Cluster:
             except UnavailableError as error:
                 if not (repeatable or error.untouched):
                     raise
-                self.outage.bear(error)
+                self.outage.pause(error)
             except DeniedError as error:
-                # an API server that has just started does not know yet who may do what
+                # an API server that has just started may not have loaded its access rules yet
                 if not self.outage.lasts:
                     raise
-                self.outage.bear(error)
+                self.outage.pause(error)
             except ClusterError:
-                self.outage.over()
+                self.outage.end()
                 raise
             else:
-                self.outage.over()
+                self.outage.end()
                 return answer

@@ -1,4 +1,4 @@
-"""Delete what a query matches, all at once, and wait until it is gone."""
+"""Delete all objects that a query matches, and wait until they are gone."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _WATCH_S = 3
 def delete_matching(
     cluster: Cluster, query: Query, *, check_mode: bool, timeout_s: float, check: Callable[[], None]
 ) -> list[str]:
-    """The names of what *query* matched; deleted and gone, unless in *check_mode*.
+    """Delete the objects that *query* matches, unless in *check_mode*, and return their names.
 
-    :param check: raises when the user asked to stop.
-    :raises WaitTimeoutError: when something is still there after *timeout_s*; it names what.
+    Args:
+        check: Raises if the user interrupts the run.
+
+    Raises:
+        WaitTimeoutError: If objects still exist after *timeout_s*; the message names them.
     """
     if not cluster.serves(query.api_version, query.kind):
         return []
@@ -34,7 +37,7 @@ def delete_matching(
 
 
 def _requests(query: Query, found: Sequence[Manifest]) -> list[Query]:
-    """What to delete by one request each: of Namespaces, the API server deletes no collection."""
+    """Return one query for each request: the API server does not delete collections of Namespaces."""
     if query.kind != "Namespace":
         return [query]
     names = [str(item["metadata"]["name"]) for item in found]
@@ -47,7 +50,7 @@ def _count(cluster: Cluster, query: Query) -> int:
 
 
 def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
-    """One request may end before the server is through with thousands: it is repeated while that helps."""
+    """Repeat the request while objects disappear: with thousands of objects, one request may end too early."""
     if query.name:
         cluster.delete(query)
         return
@@ -66,10 +69,14 @@ def _delete(cluster: Cluster, query: Query, deadline: float, check: Callable[[],
 
 
 def wait_until_gone(cluster: Cluster, query: Query, deadline: float, check: Callable[[], None]) -> None:
-    """Wait until nothing that *query* matches is being deleted; what a controller made in its place may be there.
+    """Wait until no object that *query* matches is being deleted; new objects of a controller may exist.
 
-    :param deadline: of ``time.monotonic``.
-    :raises WaitTimeoutError: when something is still there then; it names what.
+    Args:
+        deadline: Time of ``time.monotonic``.
+        check: Raises if the user interrupts the run.
+
+    Raises:
+        WaitTimeoutError: If objects are being deleted at the deadline; the message names them.
     """
     while True:
         check()

@@ -1,4 +1,4 @@
-"""A local folder as ConfigMaps, which a pod mounts as the folder it was."""
+"""Convert a local folder to ConfigMaps, which a pod mounts as the same folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
-# what Kubernetes allows the values of one to have
+# Kubernetes' limit for the values of a ConfigMap
 _LARGEST_BYTES = 1 << 20
 _MOST = 16
 
@@ -17,8 +17,9 @@ _MOST = 16
 class Part:
     """The content of one ConfigMap.
 
-    :param paths: where each key belongs, below the folder: keys have no slashes.
-    :param content: of each key, as base64.
+    Attributes:
+        paths: Path below the folder by key, which cannot contain slashes.
+        content: Content by key, as base64.
     """
 
     paths: dict[str, str]
@@ -26,14 +27,15 @@ class Part:
 
 
 def parts_of(folder: Path) -> list[Part]:
-    """The files of *folder* and of its subfolders, in as few ConfigMaps as hold them in their order.
+    """Return the files of *folder* and its subfolders as ConfigMaps, filled in the order of the paths.
 
     Hidden files and folders are left out, and links that lead out of the folder.
 
-    :raises UsageError: when there is none, or one is too large, or all together are.
+    Raises:
+        UsageError: If there is no file, or one is too large, or all together are.
     """
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder; name one with the files to serve")
+        raise UsageError(f"{folder} is not a folder; pass a folder of files to serve")
     parts: list[Part] = []
     room = 0
     for number, path in enumerate(_files(folder)):
@@ -41,7 +43,7 @@ def parts_of(folder: Path) -> list[Part]:
         if len(content) > _LARGEST_BYTES:
             raise UsageError(
                 f"{path} has {len(content)} bytes, and a ConfigMap holds {_LARGEST_BYTES}; serve large files from a "
-                "volume, as storage download_to_pvc fills it, or by server deploy_minio_s3_server"
+                "volume that storage download_to_pvc fills, or with server deploy_minio_s3_server"
             )
         if len(content) > room or not parts:
             parts.append(Part({}, {}))
@@ -53,7 +55,9 @@ def parts_of(folder: Path) -> list[Part]:
     if not parts:
         raise UsageError(f"{folder} has no files to serve")
     if len(parts) > _MOST:
-        raise UsageError(f"{folder} needs {len(parts)} ConfigMaps of 1 MiB, and {_MOST} are the most; use a volume")
+        raise UsageError(
+            f"{folder} needs {len(parts)} ConfigMaps of 1 MiB, at most {_MOST} are supported; use a volume"
+        )
     return parts
 
 

@@ -1,7 +1,7 @@
-"""Which kinds a cluster serves, asked for one API group or version at a time.
+"""Discovery of the kinds that a cluster serves, one API group or version at a time.
 
-The client's own discoverer reads every group of the cluster and keeps the answer in a file that outlives removed CRDs.
-A verb needs one kind or two: one request for each group and each API version, two milliseconds, and never out of date.
+The client's own discoverer reads every group of the cluster and caches them in a file that can list removed CRDs. Verbs
+need one or two kinds: one request of about two milliseconds for each group and API version, and never out of date.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds imp
 from kubernetes.dynamic.exceptions import NotFoundError
 from kubernetes.dynamic.resource import Resource
 
-# it is the first request to a cluster, and the client tries four times: one that is silent is given up after a minute
+# It is the first request to a cluster, and the client tries four times: without a response it fails after a minute.
 _REQUEST_TIMEOUT_S = (5, 10)
 
 
@@ -21,16 +21,16 @@ class KindsByVersion:
     """A discoverer for ``kubernetes.dynamic.DynamicClient``."""
 
     def __init__(self, client: Any, _cache_file: str | None) -> None:
-        """Nothing is read yet."""
+        """Store *client*; the first search sends the first request."""
         self._client = client
-        self._known: dict[str, dict[str, Any]] = {}
+        self._served: dict[str, dict[str, Any]] = {}
         self._preferred: dict[tuple[str, str], Any] = {}
 
     def find(self, api_version: str, kind: str) -> Any | None:
-        """Return the resource for *kind* of *api_version*, or None where the cluster does not serve it.
+        """Return the resource for *kind* of *api_version*, or None if the cluster does not serve it.
 
-        Of a group, it is that of the version which the server prefers among those that have the kind. A missing kind
-        is asked for again each time: a CRD may just have been installed.
+        For a group, this is the version that the server prefers among those that have the kind. Each search for a
+        missing kind sends a new request: a CRD may just have been installed.
         """
         if not is_group(api_version):
             return self._of_version(api_version, kind)
@@ -43,12 +43,12 @@ class KindsByVersion:
         return self._preferred.get((api_version, kind))
 
     def _of_version(self, api_version: str, kind: str) -> Any | None:
-        served = self._known.get(api_version)
+        served = self._served.get(api_version)
         if served is None or kind not in served:
-            served = self._known[api_version] = self._served(api_version)
+            served = self._served[api_version] = self._read_version(api_version)
         return served.get(kind)
 
-    def _served(self, api_version: str) -> dict[str, Any]:
+    def _read_version(self, api_version: str) -> dict[str, Any]:
         group, _slash, version = api_version.rpartition("/")
         prefix = "apis" if group else "api"
         listed = self._read(f"/{prefix}/{api_version}").get("resources", [])
@@ -68,7 +68,7 @@ class KindsByVersion:
         }
 
     def _read(self, path: str) -> dict[str, Any]:
-        """Return what the server lists below *path*; nothing where it serves no such group or version."""
+        """Return the server's list below *path*; empty if it does not serve the group or version."""
         try:
             answer = self._client.request("get", path, serialize=False, _request_timeout=_REQUEST_TIMEOUT_S)
         except NotFoundError:

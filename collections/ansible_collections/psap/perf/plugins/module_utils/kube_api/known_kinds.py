@@ -1,8 +1,8 @@
-"""The API groups of known kinds, and which version of a group is used, so that a task names neither.
+"""The API groups of known kinds, and the version of a group to use, so that tasks name neither.
 
-The group is a table, and not the cluster's discovery: that costs a request for each group of the cluster, and does not
-decide which one of several kinds of a name is meant. The version is the server's: the one that it prefers among those
-that serve the kind. A version in the table would be deprecated one day, as Kueue's v1beta1 is.
+Groups are in a table because the cluster's discovery needs a request for each group, and does not decide between
+several kinds of the same name. The version is the one that the server prefers among those that serve the kind: versions
+in the table would become deprecated, such as Kueue's v1beta1.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 
 _VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
-# Of kinds of one name the one here is meant; another one, such as Knative's Service, is named with its group or its API
-# version. A kind has a version here where code reads or writes fields that another version does not have.
+# A name selects the kind in this table; for another kind of that name, such as Knative's Service, pass its group or API
+# version. A kind has a version here if code reads or writes fields that another version does not have.
 _KINDS = MappingProxyType(
     {
         # Kubernetes
@@ -75,22 +75,23 @@ _KINDS = MappingProxyType(
     }
 )
 API_VERSIONS = MappingProxyType({kind: version for version, kinds in _KINDS.items() for kind in kinds.split()})
-"""By kind: its API group, of which the version is asked of the server; or an API version, such as ``v1``."""
+"""By kind: its API group, of which the server selects the version; or an API version, such as ``v1``."""
 
 
 def api_version_of(kind: str, given: str | None = None) -> str:
-    """Return the API version or the group of *kind*: *given*, or else the table's.
+    """Return the API version or the group of *kind*: *given*, by default the table's.
 
-    :raises UsageError: when none is given and the kind is unknown.
+    Raises:
+        UsageError: If *given* is missing and the kind is unknown.
     """
     version = given or API_VERSIONS.get(kind)
     if version is None:
-        raise UsageError(f"give the api_version of {kind}, which is not a known kind{did_you_mean(kind, API_VERSIONS)}")
+        raise UsageError(f"pass the api_version of {kind}, which is not a known kind{did_you_mean(kind, API_VERSIONS)}")
     return version
 
 
 def is_group(api_version: str) -> bool:
-    """Return whether *api_version* is only a group, such as ``batch``; not so are ``batch/v1`` and ``v1``."""
+    """Return whether *api_version* is only a group, such as ``batch``, unlike ``batch/v1`` and ``v1``."""
     return "/" not in api_version and _VERSION.fullmatch(api_version) is None
 
 
@@ -100,7 +101,7 @@ def group_of(api_version: str) -> str:
 
 
 def versions_of(group: Mapping[str, Any]) -> list[str]:
-    """Return the API versions of an APIGroup, the preferred one first, then in the server's order.
+    """Return the API versions of an APIGroup, the preferred version first, then in the server's order.
 
     A kind need not be in the preferred version: ``scheduling.k8s.io/v1`` has no PodGroup.
     """

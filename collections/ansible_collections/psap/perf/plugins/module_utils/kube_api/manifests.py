@@ -17,31 +17,33 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 Manifest = dict[str, Any]
 
 MANAGED_BY = {"app.kubernetes.io/managed-by": "psap.perf"}
-# The kinds whose objects hold what may be secret.
+# The kinds whose objects can contain secrets.
 _SECRETIVE = ("Secret", "MachineConfig")
 _SHOWN_DIGITS = 12
-# Where kubectl keeps all that it was given, the values of a Secret too.
+# kubectl stores the applied object here, including the values of a Secret.
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-# Written by the server, and different at every look.
+# Written by the server, and different in each object or response.
 _VOLATILE = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation")
 
 
 def parse_manifests(text: str, where: str) -> list[Manifest]:
-    """The manifests of a YAML stream.
+    """Return the manifests of a YAML stream.
 
-    :raises UsageError: when it is not YAML, or a document lacks apiVersion, kind or a name.
+    Raises:
+        UsageError: If it is not YAML, or a document has no apiVersion, kind or name.
     """
     try:
         documents = [document for document in load_yaml_documents(text) if document is not None]
     except yaml.YAMLError as error:
-        raise UsageError(f"{where} renders to something that is not YAML: {error}") from error
+        raise UsageError(f"{where} does not render to YAML: {error}") from error
     return checked(documents, where)
 
 
 def checked(documents: Iterable[Any], where: str) -> list[Manifest]:
-    """*documents*, each of which must be a manifest.
+    """Return *documents* as manifests.
 
-    :raises UsageError: when one is not.
+    Raises:
+        UsageError: If one is not a manifest.
     """
     manifests: list[Manifest] = []
     for document in documents:
@@ -54,7 +56,7 @@ def checked(documents: Iterable[Any], where: str) -> list[Manifest]:
 
 
 def labelled(manifest: Manifest, labels: Mapping[str, str], namespace: str | None, *, owned: bool = True) -> Manifest:
-    """A copy with *labels*, the label of ours if *owned*, and *namespace* where the manifest names none."""
+    """Return a copy with *labels*, the collection's label if *owned*, and *namespace* if the manifest has none."""
     result = copy.deepcopy(manifest)
     metadata = result["metadata"]
     given = {**(MANAGED_BY if owned else {}), **labels, **(metadata.get("labels") or {})}
@@ -66,16 +68,19 @@ def labelled(manifest: Manifest, labels: Mapping[str, str], namespace: str | Non
 
 
 def with_secrets(manifests: Iterable[Manifest], values: Mapping[str, Mapping[str, str]]) -> list[Manifest]:
-    """Copies in which each Secret that *values* names has its values, by key, and each MachineConfig the contents of
-    its files, by path.
+    """Return copies of *manifests* with secret values filled in.
 
-    :raises UsageError: when there is no such object, or no such file in it.
+    Args:
+        values: By name of a Secret, its values by key; by name of a MachineConfig, contents by path of a file.
+
+    Raises:
+        UsageError: If such an object, or such a file in it, is missing.
     """
     results = [copy.deepcopy(manifest) for manifest in manifests]
     holders = {item["metadata"]["name"]: item for item in results if item["kind"] in _SECRETIVE}
     for name, data in values.items():
         if name not in holders:
-            raise UsageError(f"secrets: no manifest is a Secret or a MachineConfig {name}")
+            raise UsageError(f"secrets: no manifest of a Secret or MachineConfig {name}")
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
         if holders[name]["kind"] == "Secret":
             holders[name]["data"] = {**(holders[name].get("data") or {}), **encoded}
@@ -94,8 +99,9 @@ def _fill_files(config: Manifest, encoded: Mapping[str, str]) -> None:
 
 
 def hidden(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """*obj* as it may be shown: without the values of a Secret, and of the files of a MachineConfig with size and sum
-    only. The operator copies files from one MachineConfig to others, so none of them tells which file is secret.
+    """Return *obj* without the values of a Secret, and only with size and sum of each file of a MachineConfig.
+
+    All files are hidden: the operator copies them to other MachineConfigs, where no mark shows which one is secret.
     """
     result = dict(obj)
     if obj.get("kind") not in _SECRETIVE:
@@ -112,7 +118,7 @@ def hidden(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_contents(part: Any) -> Any:
-    """A part of an Ignition configuration, in which contents are addresses with the scheme ``data``."""
+    """Return a part of an Ignition configuration without contents, which are URLs with the scheme ``data``."""
     if isinstance(part, Mapping):
         return {key: HIDDEN if key == "passwordHash" else _without_contents(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -133,7 +139,7 @@ def _content(address: str) -> bytes:
 
 
 def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
-    """*obj* without status and the fields the server keeps for itself, fit for a difference."""
+    """Return *obj* without status and the fields that only the server sets, for a difference."""
     if obj is None:
         return {}
     kept = {key: value for key, value in obj.items() if key != "status"}
@@ -142,18 +148,18 @@ def stable(obj: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def readable(obj: Mapping[str, Any]) -> dict[str, Any]:
-    """*obj* without the bookkeeping of field managers, which is half of every object, and without secrets."""
+    """Return *obj* without secrets and the entries of field managers, which are half of every object."""
     shown = hidden(obj)
     return {**shown, "metadata": {key: value for key, value in shown["metadata"].items() if key != "managedFields"}}
 
 
 def title(manifest: Mapping[str, Any]) -> str:
-    """``Deployment redis/redis-deployment``."""
+    """Return kind, namespace and name, such as ``Deployment redis/redis-deployment``."""
     metadata = manifest["metadata"]
     namespace = metadata.get("namespace")
     return f"{manifest['kind']} {namespace + '/' if namespace else ''}{metadata['name']}"
 
 
 def file_name(manifest: Mapping[str, Any]) -> str:
-    """``deployment_redis-deployment.yml``."""
+    """Return a file name such as ``deployment_redis-deployment.yml``."""
     return f"{manifest['kind'].lower()}_{manifest['metadata']['name'].replace(':', '_').replace('/', '_')}.yml"

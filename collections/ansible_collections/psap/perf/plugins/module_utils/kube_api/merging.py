@@ -1,4 +1,4 @@
-"""Change objects that others made by merge patches; say what that changed."""
+"""Change existing objects with merge patches, and return what changed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be set.
+    """Values to set.
 
-    :param values: a merge patch of the object, or with *key* of the YAML text that is there in a ConfigMap.
+    Attributes:
+        values: A merge patch of the object, or with *key* of the YAML text below that key of a ConfigMap.
     """
 
     values: Mapping[str, Any]
     key: str | None = None
 
     def of(self, item: Manifest, name: str) -> Mapping[str, Any]:
-        """The merge patch of *item*.
+        """Return the merge patch of *item*; *name* is for the message.
 
-        :raises UsageError: when the text of the key is not a YAML dictionary; *name* says whose.
+        Raises:
+            UsageError: If the text of the key is not a YAML dictionary.
         """
         if self.key is None:
             return self.values
@@ -41,23 +43,26 @@ class Change:
 def patch_all(
     cluster: Cluster, query: Query, change: Change, check_mode: bool, check: Callable[[], None]
 ) -> list[Outcome]:
-    """Merge *change* into each object that *query* chooses; only those that it changes are in the result.
+    """Merge *change* into each object that *query* selects, and return the outcomes of those that change.
 
-    A ConfigMap whose text is to change is created when it is missing. Of another object that is missing, a check takes
-    it that an earlier command of the run would make it.
+    If a ConfigMap whose text changes is missing, it is created. For another missing object, a check assumes that an
+    earlier command of the run creates it.
 
-    :param check: raises when the user asked to stop.
-    :raises ClusterError: when there is no such object, or the server refuses one; the ones before it stay patched.
+    Args:
+        check: Raises if the user interrupts the run.
+
+    Raises:
+        ClusterError: If no object is found, or the server refuses a patch; the previous objects stay patched.
     """
-    known = not check_mode or cluster.serves(query.api_version, query.kind)
-    found = cluster.list(query)[0] if known else []
+    served = not check_mode or cluster.serves(query.api_version, query.kind)
+    found = cluster.list(query)[0] if served else []
     if not found:
         return [_create(cluster, query, change, check_mode)]
     outcomes: list[Outcome] = []
     for item in found:
         check()
         patch = change.of(item, str(query))
-        # asked of the server only when needed: a command may be about thousands of nodes
+        # a request only for objects that change: a command may patch thousands of nodes
         after = item if merged(item, patch) == item else cluster.merge(query_of(item), dict(patch), dry_run=check_mode)
         if touched(item, patch) != touched(after, patch):
             outcomes.append(Outcome(title(item), True, _shown(item, patch), _shown(after, patch)))
@@ -76,7 +81,7 @@ def _create(cluster: Cluster, query: Query, change: Change, check_mode: bool) ->
 
 
 def touched(item: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """What *item* has of the fields that *patch* names."""
+    """Return the fields of *item* that *patch* names."""
     return {
         key: touched(item[key], value) if isinstance(value, Mapping) and isinstance(item[key], Mapping) else item[key]
         for key, value in patch.items()
@@ -85,14 +90,15 @@ def touched(item: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
 
 
 def configured(text: str, values: Mapping[str, Any], where: str) -> str:
-    """*text* as it says *values*, too; the same text when it does already.
+    """Return the YAML *text* with *values* merged in; the same text if it already has them.
 
-    :raises UsageError: when *text* is not YAML, or no dictionary: what is broken is not to be lost by a merge.
+    Raises:
+        UsageError: If *text* is not a YAML dictionary: a merge would lose it.
     """
     try:
         present = load_yaml(text)
     except yaml.YAMLError as error:
-        raise UsageError(f"{where} holds something that is not YAML, repair or remove it: {error}") from error
+        raise UsageError(f"{where} is not YAML, repair or remove it: {error}") from error
     present = {} if present is None else present
     if not isinstance(present, dict):
         raise UsageError(f"{where} must be a dictionary, not a {type(present).__name__}; repair or remove it")

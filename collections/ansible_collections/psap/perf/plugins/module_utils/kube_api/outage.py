@@ -1,4 +1,4 @@
-"""How long a cluster that no longer answers is borne with: an API server that restarts is away for some seconds."""
+"""Repeat requests while a cluster does not answer: a restart of the API server takes some seconds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _PAUSE_S = 0.5
 
 
 class UnavailableError(ClusterError):
-    """The cluster gave no answer, or says that it cannot answer at present; nothing was refused.
+    """The cluster did not respond, or is temporarily unavailable; it did not refuse the request.
 
-    *untouched* says that the request certainly had no effect, so that even one that creates may be repeated.
+    Attributes:
+        untouched: Whether the request certainly had no effect, so that even a creation may be repeated.
     """
 
     def __init__(self, message: str, *, untouched: bool) -> None:
@@ -24,9 +25,8 @@ class UnavailableError(ClusterError):
 class Outage:
     """The time since a cluster last answered.
 
-    After *patience_s* every further request is tried once, until one is answered.
-
-    :param check: raises when the user asked to stop.
+    After *patience_s* every further request is tried once, until one is answered. *check* raises if the user interrupts
+    the run.
     """
 
     def __init__(self, patience_s: float = 0.0, check: Callable[[], None] = lambda: None) -> None:
@@ -38,17 +38,18 @@ class Outage:
 
     @property
     def lasts(self) -> bool:
-        """Whether the cluster answers no request, or has only just begun to."""
+        """Whether the last request got no response."""
         return self._since is not None
 
-    def over(self) -> None:
-        """The cluster answered."""
+    def end(self) -> None:
+        """Record that the cluster answered."""
         self._since, self.answered = None, True
 
-    def bear(self, error: ClusterError) -> None:
-        """Wait a moment before the next try.
+    def pause(self, error: ClusterError) -> None:
+        """Sleep before the next attempt.
 
-        :raises ClusterError: *error*, when this has lasted too long.
+        Raises:
+            ClusterError: *error*, if the outage exceeds *patience_s*.
         """
         now = time.monotonic()
         self._since = now if self._since is None else self._since

@@ -1,4 +1,4 @@
-"""Put a patch over a manifest, for fields that no argument has a name for."""
+"""Apply a patch to a manifest, for fields without an argument."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def patched(value: Any, patch: Any) -> Any:
-    """*value* with *patch* put over it; neither is changed.
+    """Return *value* with *patch* applied; neither is changed.
 
-    Dictionaries merge by key, and null takes a key away. A list of dictionaries that all have a ``name`` merges by it
-    with a list of such; what is new is appended. Everything else replaces what was there.
+    Dictionaries merge by key, and null removes a key. Two lists of dictionaries with a ``name`` merge by that name; new
+    items are appended. Any other value replaces the previous one.
     """
     if isinstance(value, dict) and isinstance(patch, Mapping):
         kept = {key: item for key, item in value.items() if key not in patch}
@@ -27,7 +27,7 @@ def patched(value: Any, patch: Any) -> Any:
 
 
 def _named(value: Any) -> bool:
-    """Whether it is a list of dictionaries that bear different names, as containers and volumes do."""
+    """Return whether *value* is a list of dictionaries with different names, such as containers and volumes."""
     if not isinstance(value, list) or not value:
         return False
     names = [item.get("name") if isinstance(item, dict) else None for item in value]

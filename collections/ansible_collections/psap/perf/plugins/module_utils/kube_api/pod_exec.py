@@ -1,4 +1,4 @@
-"""Run a program in a container, and take what it writes piece by piece: it need not fit into memory."""
+"""Run a program in a container, and read its output in pieces: it need not fit into memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_WORDS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """How a program in a container ended, and the end of what it said on its error output."""
+    """The exit code of a program in a container, and the end of its error output."""
 
     exit_code: int
     errors: str
@@ -34,11 +34,14 @@ def run_in_pod(
     output: BinaryIO,
     check: Callable[[], None],
 ) -> Executed:
-    """Run *argv* in *where*, namespace, pod and container; its output goes to *output*.
+    """Run *argv* in a container, and write its output to *output*.
 
-    :param access: how to reach the cluster.
-    :param check: raises when the user asked to stop.
-    :raises ClusterError: when the cluster does not let us, or cuts it off.
+    Args:
+        where: Namespace, pod and container.
+        check: Raises if the user interrupts the run.
+
+    Raises:
+        ClusterError: If the cluster refuses the request, or the connection breaks.
     """
     namespace, pod, container = where
     with configured(access) as configuration:
@@ -53,35 +56,42 @@ def run_in_pod(
         code = socket.returncode
     except (TypeError, KeyError, ValueError, OSError, WebSocketException) as error:
         raise ClusterError(
-            f"{argv[0]} in pod {namespace}/{pod} (container {container}) was cut off: {_told(errors) or error}"
+            f"{argv[0]} in pod {namespace}/{pod} (container {container}) was cut off: {_decode(errors) or error}"
         ) from error
     finally:
-        # close() leaves the connection open where the server ended the exchange
+        # close() leaves the connection open if the server ended the exchange
         socket.sock.shutdown()
-    return Executed(int(code), _told(errors))
+    return Executed(int(code), _decode(errors))
 
 
 def _opened(configuration: Any, where: tuple[str, str, str], argv: Sequence[str]) -> Any:
     namespace, pod, container = where
-    asked = [("container", container), ("stdout", "true"), ("stderr", "true"), *(("command", word) for word in argv)]
-    url, headers = pod_address(configuration, f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec", asked)
+    options = [("container", container), ("stdout", "true"), ("stderr", "true"), *(("command", word) for word in argv)]
+    url, headers = pod_address(configuration, f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec", options)
     try:
         return ws_client.WSClient(configuration, url, headers, capture_all=False, binary=True)
     except (kubernetes.client.ApiException, OSError, WebSocketException) as error:
-        said = reason_of(error)
-        raise ClusterError(f"cannot run {argv[0]} in pod {namespace}/{pod} (container {container}): {said}") from error
+        reason = reason_of(error)
+        raise ClusterError(
+            f"cannot run {argv[0]} in pod {namespace}/{pod} (container {container}): {reason}"
+        ) from error
 
 
-def pod_address(configuration: Any, path: str, asked: Sequence[tuple[str, str]]) -> tuple[str, dict[str, str]]:
-    """The URL and the headers for a stream to a pod: of a subresource by its *path*, and what is *asked* of it."""
+def pod_address(configuration: Any, path: str, options: Sequence[tuple[str, str]]) -> tuple[str, dict[str, str]]:
+    """Return the URL and the headers for a stream to a pod.
+
+    Args:
+        path: Path of the subresource.
+        options: Its query parameters.
+    """
     headers = {"sec-websocket-protocol": _PROTOCOL}
     for credential in configuration.auth_settings().values():
         headers[credential["key"]] = credential["value"]
-    return f"{str(configuration.host).rstrip('/').replace('http', 'ws', 1)}{path}?{urlencode(asked)}", headers
+    return f"{str(configuration.host).rstrip('/').replace('http', 'ws', 1)}{path}?{urlencode(options)}", headers
 
 
 def reason_of(error: Exception) -> str:
-    """What the API server says: the library puts the status and the headers of the answer in front of it."""
+    """Return the API server's message, without the status and headers that the library puts in front of it."""
     body = str(getattr(error, "reason", None) or error).rpartition("-+-+-")[2].strip()
     try:
         return str(json.loads(body)["message"])
@@ -89,5 +99,5 @@ def reason_of(error: Exception) -> str:
         return body
 
 
-def _told(errors: bytes) -> str:
+def _decode(errors: bytes) -> str:
     return errors.decode("utf-8", "replace").strip()

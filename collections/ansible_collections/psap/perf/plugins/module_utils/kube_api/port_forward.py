@@ -1,4 +1,4 @@
-"""A connection to a port of a pod, through the API server and the kubelet, as ``kubectl port-forward`` makes it."""
+"""Connect to a port of a pod through the API server and the kubelet, like ``kubectl port-forward``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websocket import WebSocketException
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """The connection, and what the other side said of it: empty as long as it says nothing."""
+    """The connection, and a function that returns the other side's error; empty without one."""
 
     socket: socket.socket
     error: Callable[[], str]
@@ -26,9 +26,10 @@ class Forwarded:
 
 @contextlib.contextmanager
 def forwarded(access: Access, namespace: str, pod: str, port: int) -> Iterator[Forwarded]:
-    """A connection to *port* of a pod, until the block ends.
+    """Connect to *port* of a pod until the block ends.
 
-    :raises ClusterError: when the cluster does not let us, or has no such pod.
+    Raises:
+        ClusterError: If the cluster refuses the request, or the pod does not exist.
     """
     path = f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/portforward"
     with configured(access) as configuration:
@@ -36,8 +37,8 @@ def forwarded(access: Access, namespace: str, pod: str, port: int) -> Iterator[F
         try:
             websocket = ws_client.create_websocket(configuration, url, headers)
         except (kubernetes.client.ApiException, OSError, WebSocketException) as error:
-            told = reason_of(error)
-            raise ClusterError(f"cannot reach port {port} of pod {namespace}/{pod}: {told}") from error
+            reason = reason_of(error)
+            raise ClusterError(f"cannot reach port {port} of pod {namespace}/{pod}: {reason}") from error
     tunnel = ws_client.PortForward(websocket, [port])
     try:
         yield Forwarded(tunnel.socket(port), lambda: str(tunnel.error(port) or "").strip())

@@ -1,4 +1,4 @@
-"""Take CustomResourceDefinitions away, with all objects of their kinds, whether or not anybody finishes those."""
+"""Delete CustomResourceDefinitions and all objects of their kinds, even if no controller removes their finalizers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _WATCH_S = 1
 class Patience:
     """How long to wait for one kind.
 
-    :param controllers_s: until what is still there loses its finalizers; infinite for never.
-    :param timeout_s: until it is an error that something is still there.
-    :param check: raises when the user asked to stop.
+    Attributes:
+        controllers_s: Time until the finalizers of remaining objects are removed; infinite to keep them.
+        timeout_s: Time until remaining objects are an error.
+        check: Raises if the user interrupts the run.
     """
 
     controllers_s: float
@@ -33,7 +34,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What became of one kind: the names of its objects, and those that lost their finalizers."""
+    """The deleted objects of one kind, and those whose finalizers were removed."""
 
     definition: str
     objects: tuple[str, ...]
@@ -41,9 +42,9 @@ class Purged:
 
 
 def definitions(cluster: Cluster, groups: Sequence[str], labels: Sequence[str], first: Sequence[str]) -> list[Manifest]:
-    """The definitions of the API *groups* and of those below them, and those with any of the *labels*.
+    """Return the definitions of the API *groups* and of groups below them, and those with any of the *labels*.
 
-    Those that *first* names come first, in that order.
+    Definitions in *first* come first, in that order.
     """
     found, _version = cluster.list(Query(*_DEFINITION))
     chosen = [item for item in found if _is_of(item, groups) or set(labels) & set(item["metadata"].get("labels") or {})]
@@ -57,9 +58,10 @@ def _is_of(definition: Manifest, groups: Sequence[str]) -> bool:
 
 
 def purge(cluster: Cluster, found: Sequence[Manifest], patience: Patience, *, check_mode: bool) -> list[Purged]:
-    """Delete the objects of each definition, kind after kind, and then the definitions; in *check_mode* only look.
+    """Delete the objects of each definition, kind after kind, and then the definitions; in *check_mode* only list them.
 
-    :raises WaitTimeoutError: when something is still there after the timeout; it names what.
+    Raises:
+        WaitTimeoutError: If objects still exist after the timeout; the message names them.
     """
     emptied = [_empty(cluster, item, patience, check_mode=check_mode) for item in found]
     if not check_mode:
@@ -82,13 +84,13 @@ def _empty(cluster: Cluster, definition: Manifest, patience: Patience, *, check_
 def _objects_of(definition: Manifest) -> Query:
     spec = definition["spec"]
     served = [version for version in spec["versions"] if version.get("served")]
-    # any other version needs a conversion by the webhook of an operator, which may be gone
+    # other versions need a conversion by the webhook of an operator, which may be gone
     chosen = next((version for version in served if version.get("storage")), served[0])
     return Query(f"{spec['group']}/{chosen['name']}", spec["names"]["kind"])
 
 
 def _list(cluster: Cluster, definition: Manifest) -> list[Manifest]:
-    """The objects of the kind; none when somebody else removed it."""
+    """Return the objects of the kind; none if another client has removed the kind."""
     query = _objects_of(definition)
     try:
         return cluster.list(query)[0] if cluster.serves(query.api_version, query.kind) else []
@@ -99,7 +101,7 @@ def _list(cluster: Cluster, definition: Manifest) -> list[Manifest]:
 
 
 def _remove_definition(cluster: Cluster, definition: Manifest, patience: Patience) -> None:
-    # what a controller made meanwhile goes with the definition
+    # objects that a controller creates meanwhile are deleted with the definition
     cluster.delete(query_of(definition))
     _wait_until_gone(cluster, query_of(definition), [definition], patience, lambda _left: _list(cluster, definition))
 
@@ -111,10 +113,13 @@ def _wait_until_gone(
     patience: Patience,
     held: Callable[[list[Manifest]], list[Manifest]] = lambda left: left,
 ) -> list[str]:
-    """Wait until *gone* are; what is made meanwhile under the same names is another's.
+    """Wait until the objects *gone* are deleted; later objects of the same names do not count.
 
-    :param held: whose finalizers are in the way of what is left.
-    :returns: what lost its finalizers.
+    Args:
+        held: Returns the objects whose finalizers block the deletion, from the remaining objects.
+
+    Returns:
+        The titles of objects whose finalizers were removed.
     """
     uids = {item["metadata"]["uid"] for item in gone}
     began = time.monotonic()
@@ -148,7 +153,7 @@ def _free(cluster: Cluster, items: Iterable[Manifest]) -> list[str]:
 
 
 def _watch(cluster: Cluster, query: Query, version: str) -> None:
-    """Wait until something of *query* is deleted, or for a moment."""
+    """Wait until an object of *query* is deleted, but not longer than a moment."""
     for event, _item in cluster.watch(query, version, _WATCH_S):
         if event == "DELETED":
             return

@@ -1,4 +1,4 @@
-"""Which objects a request is about."""
+"""Select the objects of a request."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds imp
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which objects: one by name, or all that the selectors match.
+    """Selects one object by name, or all that the selectors match.
 
-    :param api_version: such as ``batch/v1``; or a group, such as ``batch``, of which the server's version is used.
+    Attributes:
+        api_version: Such as ``batch/v1``; or a group, such as ``batch``, of which the server selects the version.
     """
 
     api_version: str

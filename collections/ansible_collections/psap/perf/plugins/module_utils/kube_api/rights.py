@@ -1,4 +1,4 @@
-"""What the user of a cluster must be allowed: rules as roles and flows state them, and which of them are lacking."""
+"""The permissions that roles and flows declare as rules, and those of them that the user does not have."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _NAMESPACE = ("v1", "Namespace")
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """To do *verb* with objects of a kind, in *namespace* or everywhere.
+    """Permission to do *verb* with objects of a kind, in *namespace* or everywhere.
 
-    :param absent: whether it is needed only where the namespace is not there.
-    :param resource: name of the kind in URLs, where it may be still to come; or with a subresource: ``pods/exec``.
+    Attributes:
+        absent: Whether it is needed only if the namespace does not exist.
+        resource: Name of the kind in URLs, if it may not be installed yet; or with a subresource: ``pods/exec``.
     """
 
     verb: str
@@ -33,37 +34,34 @@ class Right:
     resource: str | None = None
 
 
-class Source(Protocol):
-    """What is needed of a cluster."""
+class RightsSource(Protocol):
+    """The part of a cluster's client that this module uses."""
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """Whether it knows the kind."""
+        """Return whether the cluster serves the kind."""
 
     def is_namespaced(self, api_version: str, kind: str) -> bool:
-        """Whether objects of the kind live in namespaces."""
+        """Return whether the kind is namespaced."""
 
     def is_visible(self, query: Query) -> bool:
-        """Whether the object is there, as far as the user may know."""
+        """Return whether the object exists and the user may read it."""
 
     def visible(self, query: Query) -> list[Manifest]:
-        """The objects that are there, as far as the user may know."""
+        """Return the objects that the user may list."""
 
     def may(self, verb: str, query: Query, resource: str | None) -> bool:
-        """Whether the user may do it; *resource* names a kind that is not served, or a subresource."""
+        """Return whether the user may do it; *resource* is for a kind that is not served, or a subresource."""
 
 
-def holding(rules: Iterable[Mapping[str, Any]], source: Source) -> Iterator[Mapping[str, Any]]:
-    """Those of *rules* that hold in the cluster.
-
-    It serves the kinds below their ``served``, and has none of the objects below their ``unless``.
-    """
+def applicable(rules: Iterable[Mapping[str, Any]], source: RightsSource) -> Iterator[Mapping[str, Any]]:
+    """Yield the rules whose ``served`` kinds the cluster serves, and of whose ``unless`` objects it has none."""
     for rule in rules:
         served = (source.serves(api_version_of(kind), kind) for kind in rule.get("served") or ())
         if all(served) and not any(_is_there(source, wanted) for wanted in rule.get("unless") or ()):
             yield {name: value for name, value in rule.items() if name not in _CONDITIONS}
 
 
-def _is_there(source: Source, wanted: Mapping[str, Any]) -> bool:
+def _is_there(source: RightsSource, wanted: Mapping[str, Any]) -> bool:
     query = query_from(wanted)
     if not source.serves(query.api_version, query.kind):
         return False
@@ -74,18 +72,21 @@ def _is_there(source: Source, wanted: Mapping[str, Any]) -> bool:
 
 
 def rights(rules: Iterable[Mapping[str, Any]], of_role: Callable[[str], Sequence[Mapping[str, Any]]]) -> list[Right]:
-    """The rights that *rules* state.
+    """Return the rights that *rules* declare.
 
-    A rule has ``kinds`` and ``verbs``, or the ``role`` whose own rules hold; and may have
+    A rule has ``kinds`` and ``verbs``, or a ``role`` whose rules apply; and may have
 
-    * ``namespaces``: in which it holds, as rules of the role do that name none.
-    * ``when``: whether it holds.
-    * ``absent``: whether it holds only for those of the namespaces that are not there.
-    * ``resource``: the name of its one kind in URLs; it holds where the kind is not served yet, too. Or that of a
+    * ``namespaces``: where it applies; they are also the namespaces of the role's rules that have none.
+    * ``when``: whether it applies.
+    * ``absent``: whether it applies only to namespaces that do not exist.
+    * ``resource``: the name of its one kind in URLs, so that it also applies to a kind that is not served yet; or a
       subresource, such as ``pods/exec``.
 
-    :param of_role: the rules that a role states.
-    :raises UsageError: when a rule has other fields, or an unknown kind.
+    Args:
+        of_role: Returns the rules that a role declares.
+
+    Raises:
+        UsageError: If a rule has other fields, or an unknown kind.
     """
     return list(dict.fromkeys(right for rule in rules for right in _expanded(rule, of_role)))
 
@@ -107,10 +108,10 @@ def _expanded(rule: Mapping[str, Any], of_role: Callable[[str], Sequence[Mapping
                 yield Right(verb, version, kind, namespace, bool(rule.get("absent")), rule.get("resource"))
 
 
-def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
-    """What of *wanted* the user may not, a phrase for each kind and namespace.
+def missing(source: RightsSource, wanted: Iterable[Right]) -> list[str]:
+    """Return the rights of *wanted* that the user does not have, a phrase for each kind and namespace.
 
-    Kinds that are not served need no rights, but for those that are to come.
+    Kinds that are not served need no rights, unless they have a ``resource``.
     """
     found: dict[tuple[str, str], dict[str, None]] = {}
     exists = functools.cache(lambda name: source.is_visible(Query(*_NAMESPACE, namespace=name, name=name)))
@@ -122,12 +123,12 @@ def lacking(source: Source, wanted: Iterable[Right]) -> list[str]:
             continue
         namespace = right.namespace if not served or source.is_namespaced(right.api_version, right.kind) else None
         query = Query(right.api_version, right.kind, namespace)
-        # a namespace is an object, too: a role in it may allow to read it
+        # a namespace is also an object: a role in it may permit to read it
         if (right.api_version, right.kind) == _NAMESPACE and right.verb in ("get", "delete"):
             query = Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)
         subresource = right.resource if "/" in (right.resource or "") else None
         if not source.may(right.verb, query, subresource if served else right.resource):
-            # rules of several namespaces are the same for what is in none
+            # rules of several namespaces are the same for kinds without a namespace
             found.setdefault((subresource or right.kind, query.namespace or ""), {})[right.verb] = None
     return [
         f"{', '.join(verbs)} {kind}{f' in namespace {namespace}' if namespace else ''}"

@@ -1,4 +1,4 @@
-"""The server's tables of objects as text, every column of ``kubectl get -o wide``."""
+"""Format the server's tables of objects as text, with every column of ``kubectl get -o wide``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ _GAP = "   "
 
 
 def table_text(table: Mapping[str, Any], *, namespaces: bool, labels: bool) -> str:
-    """*table*, a ``meta.k8s.io/v1`` Table, in aligned columns; empty for no rows.
+    """Return a ``meta.k8s.io/v1`` Table in aligned columns; empty without rows.
 
-    :param namespaces: begin with the namespace of each object.
-    :param labels: end with the labels of each object.
+    Args:
+        namespaces: Whether the first column is the namespace of each object.
+        labels: Whether the last column is the labels of each object.
     """
     rows = table.get("rows") or []
     if not rows:

@@ -1,4 +1,4 @@
-"""Objects that a command makes for as long as it works: labelled with the run, so that they are found after a kill."""
+"""Temporary objects of a command: they have the run's label, by which they are found after a kill."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LABEL = "psap.perf/temporary"
 
 
 def labels(run: str) -> dict[str, str]:
-    """The label of what a command of *run* makes for as long as it works."""
+    """Return the label of temporary objects of *run*."""
     return {LABEL: label_value(run)}
 
 
 def queries(run_directory: Path) -> list[Query]:
-    """Where objects of a run may be left: the kinds, namespaces and labels of the manifests that its commands kept.
+    """Return queries for the temporary objects of a run, from the manifests in its commands' folders.
 
-    To ask for every kind in every namespace would take rights that nobody should need.
+    Listing every kind in every namespace would require permissions that users should not need.
     """
     manifests = (_read(path) for path in command_files(run_directory, "src/*.yml"))
     return list(dict.fromkeys(query for manifest in manifests for query in _query(manifest)))
@@ -41,7 +41,7 @@ def _query(manifest: dict[str, Any]) -> Iterator[Query]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A manifest; what a kill or somebody else made something else of is none."""
+    """Return a manifest; empty if the file is damaged, for example by a kill."""
     try:
         return read_yaml(path)
     except PerfError:
@@ -51,12 +51,13 @@ def _read(path: Path) -> dict[str, Any]:
 def delete(
     cluster: Cluster, wanted: Iterable[Query], check_mode: bool, timeout_s: float, check: Callable[[], None]
 ) -> list[Outcome]:
-    """Delete what *wanted* finds, and wait until it is gone with all that it owns.
+    """Delete the objects of the queries *wanted*, and wait until they and the objects that they own are gone.
 
-    :raises WaitTimeoutError: when something is still there after *timeout_s*.
+    Raises:
+        WaitTimeoutError: If objects still exist after *timeout_s*.
     """
     served = [query for query in wanted if cluster.serves(query.api_version, query.kind)]
     found = [item for query in served for item in cluster.list(query)[0]]
-    # what goes already was deleted by its command, which knows whether to wait
+    # the command itself deletes an object that is being deleted already, and decides whether to wait
     left = [item for item in found if not item["metadata"].get("deletionTimestamp")]
     return delete_all(cluster, left, check_mode, timeout_s, check)

@@ -1,1 +1,1 @@
-"""One cluster: how to reach it, and what verbs do in it."""
+"""The address and the credentials of a cluster, from kubeconfigs and the environment."""
