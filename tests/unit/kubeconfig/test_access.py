@@ -189,7 +189,7 @@ def test_several_kubeconfigs_are_merged_and_missing_ones_skipped(tmp_path: Path,
 
 def test_two_clusters_named_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("K8S_AUTH_HOST", "https://one.test")
-    with pytest.raises(UsageError, match=r"other and K8S_AUTH_HOST .* name a cluster each"):
+    with pytest.raises(UsageError, match=r"other and K8S_AUTH_HOST .* both name a cluster"):
         Access.from_variables({"perf_kubeconfig": "other"})
 
 

@@ -139,6 +139,6 @@ def test_own_proxy_wins(behind: Behind) -> None:
 def test_proxy_that_is_not_supported_is_refused(proxy: str, behind: Behind) -> None:
     access, _proxy = behind
     with pytest.raises(
-        ClusterError, match=r"is not supported for the proxy to the cluster: give an http:// or https://"
+        ClusterError, match=r"is not supported for the proxy to the cluster: set an http:// or https://"
     ):
         Cluster(access(**{"proxy-url": proxy}))

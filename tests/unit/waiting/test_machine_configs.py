@@ -75,7 +75,7 @@ BASE = [config("00-worker", a="1"), config("50-file", b="2")]
 )
 def test_pool_status_older_than_its_config_is_not_updated(configs: list[Manifest], said: str) -> None:
     text = behind(Cluster([], configs, [node("a")]), pool())
-    assert text == (f"its configuration has not what changed yet: {said}" if said else "")
+    assert text == (f"its configuration does not have the changes yet: {said}" if said else "")
 
 
 def test_late_nodes_of_the_pool_only_are_named() -> None:
@@ -88,13 +88,13 @@ def test_late_nodes_of_the_pool_only_are_named() -> None:
 
 def goal(timeout_s: float) -> Goal:
     query = Query(f"{GROUP}/v1", "MachineConfigPool")
-    return Goal(query, "the pool", (predicate_for("MachineConfigPool", "ready"),), timeout_s, lacking=behind)
+    return Goal(query, "the pool", (predicate_for("MachineConfigPool", "ready"),), timeout_s, pending=behind)
 
 
 def test_wait_ignores_the_former_status_and_reports_the_backlog() -> None:
     configs = [*BASE, config("rendered-worker-1", a="1", b="the former")]
     cluster = Cluster([pool()], configs, [node("a", state="Working")])
-    with pytest.raises(NotReachedError, match=r"its configuration has not what changed yet: /b"):
+    with pytest.raises(NotReachedError, match=r"its configuration does not have the changes yet: /b"):
         wait_for(cluster, goal(0.1), lambda: None, lambda _: None)
     cluster.pools, configs[-1] = [pool(target="rendered-worker-2")], config("rendered-worker-2", a="1", b="2")
     with pytest.raises(NotReachedError, match=r"1 of 3 nodes updated; worker: a is Working"):

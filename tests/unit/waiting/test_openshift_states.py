@@ -35,7 +35,7 @@ def test_unready_operator_reports_why(kind: str, status: str) -> None:
 
 def test_operator_without_status_is_not_ready() -> None:
     verdict = predicate_for("ClusterOperator", "ready")({"metadata": {"name": "dns"}})
-    assert (verdict.reached, verdict.note) == (False, "Available is not known yet")
+    assert (verdict.reached, verdict.note) == (False, "Available is not set yet")
 
 
 def test_available_api_service_is_ready() -> None:
@@ -50,7 +50,7 @@ def test_recently_changed_object_is_not_stable() -> None:
 
 
 def test_object_without_times_is_never_stable() -> None:
-    assert unchanged_for(1)({"status": {}}).note == "it tells no time of a change"
+    assert unchanged_for(1)({"status": {}}).note == "its conditions have no time of a change"
 
 
 @pytest.mark.parametrize(

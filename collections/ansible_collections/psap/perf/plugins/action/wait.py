@@ -76,7 +76,7 @@ def _goal(args: Arguments) -> Goal:
         absent=absent,
         give_up_on=args.give_up_on,
         patience_s=args.patience,
-        lacking=_LACKING.get(query.kind) if "ready" in args.conditions else None,
+        pending=_LACKING.get(query.kind) if "ready" in args.conditions else None,
         surrender=None if absent else _SURRENDERS.get(query.kind, stuck_pod),
     )
 

@@ -1,4 +1,4 @@
-"""How to reach a cluster, by a host's variables and the environment, and the kubernetes client that reaches it."""
+"""Select a cluster by a host's variables and the environment, and create the kubernetes client for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach a cluster; each None falls back as kubectl's would."""
+    """How to reach a cluster; None selects the default, like kubectl."""
 
     kubeconfig: str | None = None
     context: str | None = None
@@ -37,17 +37,18 @@ class Access:
 
     @classmethod
     def from_variables(cls, variables: Mapping[str, Any]) -> Access:
-        """From a host's ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy``, else the environment.
+        """Read ``perf_kubeconfig``, ``perf_kube_context`` and ``perf_kube_proxy`` of a host, else the environment.
 
-        :raises UsageError: when a kubeconfig and ``K8S_AUTH_HOST`` name a cluster each: kubernetes.core's modules would
-            take the second whatever they are told.
+        Raises:
+            UsageError: If both a kubeconfig and ``K8S_AUTH_HOST`` name a cluster: kubernetes.core's modules would
+                always use the second.
         """
         environment = os.environ
         host = environment.get("K8S_AUTH_HOST")
         kubeconfig = _text(variables.get("perf_kubeconfig")) or environment.get("K8S_AUTH_KUBECONFIG")
         if kubeconfig and host:
             raise UsageError(
-                f"the kubeconfig {kubeconfig} and K8S_AUTH_HOST ({host}) name a cluster each: unset one of them"
+                f"the kubeconfig {kubeconfig} and K8S_AUTH_HOST ({host}) both name a cluster: unset one of them"
             )
         return cls(
             kubeconfig=kubeconfig or (None if host else environment.get("KUBECONFIG")) or None,
@@ -56,14 +57,15 @@ class Access:
         )
 
     def module_options(self) -> dict[str, Any]:
-        """The same cluster as options of kubernetes.core's modules, whatever they would read from the environment.
+        """Return the same cluster as options of kubernetes.core's modules, which override the environment.
 
-        :raises ClusterError: when the kubeconfig cannot be read.
+        Raises:
+            ClusterError: If the kubeconfig cannot be read.
         """
         chosen = chosen_context(self.kubeconfig, self.context)
         reached = without_credentials(chosen, self.proxy)
         url, login = split_login(reached.proxy or "")
-        # they know no proxy-url, take HTTP_PROXY for https, and NO_PROXY would win over a proxy that is given
+        # the modules ignore proxy-url, use HTTP_PROXY for https, and NO_PROXY would override the option proxy
         options: dict[str, Any] = {"proxy": url, "no_proxy": ""}
         if login:
             options["proxy_headers"] = {"proxy_basic_auth": login}
@@ -72,36 +74,40 @@ class Access:
         return options
 
     def variables(self) -> dict[str, str]:
-        """The variables that name the same cluster whatever the environment and the current context will be; empty
-        where no kubeconfig says which it is.
+        """Return variables that name the same cluster in any environment and current context; empty without kubeconfig.
 
-        :raises ClusterError: when it cannot be read.
+        Raises:
+            ClusterError: If the kubeconfig cannot be read.
         """
         chosen = chosen_context(self.kubeconfig, self.context)
         if chosen is None:
             return {}
         kubeconfig = os.pathsep.join(str(Path(path).absolute()) for path in chosen.origin.split(os.pathsep))
         named = {"perf_kubeconfig": kubeconfig, "perf_kube_context": chosen.name}
-        # a login of the proxy is written nowhere
+        # the proxy's login is never written
         return {**named, "perf_kube_proxy": self.proxy} if self.proxy and not split_login(self.proxy)[1] else named
 
     def endpoint(self, check: Callable[[], None] = lambda: None) -> ApiEndpoint:
-        """The API server and the credentials for it.
+        """Return the API server and the credentials for it.
 
-        :param check: called while a credential plugin runs; raises when the user asked to stop.
-        :raises ClusterError: when no cluster is named, or its credentials cannot be read.
+        Args:
+            check: Called while a credential plugin runs; raises if the user interrupts the run.
+
+        Raises:
+            ClusterError: If no cluster is configured, or its credentials cannot be read.
         """
         return load_endpoint(self.kubeconfig, self.context, self.proxy, check)
 
 
 @contextlib.contextmanager
 def configured(access: Access, check: Callable[[], None] = lambda: None) -> Iterator[Any]:
-    """The kubernetes client's configuration for *access*, with its certificates in files for as long as this lasts.
+    """Yield the kubernetes client's configuration for *access*, with certificates in files until the block ends.
 
     The client's own reader of kubeconfigs ignores ``proxy-url``, waits indefinitely for a credential plugin, logs in
-    anonymously where that fails, and leaves keys in files.
+    anonymously if that fails, and leaves keys in files.
 
-    :raises ClusterError: when no cluster is named, or its credentials cannot be read.
+    Raises:
+        ClusterError: If no cluster is configured, or its credentials cannot be read.
     """
     with _configured(access.endpoint(check)) as configuration:
         yield configuration
@@ -118,9 +124,10 @@ def _configured(endpoint: ApiEndpoint) -> Iterator[Any]:
 
 
 def connect(endpoint: ApiEndpoint) -> Any:
-    """The kubernetes client for *endpoint*. It holds the certificates in memory: nothing of them is left on disk.
+    """Return the kubernetes client for *endpoint*, with the certificates only in memory.
 
-    :raises ClusterError: when its certificates cannot be used.
+    Raises:
+        ClusterError: If the certificates cannot be used.
     """
     with _configured(endpoint) as configuration:
         api = kubernetes.client.ApiClient(configuration)
@@ -137,7 +144,7 @@ def connect(endpoint: ApiEndpoint) -> Any:
 
 
 def expiry_advice(endpoint: ApiEndpoint) -> str:
-    """When the client certificate of *endpoint* expired, and what to do; empty without one, or where it is good."""
+    """Return when the client certificate of *endpoint* expired, with advice; empty if it is valid or missing."""
     if not endpoint.client_certificate:
         return ""
     expired = load_pem_x509_certificate(endpoint.client_certificate).not_valid_after_utc
@@ -147,7 +154,7 @@ def expiry_advice(endpoint: ApiEndpoint) -> str:
 
 
 def http_pool(proxy: str | None, **options: Any) -> urllib3.PoolManager:
-    """Connections through *proxy*, whose URL may hold a login, or without one."""
+    """Return a pool of connections, through *proxy* if set; its URL may contain a login."""
     url, login = split_login(proxy or "")
     if not url:
         return urllib3.PoolManager(**options)
@@ -156,7 +163,7 @@ def http_pool(proxy: str | None, **options: Any) -> urllib3.PoolManager:
 
 
 def _ssl_context(configuration: Any) -> ssl.SSLContext:
-    """What urllib3 would make of *configuration* at the first request, when the files are gone."""
+    """Return the context that urllib3 would create at the first request, when the files no longer exist."""
     context = urllib3.util.ssl_.create_urllib3_context(
         cert_reqs=ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
     )
@@ -170,7 +177,7 @@ def _ssl_context(configuration: Any) -> ssl.SSLContext:
 
 
 def _configuration(endpoint: ApiEndpoint, folder: Path) -> Any:
-    """The client's configuration; certificates become files in *folder*."""
+    """Return the client's configuration, with certificates as files in *folder*."""
     configuration = kubernetes.client.Configuration()
     configuration.host = endpoint.server
     configuration.verify_ssl = not endpoint.insecure
@@ -179,7 +186,7 @@ def _configuration(endpoint: ApiEndpoint, folder: Path) -> Any:
     if endpoint.client_certificate and endpoint.client_key:
         configuration.cert_file = _file(folder / "certificate", endpoint.client_certificate)
         configuration.key_file = _file(folder / "key", endpoint.client_key)
-    # the environment is heeded already
+    # the endpoint's proxy already takes the environment into account
     configuration.proxy, configuration.no_proxy = None, None
     if endpoint.proxy:
         configuration.proxy, login = split_login(endpoint.proxy)
@@ -192,8 +199,8 @@ def _configuration(endpoint: ApiEndpoint, folder: Path) -> Any:
     if endpoint.current_token():
         authorize(configuration)
         configuration.refresh_api_key_hook = authorize
-    # A server that does not answer is tried twice: whoever waits for it decides how long. One that says when to come
-    # again (429 and 503 with Retry-After, as after a CRD was installed) is believed for a while.
+    # Without a response, a request is tried twice: the caller decides how long to repeat it. After a response with
+    # Retry-After (429 and 503, such as after the installation of a CRD), it is repeated for a while.
     configuration.retries = urllib3.Retry(total=10, connect=1, read=1, status=8)
     return configuration
 
@@ -206,7 +213,7 @@ def _file(path: Path, content: bytes | None) -> str | None:
 
 
 def split_login(proxy: str) -> tuple[str, str]:
-    """The URL of a proxy without the login in it, and the login, ``user:password``."""
+    """Return the URL of a proxy without its login, and the login, ``user:password``."""
     parts = urlsplit(proxy)
     login, _at, address = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=address)), unquote(login)

@@ -1,4 +1,4 @@
-"""The credential plugin of a kubeconfig's user (``exec``), as the kubeconfigs of cloud providers have it."""
+"""The credential plugin of a kubeconfig's user (``exec``), which kubeconfigs of cloud providers use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.kubeconfigs i
 _LIMIT_S = 30.0
 _EXTENSION = "client.authentication.k8s.io/exec"
 _ADVICE = "run it by hand to see why, or renew the kubeconfig"
-# a token that ends sooner is asked for again
+# a token that expires sooner is renewed
 _RENEWED_BEFORE = timedelta(minutes=2)
 _LONGEST_REASON = 200
 
@@ -36,18 +36,22 @@ class PluginCredentials:
 
     @property
     def ends_soon(self) -> bool:
-        """Whether the plugin has to be asked again."""
+        """Whether the plugin has to run again."""
         return self.expires is not None and datetime.now(UTC) > self.expires - _RENEWED_BEFORE
 
 
 class CredentialPlugin:
-    """The plugin of one user; it is asked again when its credentials end.
-
-    :raises ClusterError: when the kubeconfig describes it incompletely.
-    """
+    """The plugin of one user; it runs again when its credentials expire."""
 
     def __init__(self, chosen: KubeconfigContext, check: Callable[[], None]) -> None:
-        """:param check: called while the plugin runs; raises when the user asked to stop."""
+        """Read the plugin's description.
+
+        Args:
+            check: Called while the plugin runs; raises if the user interrupts the run.
+
+        Raises:
+            ClusterError: If the description is incomplete.
+        """
         plugin = chosen.user["exec"]
         try:
             self._name, self._api_version = str(plugin["command"]), str(plugin["apiVersion"])
@@ -64,15 +68,16 @@ class CredentialPlugin:
         self._credentials: PluginCredentials | None = None
 
     def credentials(self) -> PluginCredentials:
-        """What the plugin returned last, or returns now if that ends soon.
+        """Return the plugin's last credentials, or new ones if those expire soon.
 
-        :raises ClusterError: when it cannot be run, fails, hangs, or returns no credentials.
+        Raises:
+            ClusterError: If the plugin cannot be run, fails, hangs, or returns no credentials.
         """
         if self._credentials is None or self._credentials.ends_soon:
-            self._credentials = self._asked()
+            self._credentials = self._run()
         return self._credentials
 
-    def _asked(self) -> PluginCredentials:
+    def _run(self) -> PluginCredentials:
         folder = self._chosen.user["folder"]
         program = Program((self._command(folder), *self._arguments), folder, self._environment())
         try:
@@ -90,7 +95,7 @@ class CredentialPlugin:
         return self._parsed(ended.output)
 
     def _command(self, folder: Path) -> str:
-        """A relative path is relative to the kubeconfig, a name alone is found in PATH."""
+        """Return the plugin's path: relative paths are relative to the kubeconfig, a name alone is found in PATH."""
         return str(folder / self._name) if os.sep in self._name else self._name
 
     def _environment(self) -> dict[str, str]:
@@ -108,7 +113,7 @@ class CredentialPlugin:
             certificate, key = status.get("clientCertificateData"), status.get("clientKeyData")
             end = parse_utc(expires).astimezone(UTC) if expires else None
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            # not the output itself: it may hold a token
+            # not the output itself: it may contain a token
             raise self._failure("printed no ExecCredential", _ADVICE) from None
         if version != self._api_version:
             why = f"printed an ExecCredential of {version} instead of {self._api_version}"
@@ -123,14 +128,14 @@ class CredentialPlugin:
         )
 
     def _failure(self, why: str, advice: str) -> ClusterError:
-        # never its arguments, which may hold a client's secret
+        # without its arguments, which may contain a client's secret
         return ClusterError(
             f"the credential plugin {self._name} of the kubeconfig {self._chosen.origin} {why}; {advice}"
         )
 
 
 def _reason(ended: Captured, arguments: list[str]) -> str:
-    """The last line of the error output, without the plugin's arguments and other credentials."""
+    """Return the last line of the error output, without the plugin's arguments and other credentials."""
     lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
     if not lines:
         return ""
@@ -141,7 +146,7 @@ def _reason(ended: Captured, arguments: list[str]) -> str:
 
 
 def _cluster_info(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """The cluster as a plugin gets it: authorities inline, and the plugin's own extension as its configuration."""
+    """Return the cluster for the plugin: authorities inline, and the plugin's extension as its configuration."""
     names = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
     info = {name: cluster[name] for name in names if cluster.get(name)}
     authority = cluster.get("certificate-authority")

@@ -1,4 +1,4 @@
-"""Where the API server is and how we prove who we are: the one way to a cluster, for verbs, modules and submitters."""
+"""The API server's address and the credentials for it, for verbs, modules and submitters."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _PROXY_SCHEMES = ("http", "https")
 class ApiEndpoint:
     """An API server and the credentials for it.
 
-    :param proxy: the URL of the proxy to it, of a kubeconfig or of the environment; None: it is reached directly.
-    :param plugin: renews the token when it ends.
+    Attributes:
+        proxy: URL of the proxy, from a kubeconfig or the environment; None without a proxy.
+        plugin: Renews the token when it expires.
     """
 
     server: str
@@ -46,17 +47,19 @@ class ApiEndpoint:
     plugin: CredentialPlugin | None = field(default=None, repr=False, compare=False)
 
     def headers(self) -> dict[str, str]:
-        """The headers that authenticate a request; a token that is renewed under us is read again.
+        """Return the headers that authenticate a request, with the current token.
 
-        :raises ClusterError: when it cannot be read.
+        Raises:
+            ClusterError: If the token cannot be read.
         """
         token = self.current_token()
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def current_token(self) -> str | None:
-        """The token as it is now.
+        """Return the current token.
 
-        :raises ClusterError: when it cannot be read.
+        Raises:
+            ClusterError: If it cannot be read.
         """
         if self.plugin is not None:
             return self.plugin.credentials().token
@@ -65,13 +68,14 @@ class ApiEndpoint:
         try:
             return self.token_file.read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not text"
             raise ClusterError(f"the token file {self.token_file} cannot be read: {reason}") from error
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """How to verify the server and present ourselves; None for plain HTTP.
+        """Return the context that verifies the server and has the client certificate; None for plain HTTP.
 
-        :raises ClusterError: when the certificates cannot be used.
+        Raises:
+            ClusterError: If the certificates cannot be used.
         """
         if not self.server.startswith("https:"):
             return None
@@ -96,12 +100,17 @@ def load_endpoint(
     proxy: str | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> ApiEndpoint:
-    """The endpoint of *context* (default: the current one) in *kubeconfig* (default: the address and token that AWX
-    gives, then what kubectl would read, then the service account of the pod we run in).
+    """Return the endpoint of a context.
 
-    :param proxy: wins over the kubeconfig's ``proxy-url``, which wins over ``HTTPS_PROXY`` and its like.
-    :param check: called while a credential plugin runs; raises when the user asked to stop.
-    :raises ClusterError: when no cluster is named, or its credentials cannot be read.
+    Args:
+        kubeconfig: By default the address and token that AWX passes, then kubectl's default files, then the service
+            account of this pod.
+        context: By default the current one.
+        proxy: Overrides the kubeconfig's ``proxy-url``, which overrides ``HTTPS_PROXY`` and similar variables.
+        check: Called while a credential plugin runs; raises if the user interrupts the run.
+
+    Raises:
+        ClusterError: If no cluster is configured, or its credentials cannot be read.
     """
     chosen = chosen_context(kubeconfig, context)
     if chosen is None:
@@ -110,9 +119,10 @@ def load_endpoint(
 
 
 def chosen_context(kubeconfig: str | None, context: str | None) -> KubeconfigContext | None:
-    """The kubeconfig's entries for *context*; None where the environment or the pod names the cluster.
+    """Return the kubeconfig's entries for *context*; None if the environment or the pod defines the cluster.
 
-    :raises ClusterError: when they cannot be read.
+    Raises:
+        ClusterError: If they cannot be read.
     """
     if kubeconfig is None and os.environ.get("K8S_AUTH_HOST"):
         return None
@@ -125,9 +135,10 @@ def chosen_context(kubeconfig: str | None, context: str | None) -> KubeconfigCon
 
 
 def without_credentials(chosen: KubeconfigContext | None, proxy: str | None) -> ApiEndpoint:
-    """The API server and the proxy to it; no credential plugin is asked.
+    """Return the API server and the proxy to it, without running a credential plugin.
 
-    :raises ClusterError: when no cluster is named, or the proxy is of a kind that is not supported.
+    Raises:
+        ClusterError: If no cluster is configured, or the proxy's scheme is not supported.
     """
     if chosen is not None:
         endpoint = _of_kubeconfig(chosen)
@@ -139,7 +150,7 @@ def without_credentials(chosen: KubeconfigContext | None, proxy: str | None) -> 
 
 
 def environment_proxy(server: str) -> str | None:
-    """The proxy to *server* that ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY`` name, as kubectl heeds them."""
+    """Return the proxy to *server* by ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY``, like kubectl."""
     parts = urlsplit(server)
     return None if urllib.request.proxy_bypass(parts.netloc) else urllib.request.getproxies().get(parts.scheme)
 
@@ -151,7 +162,7 @@ def _checked_proxy(proxy: str | None) -> str | None:
     if parts.scheme not in _PROXY_SCHEMES or not parts.hostname:
         raise ClusterError(
             f"{parts.scheme or 'no'}:// is not supported for the proxy to the cluster: "
-            "give an http:// or https:// URL as the kubeconfig's proxy-url, or as perf_kube_proxy"
+            "set an http:// or https:// URL as the kubeconfig's proxy-url, or as perf_kube_proxy"
         )
     return proxy
 
@@ -184,7 +195,7 @@ def _of_kubeconfig(chosen: KubeconfigContext) -> ApiEndpoint:
     cluster = chosen.cluster
     server = checked_server(str(cluster["server"]).rstrip("/"))
     if urlsplit(server).scheme not in ("http", "https"):
-        # as kubectl completes an address without a scheme
+        # like kubectl for an address without a scheme
         server = f"http://{server}"
     return ApiEndpoint(
         server=server,
@@ -200,12 +211,12 @@ def _with_user(endpoint: ApiEndpoint, chosen: KubeconfigContext, check: Callable
     token = user.get("token") or _token_of_provider(chosen)
     if user.get("exec") and not token:
         plugin = CredentialPlugin(chosen, check)
-        given = plugin.credentials()
+        credentials = plugin.credentials()
         return replace(
             endpoint,
-            token=given.token,
-            client_certificate=given.client_certificate,
-            client_key=given.client_key,
+            token=credentials.token,
+            client_certificate=credentials.client_certificate,
+            client_key=credentials.client_key,
             plugin=plugin,
         )
     if user.get("username"):
@@ -224,12 +235,12 @@ def _with_user(endpoint: ApiEndpoint, chosen: KubeconfigContext, check: Callable
 
 
 def _token_of_provider(chosen: KubeconfigContext) -> str | None:
-    """The token that a login left in the kubeconfig for an ``auth-provider``, the forerunner of credential plugins."""
+    """Return the token in the kubeconfig for an ``auth-provider``, the predecessor of credential plugins."""
     provider = chosen.user.get("auth-provider")
     if not provider:
         return None
-    kept = provider.get("config") or {}
-    token: str | None = kept.get("id-token") or kept.get("access-token")
+    config = provider.get("config") or {}
+    token: str | None = config.get("id-token") or config.get("access-token")
     if token is None:
         raise ClusterError(
             f"the kubeconfig {chosen.origin} uses the auth-provider {provider.get('name')} and has no token for it; "
@@ -239,7 +250,7 @@ def _token_of_provider(chosen: KubeconfigContext) -> str | None:
 
 
 def _content(entry: Mapping[str, Any], key: str) -> bytes | None:
-    """What ``<key>-data`` holds, or the file that ``<key>`` names."""
+    """Return the decoded value of ``<key>-data``, or the content of the file that ``<key>`` names."""
     if entry.get(f"{key}-data"):
         try:
             return base64.b64decode(entry[f"{key}-data"])
@@ -256,7 +267,7 @@ def _content(entry: Mapping[str, Any], key: str) -> bytes | None:
 
 
 def _load_client_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """The ssl module reads certificates from files; these live in memory, so a kill leaves no key behind."""
+    """Load the certificate from files in memory, which a kill does not leave behind: the ssl module requires files."""
     certificate_file, key_file = os.memfd_create("certificate"), os.memfd_create("key")
     try:
         os.write(certificate_file, certificate)

@@ -1,4 +1,4 @@
-"""The files of a kubeconfig: merged as kubectl merges them, and the entries that a context names."""
+"""Read the files of a kubeconfig, merge them like kubectl, and find the entries of a context."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _KINDS = {list: "a list", str: "a text", int: "a number", float: "a number", boo
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
-    """What one context of a kubeconfig names.
+    """The entries of one context of a kubeconfig.
 
-    :param origin: the files, for messages.
-    :param cluster: its entry, with the ``folder`` of its file.
-    :param user: its entry, with the ``folder`` of its file; empty where the context names no user.
+    Attributes:
+        origin: The files, for messages.
+        cluster: The cluster's entry, with the ``folder`` of its file.
+        user: The user's entry, with the ``folder`` of its file; empty if the context has no user.
     """
 
     origin: str
@@ -34,11 +35,12 @@ class KubeconfigContext:
 
 
 def kubeconfig_files(named: str) -> list[Path]:
-    """The files to read: a list in one text, as KUBECONFIG has it, is one configuration in several files.
+    """Return the existing files of a kubeconfig, whose path may be a list like that of KUBECONFIG.
 
-    Those of several that are missing are left out, as kubectl does.
+    Like kubectl, missing files are left out.
 
-    :raises ClusterError: when all are missing.
+    Raises:
+        ClusterError: If all are missing.
     """
     paths = [Path(text).expanduser() for text in named.split(os.pathsep) if text]
     found = [path for path in paths if path.exists()]
@@ -50,16 +52,17 @@ def kubeconfig_files(named: str) -> list[Path]:
 
 
 def default_files() -> list[Path]:
-    """The files that kubectl reads without an option; empty where there are none, as in a pod."""
+    """Return the files that kubectl reads without an option; empty without any, such as in a pod."""
     named = os.environ.get("KUBECONFIG")
     default = Path.home() / ".kube" / "config"
     return kubeconfig_files(named) if named else [default] if default.is_file() else []
 
 
 def read_context(paths: list[Path], context: str | None) -> KubeconfigContext:
-    """The entries of *context*, by default of the current one.
+    """Return the entries of *context*, by default of the current one.
 
-    :raises ClusterError: when a file is no kubeconfig, or an entry is missing.
+    Raises:
+        ClusterError: If a file is not a kubeconfig, or an entry is missing.
     """
     configuration = _merged(paths)
     origin = os.pathsep.join(str(path) for path in paths)
@@ -72,32 +75,33 @@ def read_context(paths: list[Path], context: str | None) -> KubeconfigContext:
     entry = _named(configuration, "contexts", chosen, "context", origin)
     cluster = _named(configuration, "clusters", str(entry.get("cluster")), "cluster", origin)
     if not cluster.get("server"):
-        raise ClusterError(f"the kubeconfig {origin} names no server for its cluster {entry.get('cluster')!r}")
+        raise ClusterError(f"the kubeconfig {origin} has no server for its cluster {entry.get('cluster')!r}")
     user = _named(configuration, "users", str(entry["user"]), "user", origin) if entry.get("user") else {}
     return KubeconfigContext(origin, chosen, cluster, user)
 
 
 def checked_server(address: str) -> str:
-    """*address*, in which no user name and no password may be: it is written into logs and artifacts.
+    """Return *address* if it contains no user name or password: it is written to logs and artifacts.
 
-    :raises ClusterError: when it has one; the message shows neither.
+    Raises:
+        ClusterError: If it contains one; the message shows neither.
     """
     parts = urlsplit(address)
     if "@" not in parts.netloc:
         return address
     where = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     raise ClusterError(
-        f"the address of the cluster at {where} has a user name or a password in it, which Kubernetes does not take; "
-        "remove them from the server's URL, and give a token or a client certificate to the kubeconfig's user"
+        f"the address of the cluster at {where} has a user name or a password in it, which Kubernetes does not accept; "
+        "remove them from the server's URL, and add a token or a client certificate to the kubeconfig's user"
     )
 
 
 def _merged(paths: list[Path]) -> dict[str, Any]:
-    """Several kubeconfigs as one, the first that names an entry wins."""
+    """Return several kubeconfigs as one; of entries with the same name, the first is used."""
     merged: dict[str, Any] = {name: [] for name in _LISTS}
     for path in paths:
         document = _read(path)
-        # the first file that has one decides
+        # the first file with a current-context decides
         merged["current-context"] = merged.get("current-context") or document.get("current-context")
         for kind in _LISTS:
             entries = document.get(kind) or []
@@ -115,7 +119,7 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ClusterError(f"the kubeconfig {path} cannot be read: {error.strerror}; {_ADVICE}") from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        # not the error itself: it shows the line, which may hold a token
+        # not the error itself: it shows the line, which may contain a token
         mark = getattr(error, "problem_mark", None)
         line = f" (line {mark.line + 1})" if mark else ""
         raise ClusterError(f"the kubeconfig {path} is not YAML{line}; correct it, or {_ADVICE}") from None
@@ -135,5 +139,5 @@ def _named(configuration: Mapping[str, Any], kind: str, name: str, singular: str
                     f"{_KINDS.get(type(content), 'something else')} instead of a mapping; correct it, or {_ADVICE}"
                 )
             return {**content, "folder": entry["folder"]}
-    known = ", ".join(sorted(str(entry.get("name")) for entry in configuration[kind])) or "none"
-    raise ClusterError(f"the kubeconfig {origin} has no {singular} {name!r}; it has: {known}")
+    names = ", ".join(sorted(str(entry.get("name")) for entry in configuration[kind])) or "none"
+    raise ClusterError(f"the kubeconfig {origin} has no {singular} {name!r}; it has: {names}")

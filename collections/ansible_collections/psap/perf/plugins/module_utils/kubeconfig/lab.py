@@ -1,4 +1,4 @@
-"""What documents say of a lab: which of its parts are real, which emulated, which simulated; and where labs are."""
+"""Describe a lab in documents, by its real, emulated and simulated parts, and find its kubeconfig."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KUBECONFIG = "kubeconfig"
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """The lab that a cluster is: its name, and what of it runs itself, is emulated, or is simulated."""
+    """A lab's name, and its parts that are real, emulated, or simulated."""
 
     name: str
     real: tuple[str, ...] = ()
@@ -21,25 +21,25 @@ class Lab:
     simulated: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """The value ``lab`` of ``run.json`` and of recordings."""
+        """Return the value ``lab`` of ``run.json`` and of recordings."""
         parts = {"real": self.real, "emulated": self.emulated, "simulated": self.simulated}
         return {"name": self.name, **{word: list(names) for word, names in parts.items()}}
 
 
 def lab_of(data: Mapping[str, str] | None) -> Lab | None:
-    """The lab, by the *data* of its ConfigMap ``kube-system/perflab``; None for a cluster without one."""
+    """Return the lab, from the *data* of its ConfigMap ``kube-system/perflab``; None for a cluster without one."""
     if data is None:
         return None
     return Lab(data.get("name", ""), *(_names(data.get(word)) for word in ("real", "emulated", "simulated")))
 
 
 def lab_kubeconfig(name: str) -> Path:
-    """Where the lab of this machine that has this *name* keeps its kubeconfig, as long as it exists."""
+    """Return the path of the kubeconfig of a lab on this machine, which need not exist."""
     return _labs_folder() / name / _KUBECONFIG
 
 
 def advice_on_missing_lab(kubeconfig: Path) -> str:
-    """What to do when *kubeconfig* is that of a lab that does not exist; empty for any other kubeconfig."""
+    """Return advice if *kubeconfig* belongs to a lab that does not exist; empty for any other kubeconfig."""
     folder = _labs_folder().resolve()
     if kubeconfig.name != _KUBECONFIG or kubeconfig.parent.parent.resolve() != folder:
         return ""

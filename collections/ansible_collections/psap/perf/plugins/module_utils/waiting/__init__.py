@@ -1,1 +1,1 @@
-"""Waiting for the states of objects, and what those states are, kind by kind."""
+"""Wait for the states of objects; the predicates for these states, by kind."""

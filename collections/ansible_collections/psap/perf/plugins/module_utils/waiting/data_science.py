@@ -1,4 +1,4 @@
-"""When OpenShift AI's own kinds, DSCInitialization and DataScienceCluster, are as they were asked to be."""
+"""The predicate for OpenShift AI's kinds DSCInitialization and DataScienceCluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Object, Verdict
 
 _ENABLED = ("Managed", "Unmanaged")
-# components whose name in status.installedComponents is another one
+# components that have another name in status.installedComponents
 _INSTALLED_AS: Mapping[str, str] = {
     "datasciencepipelines": "data-science-pipelines-operator",
     "modelmeshserving": "model-mesh",
@@ -16,9 +16,9 @@ _INSTALLED_AS: Mapping[str, str] = {
 
 
 def data_science_ready(obj: Object) -> Verdict:
-    """The operator has seen the newest generation, is through with it, and what is installed is what was asked for.
+    """Return whether the operator has processed the newest generation, and the wanted components are installed.
 
-    Versions before 2.17 tell no generation; with those, what is installed shows whether Ready is of an earlier wish.
+    Versions before 2.17 report no generation. With those, the installed components show whether Ready is outdated.
     """
     status = obj.get("status", {})
     if obj["metadata"].get("deletionTimestamp"):
@@ -26,34 +26,34 @@ def data_science_ready(obj: Object) -> Verdict:
     if status.get("observedGeneration", obj["metadata"].get("generation", 0)) < obj["metadata"].get("generation", 0):
         return Verdict(False, "the operator has not seen the newest generation yet")
     if not status.get("phase"):
-        return Verdict(False, "the operator has not looked at it yet; does it run?")
-    lacking = [*_not_ready(obj), *_not_as_asked(obj)]
-    if status["phase"] != "Ready" or lacking:
-        return Verdict(False, "; ".join([f"phase {status['phase']}", *lacking]))
+        return Verdict(False, "the operator has not processed it yet; does it run?")
+    problems = [*_not_ready(obj), *_differences(obj)]
+    if status["phase"] != "Ready" or problems:
+        return Verdict(False, "; ".join([f"phase {status['phase']}", *problems]))
     return Verdict(True)
 
 
 def managed_components(obj: Object) -> dict[str, bool]:
     """Return the components that a DataScienceCluster names, and whether they are enabled.
 
-    Kueue is enabled as Unmanaged, too: the operator then configures the one that its own operator installed.
+    Kueue is enabled as Unmanaged, too: the operator then configures the Kueue of another operator.
     """
     components = obj.get("spec", {}).get("components") or {}
-    return {name: (wish or {}).get("managementState") in _ENABLED for name, wish in components.items()}
+    return {name: (spec or {}).get("managementState") in _ENABLED for name, spec in components.items()}
 
 
 def _not_ready(obj: Object) -> Iterator[str]:
-    """What the conditions of the wanted components say, where they are not true."""
+    """Yield the conditions of the wanted components that are not true."""
     wanted = {f"{name}ready" for name, managed in managed_components(obj).items() if managed}
     for entry in obj.get("status", {}).get("conditions") or []:
         kind = str(entry.get("type", ""))
-        # ReconcileComplete is the one of a DSCInitialization
+        # ReconcileComplete is the condition of a DSCInitialization
         if entry.get("status") != "True" and (kind.lower() in wanted or kind == "ReconcileComplete"):
             yield f"{kind} is {entry.get('status')}: {entry.get('message') or entry.get('reason', '')}"
 
 
-def _not_as_asked(obj: Object) -> Iterator[str]:
-    # v2 has no such list, and always an observedGeneration
+def _differences(obj: Object) -> Iterator[str]:
+    # API version v2 has no such list, and always an observedGeneration
     installed = obj.get("status", {}).get("installedComponents")
     states = obj.get("spec", {}).get("components") or {}
     for name, managed in managed_components(obj).items() if installed is not None else ():

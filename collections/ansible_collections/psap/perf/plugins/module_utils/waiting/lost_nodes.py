@@ -1,4 +1,4 @@
-"""Whether pods have lost the node that they run on: deleted, not ready for long, or about to send them away."""
+"""Find pods whose node is lost: it is deleted, has not been ready for long, or is being drained."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 
-# A kubelet that is restarted is back before; Kubernetes itself takes the pods away after five minutes.
+# A restart of the kubelet takes less; Kubernetes itself evicts the pods after five minutes.
 _PATIENCE_S = 60.0
 _ENDED = ("Succeeded", "Failed")
 
 
 def lost_pods(source: Source, pods: Iterable[Manifest], now: datetime) -> dict[str, str]:
-    """Name of a pod → how it was lost, for those of *pods* that were.
+    """Return the reason by the name of each of *pods* that is lost.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not answer.
     """
     waiting = [pod for pod in pods if pod.get("spec", {}).get("nodeName")]
     alive = [pod for pod in waiting if pod.get("status", {}).get("phase") not in _ENDED]
@@ -30,7 +31,7 @@ def lost_pods(source: Source, pods: Iterable[Manifest], now: datetime) -> dict[s
 
 
 def _why(source: Source, name: str, now: datetime) -> str:
-    """Why a node counts as lost; empty when it does not."""
+    """Return why a node counts as lost; empty if it does not."""
     nodes, _version = source.list(Query("v1", "Node", name=name))
     if not nodes:
         return f"its node {name} is gone"
@@ -46,7 +47,7 @@ def _why(source: Source, name: str, now: datetime) -> str:
 
 
 def _disruption(pod: Manifest) -> str:
-    """What takes a pod away from its node, as its own condition tells; an eviction for a queue's sake, too."""
+    """Return why a pod is evicted from its node, by its own condition; this includes preemption by a queue."""
     found = condition(pod, "DisruptionTarget") or {}
     if found.get("status") != "True":
         return ""

@@ -1,4 +1,4 @@
-"""Whether nodes have what is configured of them, and what of it the pool does not tell."""
+"""Find out whether nodes have their configuration, including what the pool's status does not show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPERATORS: Mapping[str, str] = {"In": "in", "NotIn": "notin"}
 
 
 def kubelet_config_ready(obj: Object) -> Verdict:
-    """The controller has made configurations of it; of its conditions the last one counts, and False is a failure's."""
+    """Return whether the controller has rendered it, by the last of its conditions."""
     status = obj.get("status", {})
     newest = ((status.get("conditions") or [{}])[-1]) or {}
     generation = obj["metadata"].get("generation", 0)
@@ -27,7 +27,7 @@ def kubelet_config_ready(obj: Object) -> Verdict:
 
 
 def pool_updated(obj: Object) -> Verdict:
-    """All nodes of the pool have its configuration; a degraded pool goes no further, nor does a paused one."""
+    """Return whether all nodes of the pool have its configuration; hopeless if it is degraded or paused."""
     for kind in ("RenderDegraded", "NodeDegraded", "Degraded"):
         found = condition(obj, kind) or {}
         if found.get("status") == "True":
@@ -44,12 +44,12 @@ def pool_updated(obj: Object) -> Verdict:
 
 
 def behind(source: Source, pool: Manifest) -> str:
-    """What keeps an updated *pool* from having all that is configured for it, and which nodes are behind; empty when
-    nothing is.
+    """Return what an updated *pool* has not applied yet, or which nodes are behind; empty if all is applied.
 
-    Its own status says Updated until its controller has seen a new configuration.
+    Its own status is Updated until its controller has seen a new configuration.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not answer.
     """
     return _not_rendered(source, pool) or _lagging(source, pool)
 
@@ -64,7 +64,7 @@ def _not_rendered(source: Source, pool: Manifest) -> str:
     missing = sorted({_name(each) for each in configs} ^ parts)
     other = sorted(path for path, contents in wanted.items() if present.get(path) != contents)
     what = missing or other
-    return f"its configuration has not what changed yet: {', '.join(what[:_NAMED_NODES])}" if what else ""
+    return f"its configuration does not have the changes yet: {', '.join(what[:_NAMED_NODES])}" if what else ""
 
 
 def _lagging(source: Source, pool: Manifest) -> str:
@@ -72,13 +72,13 @@ def _lagging(source: Source, pool: Manifest) -> str:
     for node in _listed(source, "Node", pool["spec"].get("nodeSelector") or {}):
         notes = node["metadata"].get("annotations") or {}
         state = notes.get(f"{_GROUP}/state", "")
-        # a node of another pool has a configuration of that
+        # a node of another pool has that pool's configuration
         desired = notes.get(f"{_GROUP}/desiredConfig", "")
         if desired.startswith(f"rendered-{_name(pool)}-") and (
             state != "Done" or notes.get(f"{_GROUP}/currentConfig") != desired
         ):
             reason = notes.get(f"{_GROUP}/reason")
-            texts.append(f"{_name(node)} is {state or 'not begun'}{f' ({reason})' if reason else ''}")
+            texts.append(f"{_name(node)} is {state or 'not started'}{f' ({reason})' if reason else ''}")
     more = f" and {len(texts) - _NAMED_NODES} more" if len(texts) > _NAMED_NODES else ""
     return f"{', '.join(texts[:_NAMED_NODES])}{more}"
 
@@ -90,7 +90,7 @@ def _listed(source: Source, kind: str, selector: Mapping[str, Any]) -> list[Mani
 
 
 def _terms(selector: Mapping[str, Any]) -> Iterator[str]:
-    """A selector of the API, as kubectl's ``-l`` has it."""
+    """Yield the terms of an API selector in the format of kubectl's ``-l``."""
     for key, value in (selector.get("matchLabels") or {}).items():
         yield f"{key}={value}"
     for each in selector.get("matchExpressions") or ():

@@ -1,4 +1,4 @@
-"""When a model that KServe serves is loaded, and when it never will be."""
+"""The predicates for models that KServe serves: loaded, not yet, or hopeless."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
     condition_true,
 )
 
-# KServe's reasons for which a model is not loaded until somebody changes something
+# KServe's reasons that do not go away by waiting
 _HOPELESS = frozenset(
     ("ModelLoadFailed", "NoSupportingRuntime", "RuntimeNotRecognized", "RuntimeDisabled", "InvalidPredictorSpec")
 )
-# Open Data Hub's, of an LLMInferenceService whose requests need a token while nothing could check one; it then deletes
-# the HTTPRoute, and does not look again
+# Open Data Hub's reason for an LLMInferenceService whose requests need a token that no component can check; it then
+# deletes the HTTPRoute, and does not check again
 _NO_AUTH_POLICY = "GatewayPreconditionNotMet"
 
 
 def llm_service_ready(obj: Object) -> Verdict:
-    """The LLMInferenceService is Ready; it never will be where Open Data Hub cannot check the token of a request."""
+    """Return whether the LLMInferenceService is Ready; hopeless if Open Data Hub cannot check tokens of requests."""
     routes = condition(obj, "HTTPRoutesReady") or {}
     if routes.get("status") == "False" and routes.get("reason") == _NO_AUTH_POLICY:
         note = (
@@ -31,14 +31,14 @@ def llm_service_ready(obj: Object) -> Verdict:
 
 
 def model_loaded(obj: Object) -> Verdict:
-    """The controller has seen the newest generation, the service is Ready, and its model is loaded."""
+    """Return whether the controller has seen the newest generation, the service is Ready, and its model is loaded."""
     status = obj.get("status", {})
     generation = obj["metadata"].get("generation", 0)
     if status.get("observedGeneration", generation) < generation:
         return Verdict(False, "the controller has not seen the newest generation yet")
-    told = status.get("modelStatus") or {}
-    failure = told.get("lastFailureInfo") or {}
-    state = (told.get("states") or {}).get("targetModelState") or "Pending"
+    model = status.get("modelStatus") or {}
+    failure = model.get("lastFailureInfo") or {}
+    state = (model.get("states") or {}).get("targetModelState") or "Pending"
     ready = condition_true("Ready")(obj)
     if ready.reached and state == "Loaded":
         return Verdict(True)

@@ -1,4 +1,4 @@
-"""The present state of a set of objects: a list, then a watch, then a list again when the watch ends."""
+"""Follow the state of a set of objects: a list, then a watch, then a list again when the watch ends."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
 _WATCH_S = 60
-# Between two lists: a server that answers every watch with an error is not asked in a hot loop.
+# Between two lists, so that a server that answers every watch with an error is not called in a hot loop.
 _PAUSE_S = 1.0
-# Changes that come closer together than this are shown at once, for one copy of the objects.
+# Changes within this time are yielded together, as one copy of the objects.
 _COALESCE_S = 0.05
 _SHOW_AGAIN_S = 0.5
 
 
 class Source(Protocol):
-    """What is needed of a cluster."""
+    """The part of a cluster's client that waiting uses."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
-        """Objects and their resourceVersion."""
+        """Return the objects and the list's resourceVersion."""
 
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
-        """Changes since."""
+        """Yield the changes after *resource_version*."""
 
 
 def observe(
     source: Source, query: Query, stopped: Callable[[], bool]
 ) -> Iterator[dict[str, Manifest] | ClusterError | None]:
-    """Yield the objects by what identifies them at first and after changes, and at least every half second.
+    """Yield the objects by their identity: at first, after changes, and at least every half second.
 
-    Until the first answer None is yielded, so that whoever waits can be interrupted even then. A cluster that does not
-    answer is yielded as its error, and tried again: whoever waits decides how long. Any other error is raised.
+    Until the first response, yield None, so that the caller can be interrupted. If the cluster does not answer, yield
+    the error and try again: the caller decides how long. Raise any other error.
     """
     latest = _Latest()
     ended = threading.Event()
@@ -52,7 +52,7 @@ def observe(
 
 
 class _Latest:
-    """The newest state of the objects. What came in between is not kept: a thousand changes cost one copy."""
+    """The newest state of the objects. Earlier states are not kept: a thousand changes cost one copy."""
 
     def __init__(self) -> None:
         self._guard = threading.Condition()
@@ -61,31 +61,31 @@ class _Latest:
         self._shown: dict[str, Manifest] | Exception | None = None
         self._changed = False
 
-    def listed(self, items: list[Manifest]) -> None:
-        """All objects are known anew."""
+    def replace(self, items: list[Manifest]) -> None:
+        """Replace all objects."""
         with self._guard:
             self._objects = {_identity(item): item for item in items}
             self._error = None
-            self._tell()
+            self._notify()
 
-    def happened(self, event: str, item: Manifest) -> None:
-        """One object came, changed or went."""
+    def update(self, event: str, item: Manifest) -> None:
+        """Add, change or remove one object."""
         with self._guard:
             objects = self._objects if self._objects is not None else {}
             if event == "DELETED":
                 objects.pop(_identity(item), None)
             else:
                 objects[_identity(item)] = item
-            self._tell()
+            self._notify()
 
-    def failed(self, error: Exception) -> None:
-        """The objects cannot be seen at present."""
+    def fail(self, error: Exception) -> None:
+        """Record the error of a list or watch, until the next list."""
         with self._guard:
             self._error = error
-            self._tell()
+            self._notify()
 
     def next(self) -> dict[str, Manifest] | Exception | None:
-        """What is so now, as soon as something changed and after half a second at the latest."""
+        """Return the state after the next change, or after half a second."""
         with self._guard:
             if not self._changed:
                 self._guard.wait(_SHOW_AGAIN_S)
@@ -94,13 +94,13 @@ class _Latest:
                 self._shown = self._error or dict(self._objects or {})
             return self._shown
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed = True
         self._guard.notify()
 
 
 def _identity(item: Manifest) -> str:
-    """The uid; the name of what an aggregated API computes, such as PackageManifests, which have no uid."""
+    """Return the uid; the name for objects without uid, such as PackageManifests of an aggregated API."""
     metadata = item["metadata"]
     return str(metadata.get("uid") or f"{metadata.get('namespace', '')}/{metadata['name']}")
 
@@ -109,14 +109,14 @@ def _follow(source: Source, query: Query, latest: _Latest, ended: threading.Even
     while not ended.is_set():
         try:
             listed, version = source.list(query)
-            latest.listed(listed)
+            latest.replace(listed)
             for event, item in source.watch(query, version, _WATCH_S):
                 if ended.is_set():
                     return
-                latest.happened(event, item)
+                latest.update(event, item)
         except ClusterError as error:
-            latest.failed(error)
-        except Exception as error:  # raised where it is waited for; here it would end the thread unheard
-            latest.failed(error)
+            latest.fail(error)
+        except Exception as error:  # observe() raises it; here it would end the thread silently
+            latest.fail(error)
             return
         ended.wait(_PAUSE_S)

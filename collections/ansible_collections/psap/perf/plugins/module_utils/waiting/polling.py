@@ -1,4 +1,4 @@
-"""Asking again and again for what no Kubernetes API watches."""
+"""Poll for states that cannot be watched by a Kubernetes API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _POLL_S = 0.2
 
 
 def poll_until(
-    look: Callable[[], tuple[bool, str]],
+    read: Callable[[], tuple[bool, str]],
     otherwise: str,
     timeout_s: float,
     check: Callable[[], None],
@@ -20,31 +20,31 @@ def poll_until(
     pause_s: float = 1.0,
     longest_pause_s: float = 30.0,
 ) -> None:
-    """Call *look* until it says that it is done; it also says what there is instead, which is shown.
+    """Call *read* until its first result is true; pass its second, the present state, to *show*.
 
-    :param otherwise: what was not reached, for the error.
-    :param check: raises when the user asked to stop.
-    :param pause_s: between two calls, each time half as much more until *longest_pause_s*.
-    :raises WaitTimeoutError: when time is up.
+    Args:
+        otherwise: Begin of the error's message.
+        check: Raises if the user interrupts the run.
+        pause_s: Pause between two calls, which grows by half each time up to *longest_pause_s*.
+
+    Raises:
+        WaitTimeoutError: If the time is over.
     """
     deadline = time.monotonic() + timeout_s
     while True:
-        done, said = look()
+        done, state = read()
         if done:
             return
-        show(said)
+        show(state)
         now = time.monotonic()
         if now >= deadline:
-            raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: {said}")
+            raise WaitTimeoutError(f"{otherwise} within {timeout_s:.0f} s: {state}")
         pass_time(min(pause_s, deadline - now), check)
         pause_s = min(1.5 * pause_s, longest_pause_s)
 
 
 def pass_time(duration_s: float, check: Callable[[], None]) -> None:
-    """Let so much time pass.
-
-    :param check: raises when the user asked to stop.
-    """
+    """Sleep for *duration_s*, and call *check* meanwhile, which raises if the user interrupts the run."""
     until = time.monotonic() + duration_s
     while (left_s := until - time.monotonic()) > 0:
         check()

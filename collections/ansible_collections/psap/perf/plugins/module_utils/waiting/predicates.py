@@ -1,6 +1,6 @@
-"""Whether an object has reached a state: pure functions of the object, a table of them by kind.
+"""Predicates for states of objects: pure functions, and a table of them by kind.
 
-The rules follow what ``kubectl rollout status`` and ``kubectl wait`` look at.
+The rules are similar to those of ``kubectl rollout status`` and ``kubectl wait``.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 )
 
 _FEATURES = "feature.node.kubernetes.io"
-# Node Feature Discovery names a PCI device by its vendor, or by class and vendor: 0302 a 3D controller, 0300 a VGA one.
+# Node Feature Discovery names a PCI device by vendor, or by class and vendor: 0302 is a 3D controller, 0300 a VGA one.
 _NVIDIA_LABELS = tuple(f"{_FEATURES}/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
 _SYSTEM_LABEL = f"{_FEATURES}/system-os_release.ID"
 
-# Reasons a container waits for that do not go away by waiting.
+# Reasons of waiting containers that do not go away by waiting.
 HOPELESS_REASONS = frozenset(
     ("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError",
      "CreateContainerError", "CrashLoopBackOff", "RunContainerError")
@@ -49,7 +49,7 @@ HOPELESS_REASONS = frozenset(
 
 
 def deployment_ready(obj: Object) -> Verdict:
-    """The newest generation is observed and all its replicas are updated and available."""
+    """Return whether the newest generation is observed and all its replicas are updated and available."""
     wanted = obj.get("spec", {}).get("replicas", 1)
     status = obj.get("status", {})
     if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
@@ -63,7 +63,7 @@ def deployment_ready(obj: Object) -> Verdict:
 
 
 def stateful_set_ready(obj: Object) -> Verdict:
-    """All replicas are updated and ready."""
+    """Return whether all replicas are updated and ready."""
     wanted = obj.get("spec", {}).get("replicas", 1)
     status = obj.get("status", {})
     if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
@@ -74,7 +74,7 @@ def stateful_set_ready(obj: Object) -> Verdict:
 
 
 def daemon_set_ready(obj: Object) -> Verdict:
-    """A pod is ready on every node that should have one, and there is such a node."""
+    """Return whether a pod is ready on every node that should have one, at least one node."""
     status = obj.get("status", {})
     if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
         return Verdict(False, "the controller has not seen the newest generation yet")
@@ -87,7 +87,7 @@ def daemon_set_ready(obj: Object) -> Verdict:
 
 
 def machine_set_ready(obj: Object) -> Verdict:
-    """There are as many machines as it asks for, and each is a node that is Ready."""
+    """Return whether the wanted number of machines exists, and each is a node that is Ready."""
     wanted = obj.get("spec", {}).get("replicas", 1)
     status = obj.get("status", {})
     if status.get("observedGeneration", 0) < obj["metadata"].get("generation", 0):
@@ -97,7 +97,7 @@ def machine_set_ready(obj: Object) -> Verdict:
 
 
 def daemon_set_rolled_out(obj: Object) -> Verdict:
-    """A pod is ready on every node that should have one; no node need be such."""
+    """Return whether a pod is ready on every node that should have one, even if no node should."""
     verdict = daemon_set_ready(obj)
     status = obj.get("status", {})
     nowhere = "desiredNumberScheduled" in status and not status["desiredNumberScheduled"]
@@ -106,7 +106,7 @@ def daemon_set_rolled_out(obj: Object) -> Verdict:
 
 
 def pod_ready(obj: Object) -> Verdict:
-    """The pod is Ready; a failed pod, or one that waits for a broken image, never is."""
+    """Return whether the pod is Ready; hopeless if it has failed or waits for a broken image."""
     hopeless = _pod_hopeless(obj)
     if hopeless:
         return Verdict(False, hopeless, True)
@@ -117,14 +117,14 @@ def pod_ready(obj: Object) -> Verdict:
 
 
 def pod_scheduled(obj: Object) -> Verdict:
-    """The pod has a node; a failed pod never gets one."""
+    """Return whether the pod has a node; hopeless if it has failed."""
     scheduled = condition_true("PodScheduled")(obj)
     hopeless = "" if scheduled.reached else _pod_hopeless(obj)
     return scheduled if scheduled.reached else Verdict(False, hopeless or f"no node{_unscheduled(obj)}", bool(hopeless))
 
 
 def pod_completed(obj: Object) -> Verdict:
-    """The pod succeeded."""
+    """Return whether the pod has succeeded."""
     phase = obj.get("status", {}).get("phase", "Pending")
     hopeless = _pod_hopeless(obj)
     if phase == "Succeeded":
@@ -133,7 +133,7 @@ def pod_completed(obj: Object) -> Verdict:
 
 
 def _unscheduled(obj: Object) -> str:
-    """Why the pod has no node, which may pass; empty when it has one."""
+    """Return why the pod has no node, which may be temporary; empty if it has one."""
     scheduled = condition(obj, "PodScheduled") or {}
     return f", not scheduled: {scheduled.get('message', '')}" if scheduled.get("status") == "False" else ""
 
@@ -151,13 +151,13 @@ def _ends_of_containers(status: Object) -> Iterator[str]:
         ended = entry.get("state", {}).get("terminated") or {}
         if ended.get("exitCode"):
             why = (ended.get("message") or "").strip().splitlines()
-            said = f": {why[-1].strip()}" if why else ""
+            message = f": {why[-1].strip()}" if why else ""
             how = f"{ended.get('reason') or 'Error'} (exit code {ended['exitCode']})"
-            yield f"container {entry.get('name')}: {how}{said}"
+            yield f"container {entry.get('name')}: {how}{message}"
 
 
 def stuck_containers(obj: Object) -> Iterator[tuple[str, Object]]:
-    """The containers of a pod that wait for something hopeless: what they wait for, and their status."""
+    """Yield reason and status of each container of a pod that waits hopelessly."""
     status = obj.get("status", {})
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         waiting = entry.get("state", {}).get("waiting") or {}
@@ -166,25 +166,25 @@ def stuck_containers(obj: Object) -> Iterator[tuple[str, Object]]:
 
 
 def job_finished(obj: Object) -> Verdict:
-    """The Job is complete or has failed."""
+    """Return whether the Job is complete or has failed."""
     complete = condition_true("Complete")(obj)
     return complete if complete.reached else condition_true("Failed")(obj)
 
 
 def training_started(obj: Object) -> Verdict:
-    """The main pod of the training job runs, or has run; a job that failed before never started."""
+    """Return whether the main pod of the training job runs or has run; hopeless if the job failed before."""
     running = condition(obj, "Running")
     if running is not None:  # it turns False when the job ends
         return Verdict(True)
     return condition_true("Succeeded", hopeless=("Failed",))(obj)
 
 
-# what of a RayJob's status tells that it is over, and not well
+# states of a RayJob that ended without success
 _RAY_JOB_OVER = frozenset(("FAILED", "STOPPED"))
 
 
 def ray_job_completed(obj: Object) -> Verdict:
-    """The job succeeded, and its submitter with it; one that failed, by itself or by its cluster, never will."""
+    """Return whether the job and its submitter have succeeded; hopeless if the job or its cluster failed."""
     status = obj.get("status", {})
     deployment, job = status.get("jobDeploymentStatus", ""), status.get("jobStatus", "")
     if deployment == "Complete" and job == "SUCCEEDED":
@@ -196,36 +196,36 @@ def ray_job_completed(obj: Object) -> Verdict:
 
 
 def ray_job_started(obj: Object) -> Verdict:
-    """The job was submitted to its cluster; one that was over at once has been, too."""
+    """Return whether the job was submitted to its cluster, even if it has ended already."""
     deployment = obj.get("status", {}).get("jobDeploymentStatus", "")
     return Verdict(True) if deployment in ("Running", "Complete") else ray_job_completed(obj)
 
 
 def claim_bound(obj: Object) -> Verdict:
-    """The PersistentVolumeClaim is Bound; a lost one never will be."""
+    """Return whether the PersistentVolumeClaim is Bound; hopeless if it is lost."""
     phase = obj.get("status", {}).get("phase", "Pending")
     return Verdict(phase == "Bound", f"phase {phase}", phase == "Lost")
 
 
 def nvidia_gpu_found(obj: Object) -> Verdict:
-    """Node Feature Discovery found an NVIDIA GPU in the node."""
+    """Return whether Node Feature Discovery has found an NVIDIA GPU in the node."""
     labels = obj["metadata"].get("labels") or {}
     found = any(labels.get(name) == "true" for name in _NVIDIA_LABELS)
     return Verdict(found, f"none of the labels {', '.join(_NVIDIA_LABELS)} is true")
 
 
 def features_found(obj: Object) -> Verdict:
-    """Node Feature Discovery labelled the node, whatever system it runs."""
+    """Return whether Node Feature Discovery has labelled the node, with any operating system."""
     found = bool((obj["metadata"].get("labels") or {}).get(_SYSTEM_LABEL))
-    return Verdict(found, f"there is no label {_SYSTEM_LABEL}")
+    return Verdict(found, f"no label {_SYSTEM_LABEL}")
 
 
 def nvidia_gpus_allocatable(obj: Object) -> Verdict:
-    """As many NVIDIA GPUs can be allocated as the node's labels announce: its GPUs, each as often as it is shared."""
+    """Return whether as many NVIDIA GPUs are allocatable as the node's labels announce, including shared ones."""
     labels = obj["metadata"].get("labels") or {}
     count = labels.get("nvidia.com/gpu.count")
     if count is None:
-        return Verdict(False, "there is no label nvidia.com/gpu.count")
+        return Verdict(False, "no label nvidia.com/gpu.count")
     announced = int(count) * int(labels.get("nvidia.com/gpu.replicas", 1))
     resources = obj.get("status", {}).get("allocatable") or {}
     found = sum(int(resources.get(name, 0)) for name in ("nvidia.com/gpu", "nvidia.com/gpu.shared"))
@@ -233,7 +233,7 @@ def nvidia_gpus_allocatable(obj: Object) -> Verdict:
 
 
 def cluster_policy_ready(obj: Object) -> Verdict:
-    """The GPU operator's operands are ready, and there is a node to run them on: without one, all of them are."""
+    """Return whether the GPU operator's operands are ready on a GPU node; without such a node they are ready, too."""
     state = obj.get("status", {}).get("state")
     if state == "ignored":
         return Verdict(False, "the operator ignores it: another ClusterPolicy is in force", True)
@@ -245,7 +245,7 @@ def cluster_policy_ready(obj: Object) -> Verdict:
 
 
 def present(_obj: Object) -> Verdict:
-    """The object exists."""
+    """Return a true verdict: the object exists."""
     return Verdict(True)
 
 
@@ -292,9 +292,10 @@ NAMED = tuple(sorted({name for _kind, name in _BY_KIND} | set(_ANY_KIND) | {"abs
 
 
 def predicate_for(kind: str, until: str) -> Predicate:
-    """The predicate that *until* names for *kind*, or the JMESPath expression that it is.
+    """Return the predicate that *until* names for *kind*, or a predicate for the JMESPath expression *until*.
 
-    :raises UsageError: when it is neither.
+    Raises:
+        UsageError: If it is neither.
     """
     named = _BY_KIND.get((kind, until)) or _ANY_KIND.get(until)
     if named is not None:
@@ -310,6 +311,6 @@ def predicate_for(kind: str, until: str) -> Predicate:
 
     def by_expression(obj: Object) -> Verdict:
         value = expression.search(dict(obj))
-        return Verdict(bool(value), f"{until} gives {value!r}")
+        return Verdict(bool(value), f"{until} is {value!r}")
 
     return by_expression

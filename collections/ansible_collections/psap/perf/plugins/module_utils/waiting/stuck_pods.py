@@ -1,4 +1,4 @@
-"""Why a workload will not become ready, which its own status does not say: its pods do."""
+"""Find the reason why a workload does not become ready in the status of its pods."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_scheduled, stuck_containers
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 
-# A program may crash a few times until what it needs is there.
+# A program may crash a few times until its dependencies are available.
 _PATIENCE_RESTARTS = 3
 # the training operator's, on the pods of its jobs
 JOB_NAME_LABEL = "training.kubeflow.org/job-name"
 _RAY_CLUSTER_LABEL = "ray.io/cluster"
-# a pod of these that is lost takes the whole training with it, though its controller may make another
+# for these, a lost pod ends the whole training, even if the controller creates another pod
 _TRAINING = ("PyTorchJob", "RayJob")
 
 
 def stuck_pod(source: Source, workload: Manifest) -> str:
-    """What keeps a pod of *workload* from ever running; empty when nothing does, or it is no workload with pods.
+    """Return why a pod of *workload* can never run; empty if all can, or it has no pods.
 
-    Pods of an earlier template, which are on their way out, do not count: their images tell. A training is stuck, too,
-    when the node of one of its pods is lost.
+    Pods of an earlier template, which have other images, do not count. A training is also stuck if the node of one of
+    its pods is lost.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not answer.
     """
     if workload.get("kind") == "ClusterServiceVersion":
         return next(filter(None, (stuck_pod(source, each) for each in _operator_deployments(workload))), "")
@@ -51,9 +52,10 @@ def stuck_pod(source: Source, workload: Manifest) -> str:
 
 
 def pod_without_node(source: Source, service: Manifest) -> str:
-    """Which pod of a served model has no node, and the scheduler's reason; empty when there is none.
+    """Return a pod of a served model without a node, and the scheduler's reason; empty if all have one.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not answer.
     """
     pods = _pods(source, service, _selector_of_pods(service))
     refused = (pod for pod in pods if (condition(pod, "PodScheduled") or {}).get("status") == "False")
@@ -66,7 +68,7 @@ def _pods(source: Source, workload: Manifest, selector: str) -> list[Manifest]:
 
 
 def _operator_deployments(version: Manifest) -> Iterator[Manifest]:
-    """The Deployments that OLM makes of a ClusterServiceVersion, as far as it describes them."""
+    """Yield the Deployments that OLM creates for a ClusterServiceVersion, with the fields that it declares."""
     install = version.get("spec", {}).get("install") or {}
     for each in (install.get("spec") or {}).get("deployments") or ():
         metadata = {"name": each["name"], "namespace": version["metadata"].get("namespace")}
@@ -88,7 +90,7 @@ def _selector_of_pods(workload: Manifest) -> str:
 
 
 def _pod_template(workload: Manifest) -> Manifest | None:
-    """The template of its pods; that of an LLMInferenceService is a spec, which need not name all that they have."""
+    """Return the template of its pods; None for an LLMInferenceService, whose template is an incomplete spec."""
     template = workload.get("spec", {}).get("template") or {}
     return template if template.get("spec") else None
 

@@ -1,4 +1,4 @@
-"""What a predicate says of an object, and the predicates over its conditions that kinds share."""
+"""The result of a predicate, and the predicates over conditions that kinds share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``reached``, or why not yet, or why never (``hopeless``)."""
+    """Whether a state is reached; if not, *note* is the reason, and *hopeless* is whether waiting is useless."""
 
     reached: bool
     note: str = ""
@@ -22,13 +22,13 @@ Predicate = Callable[[Object], Verdict]
 
 
 def condition(obj: Object, kind: str) -> Object | None:
-    """The entry of ``status.conditions`` of that type."""
+    """Return the entry of ``status.conditions`` of that type; None without one."""
     conditions = obj.get("status", {}).get("conditions") or []
     return next((entry for entry in conditions if entry.get("type") == kind), None)
 
 
 def condition_true(kind: str, hopeless: tuple[str, ...] = ()) -> Predicate:
-    """Condition *kind* is True; any condition of *hopeless* being True means that it never will be."""
+    """Return a predicate: condition *kind* is True; hopeless if a condition of *hopeless* is True."""
 
     def predicate(obj: Object) -> Verdict:
         found = condition(obj, kind)

@@ -1,4 +1,4 @@
-"""Wait until objects have reached a state: one clock, early surrender, and the last objects seen."""
+"""Wait until objects have reached a state, and end early if they cannot reach it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import Source, observe
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import Predicate, Verdict
 
-# Longer than a restart of an API server; a cluster that stays away longer is not waited for.
+# Longer than a restart of an API server; after that, the wait fails.
 _PATIENCE_WITH_ERRORS_S = 30.0
-_BETWEEN_LOOKS_ELSEWHERE_S = 1.0
-_OBJECTS_LOOKED_INTO = 10
+_EXPLANATION_INTERVAL_S = 1.0
+_EXPLAINED_OBJECTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is awaited.
+    """The awaited state.
 
-    :param states: predicates that an object must all satisfy.
-    :param count: how many objects must; None for all that there are, and at least one.
-    :param absent: that no object is left.
-    :param give_up_on: reasons, as a pod's containers or conditions spell them, that end the wait at once.
-    :param patience_s: how long an object may say that it cannot get there before that is believed.
-    :param lacking: looks elsewhere for what an object that has got there lacks, and when time is up; "" for nothing.
-    :param late: looks elsewhere, when time is up, for why an object has not got there; "" for nothing.
-    :param surrender: looks elsewhere, from time to time, for what keeps an object from getting there; "" for nothing.
-    :param blocked: the same, while there is no object yet.
+    The last four are functions that read other objects and return a reason, or "".
+
+    Attributes:
+        states: Predicates that an object must all satisfy.
+        count: How many objects must satisfy them; None for all existing ones, at least one.
+        absent: Wait until no object is left.
+        give_up_on: Reasons of containers or conditions that end the wait immediately.
+        patience_s: How long an object may be hopeless before the wait ends.
+        pending: Why an object that satisfies the predicates is not finished; also called after a timeout.
+        late: Why an object has not reached the state; called after a timeout.
+        surrender: Why an object can never reach the state; called repeatedly.
+        blocked: Why no object exists; called repeatedly.
     """
 
     query: Query
@@ -41,7 +44,7 @@ class Goal:
     absent: bool = False
     give_up_on: tuple[str, ...] = ()
     patience_s: float = 0.0
-    lacking: Callable[[Source, Manifest], str] | None = None
+    pending: Callable[[Source, Manifest], str] | None = None
     late: Callable[[Source, Manifest], str] | None = None
     surrender: Callable[[Source, Manifest], str] | None = None
     blocked: Callable[[Source], str] | None = None
@@ -49,7 +52,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a wait is."""
+    """The progress of a wait."""
 
     reached: int
     seen: int
@@ -60,7 +63,7 @@ class Progress:
 
 
 class NotReachedError(WaitTimeoutError):
-    """The state did not come; ``result`` holds the last objects seen."""
+    """The state was not reached; ``result`` holds the last observed objects."""
 
     def __init__(self, message: str, objects: tuple[Manifest, ...]) -> None:
         super().__init__(message)
@@ -68,18 +71,18 @@ class NotReachedError(WaitTimeoutError):
 
 
 def judge(goal: Goal, objects: Mapping[str, Manifest]) -> Progress:
-    """How far *objects* are towards *goal*."""
+    """Return the progress of *objects* towards *goal*."""
     items = tuple(objects.values())
     if goal.absent:
         names = ", ".join(item["metadata"]["name"] for item in items[:3])
         return Progress(0, len(items), f"{len(items)} left: {names}", done=not items, objects=items)
     verdicts = [(item, _verdict(goal, item)) for item in items]
     reached = sum(verdict.reached for _item, verdict in verdicts)
-    lacking = [(item, verdict) for item, verdict in verdicts if not verdict.reached]
-    note = f"{lacking[0][0]['metadata']['name']}: {lacking[0][1].note}" if lacking else "none there yet"
+    unreached = [(item, verdict) for item, verdict in verdicts if not verdict.reached]
+    note = f"{unreached[0][0]['metadata']['name']}: {unreached[0][1].note}" if unreached else "none there yet"
     needed = goal.count if goal.count is not None else max(len(items), 1)
     given_up = next(
-        (f"{item['metadata']['name']}: {verdict.note}" for item, verdict in lacking if verdict.hopeless), ""
+        (f"{item['metadata']['name']}: {verdict.note}" for item, verdict in unreached if verdict.hopeless), ""
     )
     return Progress(reached, len(items), note, given_up, reached >= needed, items)
 
@@ -101,57 +104,60 @@ def _reasons(item: Manifest) -> set[str]:
     return {reason for reason in waiting | conditions | {status.get("reason")} if reason}
 
 
-def _looked_elsewhere(
-    source: Source, look: Callable[[Source, Manifest], str] | None, progress: Progress, silence: str = ""
+def _first_reason(
+    source: Source, explain: Callable[[Source, Manifest], str] | None, progress: Progress, silence: str = ""
 ) -> str:
-    """What *look* finds of the objects; *silence* when the cluster does not answer."""
+    """Return the first reason that *explain* returns for the objects; *silence* if the cluster does not answer."""
     try:
-        for item in progress.objects[:_OBJECTS_LOOKED_INTO] if look else ():
-            reason = look(source, item) if look else ""
+        for item in progress.objects[:_EXPLAINED_OBJECTS] if explain else ():
+            reason = explain(source, item) if explain else ""
             if reason:
                 return f"{item['metadata']['name']}: {reason}"
-    except ClusterError:  # the wait itself decides how long to bear with a silent cluster
+    except ClusterError:  # the wait itself decides how long it waits for a silent cluster
         return silence
     return ""
 
 
 def _stuck(source: Source, goal: Goal, progress: Progress) -> str:
-    """What keeps it from getting there, as far as that is elsewhere."""
+    """Return why the state can never be reached, by other objects."""
     try:
         blocked = goal.blocked(source) if goal.blocked and not progress.objects else ""
     except ClusterError:
         return ""
-    return blocked or _looked_elsewhere(source, goal.surrender, progress)
+    return blocked or _first_reason(source, goal.surrender, progress)
 
 
 def _confirmed(source: Source, goal: Goal, progress: Progress) -> Progress:
-    """*progress*, which is not done while something is lacking."""
+    """Return *progress*, which is not done while an object is pending."""
     if not progress.done:
         return progress
-    note = _looked_elsewhere(source, goal.lacking, progress, "the cluster does not answer")
+    note = _first_reason(source, goal.pending, progress, "the cluster does not answer")
     return replace(progress, note=note, done=False) if note else progress
 
 
 def _late(source: Source, goal: Goal, progress: Progress) -> str:
-    """Why it has not got there when time is up."""
+    """Return why the state was not reached in time."""
     note = progress.note
-    for look in (goal.lacking, goal.late):
-        found = _looked_elsewhere(source, look, progress)
+    for explain in (goal.pending, goal.late):
+        found = _first_reason(source, explain, progress)
         note = f"{note}; {found}" if found and found not in note else note
     return note
 
 
 def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Callable[[Progress], None]) -> Progress:
-    """Wait for *goal*.
+    """Wait for *goal*, and return the last progress.
 
-    :param check: raises when the user asked to stop.
-    :param report: is told of every change.
-    :raises NotReachedError: when time is up, or the state cannot come any more.
-    :raises ClusterError: when the cluster stays away.
+    Args:
+        check: Raises if the user interrupts the run.
+        report: Called with each progress.
+
+    Raises:
+        NotReachedError: If the time is over, or the state can never be reached.
+        ClusterError: If the cluster does not answer for a while.
     """
     deadline = time.monotonic() + goal.timeout_s
-    answered = looked = hoped = time.monotonic()
-    progress, stuck = Progress(0, 0, "nothing seen yet"), ""
+    answered = explained = hoped = time.monotonic()
+    progress, stuck = Progress(0, 0, "nothing observed yet"), ""
     for seen in observe(source, goal.query, lambda: False):
         check()
         if seen is None:
@@ -165,9 +171,9 @@ def wait_for(source: Source, goal: Goal, check: Callable[[], None], report: Call
         report(progress)
         if progress.done:
             return progress
-        if time.monotonic() - looked >= _BETWEEN_LOOKS_ELSEWHERE_S:
+        if time.monotonic() - explained >= _EXPLANATION_INTERVAL_S:
             stuck = _stuck(source, goal, progress)
-            looked = time.monotonic()
+            explained = time.monotonic()
         hopeless = progress.hopeless or stuck
         if not hopeless:
             hoped = time.monotonic()
