@@ -36,7 +36,7 @@ class Notes:
 
 def main(kubeconfig: str, notes: str, name: str, behind_s: float) -> None:
     """Hold it for ever."""
-    lease.RENEWED_EVERY_S, lease._LOOK_EVERY_S, lease._LONGEST_LOOK_S = 0.5, 0.1, 0.25
+    lease.RENEWED_EVERY_S, lease._READ_EVERY_S, lease._LONGEST_READ_S = 0.5, 0.1, 0.25
     objects.DURATION_S = 3
     wrong = datetime.timedelta(seconds=behind_s)
     objects.clock = lambda: datetime.datetime.now(datetime.UTC) - wrong

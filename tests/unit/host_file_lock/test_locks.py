@@ -63,7 +63,7 @@ def test_lock_belongs_to_its_owner_until_its_end(lock: FileLock, clock: Clock) -
     clock.now = after(60)
     state, taken = lock.take(who("bob"), 60)
     assert not taken
-    assert state.told(who("bob")) == "is locked for ada (test), by ada on bastion, until 2027-01-15T08:01:00Z"
+    assert state.describe(who("bob")) == "is locked for ada (test), by ada on bastion, until 2027-01-15T08:01:00Z"
     clock.now = after(61)
     assert lock.take(who("bob"), 60)[1]
     with pytest.raises(LockLostError, match="has bob"):
@@ -112,9 +112,9 @@ def test_queue_is_fair(lock: FileLock, clock: Clock) -> None:
         assert not lock.take(who(owner), 60, stays=True)[1]
     lock.release("ada")
     state, taken = lock.take(who("dan"), 60)
-    assert not taken and state.told(who("dan")) == "is free, but for bob and 1 more in the queue"
+    assert not taken and state.describe(who("dan")) == "is free, but for bob and 1 more in the queue"
     state, taken = lock.take(who("cy"), 60, stays=True)
-    assert not taken and state.told(who("cy")) == "is free, but for bob in the queue"
+    assert not taken and state.describe(who("cy")) == "is free, but for bob in the queue"
     assert lock.take(who("bob"), 60)[1]
     lock.release("bob")
     assert lock.take(who("cy"), 60)[1]
@@ -184,7 +184,7 @@ def test_process_stopped_during_a_write_is_named(
     lock.take(who("ada"), 60)
     with (tmp_path / "lock/flock").open() as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
-        with pytest.raises(PerfError, match=r"a process has .*/flock for more than 0\.1 s"):
+        with pytest.raises(PerfError, match=r"has held .*/flock for more than 0\.1 s"):
             lock.read()
     assert lock.read().holder
 
@@ -223,7 +223,7 @@ import os, sys, time
 from pathlib import Path
 sys.path[:0] = [sys.argv[1]]
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock import file_lock, state
-state.PLACE_S, state.RENEWED_EVERY_S, file_lock._LOOK_EVERY_S = 0.5, 0.1, 0.01
+state.PLACE_S, state.RENEWED_EVERY_S, file_lock._READ_EVERY_S = 0.5, 0.1, 0.01
 owner = sys.argv[3]
 log = os.open(Path(sys.argv[2], "holds"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 lock = file_lock.FileLock(Path(sys.argv[2], "lock"))

@@ -1,7 +1,7 @@
 """The process that keeps a run's Lease: it renews the Lease until the run releases it or ends.
 
 It is a dedicated process, since each verb is the process of one task, and Ansible's main process forks these all the
-time, which threads and connections do not survive. It is forked, too, because the kubernetes client is imported then.
+time, which threads and connections do not survive. It is also forked, so that it need not import the kubernetes client.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FORK = multiprocessing.get_context("fork")
 class HeldLease:
     """A Lease that a run holds.
 
-    Args:
+    Attributes:
         access: The cluster.
         holder: The run.
         run_directory: The directory of the Ansible run that took it, which may be a cell's.
@@ -59,13 +59,13 @@ class HeldLease:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> HeldLease:
-        """Return the Lease that `dataclasses.asdict` made *document* of."""
+        """Return the Lease from the result of `dataclasses.asdict`."""
         access, holder = Access(**document["access"]), Holder(**document["holder"])
         return cls(access, holder, document["run_directory"], document["attempt"])
 
 
 class LeaseKeeper:
-    """The handle of Ansible's main process for the process."""
+    """Controls the process from Ansible's main process."""
 
     def __init__(self, held: HeldLease) -> None:
         self._held = held
@@ -98,16 +98,16 @@ class LeaseKeeper:
 
 
 def _keep(held: HeldLease, orders: Connection, their_end: Connection) -> None:
-    """Run the process."""
+    """Renew the Lease until *orders* has a message; the main function of the process."""
     # Ctrl-C in a terminal reaches every process of its group; this one is ended by the process that started it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent()
     their_end.close()
     # a reader of Ansible's output waits until its last process has closed it
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
-        os.dup2(nothing, stream)
+        os.dup2(null, stream)
     name_process(PROCESS_NAME)
     # immediately: it may replace a process that was killed some time ago
     while _renewed(held):

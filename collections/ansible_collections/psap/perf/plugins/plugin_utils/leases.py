@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.lease_keeping import Hel
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 # the clusters whose Leases the main process keeps, for the workers that it forks
-_KEPT = "PERF_RUN_LEASES"
+_HELD = "PERF_RUN_LEASES"
 
 
 def needs_lease(context: VerbContext) -> bool:
@@ -35,7 +35,7 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
         what: The flow or the command, for messages to other runs.
 
     Returns:
-        What the verb returns, so that the callback keeps the Lease.
+        Values for the verb's result, from which the callback starts to keep the Lease.
 
     Raises:
         LeaseHeldError: If another run has the Lease, and the run does not wait for it.
@@ -60,14 +60,14 @@ def take_lease(context: VerbContext, what: str) -> dict[str, Any]:
 
 
 def workflow_of(context: VerbContext) -> str:
-    """Return the address of the workflow job of AWX that this run is a step of; empty for any other run."""
+    """Return the address of the AWX workflow job that this run is a step of; empty for any other run."""
     job = AwxJob.read(context.variables)
     return job.workflow if job else ""
 
 
 def has_lease(context: VerbContext) -> bool:
     """Return whether this run keeps the Lease of the host's cluster."""
-    return asdict(Access.from_variables(context.variables)) in json.loads(os.environ.get(_KEPT, "[]"))
+    return asdict(Access.from_variables(context.variables)) in json.loads(os.environ.get(_HELD, "[]"))
 
 
 def show_wait(state: str) -> None:
@@ -86,7 +86,7 @@ class HeldLeases:
         held = HeldLease.from_document(document)
         if held.access not in self._keepers:
             self._keepers[held.access] = LeaseKeeper(held)
-            os.environ[_KEPT] = json.dumps([asdict(access) for access in self._keepers])
+            os.environ[_HELD] = json.dumps([asdict(access) for access in self._keepers])
 
     def check(self) -> None:
         """Start a keeper again if it was killed."""
@@ -102,4 +102,4 @@ class HeldLeases:
         while self._keepers:
             _access, keeper = self._keepers.popitem()
             keeper.end(give_back=give_back)
-        os.environ.pop(_KEPT, None)
+        os.environ.pop(_HELD, None)

@@ -1,4 +1,4 @@
-"""What the verbs that lock have in common: the lock of a host is taken on that host, by a module."""
+"""The base class of verbs that lock; a module takes the lock of a host on that host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LockAction(PerfAction):
     """A verb for the lock of the cluster or of the host."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Run as Ansible does; modules on the host run with the variables *task_vars*."""
+        """Run the verb; modules on the host run with the variables *task_vars*."""
         self._raw = task_vars or {}
         return super().run(tmp, task_vars)
 

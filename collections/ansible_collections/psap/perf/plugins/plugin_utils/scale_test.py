@@ -27,7 +27,7 @@ def endpoint_of(context: VerbContext) -> ApiEndpoint:
 
 
 def place_of(context: VerbContext) -> Place:
-    """Return the folders of the command; its run is that of labels in the process of one cell, too."""
+    """Return the folders of the command, and the run that labels name, also in the process of one cell."""
     directory, environment = context.directory, RunEnvironment.read()
     return Place(
         run=environment.run,

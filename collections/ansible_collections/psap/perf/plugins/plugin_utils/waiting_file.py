@@ -1,4 +1,4 @@
-"""``waiting.json`` of a command: for what it waits, since when, and how far that is, for whoever looks on."""
+"""``waiting.json`` of a command: what it waits for, since when, and the progress, for the driver and users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import wr
 
 @contextmanager
 def shown_wait(directory: Path | None, what: str, timeout_s: float) -> Iterator[Callable[[str], None]]:
-    """A function that writes how far it is, whenever that changes, into *directory*, if there is one; only in here."""
+    """Yield a function that writes changed progress to *directory*, if not None; delete the file at the end."""
     path = directory / "waiting.json" if directory else None
     document = {"schema": "psap.perf/waiting/1", "what": what, "since": utc_now(), "timeout_s": timeout_s}
     last = ""

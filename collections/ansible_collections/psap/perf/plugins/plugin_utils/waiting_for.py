@@ -1,4 +1,4 @@
-"""Waits of verbs, which show their progress, and keep the objects that did not reach their goal."""
+"""Waits of verbs, which show their progress, and write the objects that did not reach their goal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shown_wait_for(context: VerbContext, goal: Goal) -> Progress:
     """Wait for *goal*, and show the progress to the driver.
 
     Raises:
-        NotReachedError: If it is not reached; the last objects seen are in ``artifacts/awaited.yml`` then.
+        NotReachedError: If it is not reached; ``artifacts/awaited.yml`` then has the last observed objects.
     """
     directory = context.command_directory()
     with shown_wait(directory, goal.described, goal.timeout_s) as show:
@@ -32,11 +32,11 @@ def shown_wait_for(context: VerbContext, goal: Goal) -> Progress:
                 lambda progress: show(f"{progress.reached} of {progress.seen}; {progress.note}"),
             )
         except NotReachedError as error:
-            _keep(directory, error.result["objects"])
+            _write(directory, error.result["objects"])
             raise
 
 
-def _keep(directory: Path | None, objects: list[Manifest]) -> None:
+def _write(directory: Path | None, objects: list[Manifest]) -> None:
     if directory:
         texts = [dump_yaml(readable(item)) for item in objects]
         write_text(directory / "artifacts" / "awaited.yml", "---\n" + "---\n".join(texts))

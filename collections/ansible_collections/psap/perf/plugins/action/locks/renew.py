@@ -22,7 +22,7 @@ class ActionModule(LockAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Extend it on the host; with required off, only read it."""
+        """Extend the lock on the host; if not required, only read it."""
         args = context.arguments(Arguments)
         state = "renewed" if args.required else "read"
         found = self.on_host(context, state=state, who={"owner": args.owner})

@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.leases import has_lease,
 from ansible_collections.psap.perf.plugins.plugin_utils.locks import LockAction, LockArguments, requester
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
 
-# A killed driver calls no more: its place in the queue expires, and at most one such call may still take the lock.
+# After a kill, the driver makes no more calls: its place in the queue expires, and at most one call takes the lock.
 _CALL_S = 8.0
 _AGAIN_S = 2.0
 
@@ -55,7 +55,7 @@ class ActionModule(LockAction):
 
     def _lock_host(self, context: VerbContext, args: Arguments) -> VerbResult:
         """Wait on the host for some seconds at a time, so that a killed driver loses its place in the queue."""
-        holder, until, told = requester(context), time.monotonic() + args.timeout, ""
+        holder, until, shown = requester(context), time.monotonic() + args.timeout, ""
         who = {
             "owner": args.owner,
             "run": holder.run,
@@ -67,9 +67,9 @@ class ActionModule(LockAction):
             while True:
                 left_s = max(0.0, until - time.monotonic())
                 # The first call does not wait. After its answer, a dropped connection is no error.
-                call_s = min(left_s, _CALL_S) if told else 0.0
+                call_s = min(left_s, _CALL_S) if shown else 0.0
                 request = {"state": "present", "who": who, "duration_s": round(args.duration), "wait_s": call_s}
-                found = self._asked(context, told, left_s, {**request, "stays": left_s > call_s})
+                found = self._call(context, shown, left_s, {**request, "stays": left_s > call_s})
                 if found and (found["locked"] or context.check_mode):
                     return VerbResult(changed=bool(found["changed"]), values={"lock": found["told"]})
                 if found and left_s <= call_s:
@@ -77,22 +77,22 @@ class ActionModule(LockAction):
                         f"{args.folder} {found['told']}; wait for it (timeout), see it with perfdrv lock "
                         "status, or take it with perfdrv lock break"
                     )
-                if found and found["told"] != told:
-                    told = found["told"]
-                    show_wait(f"{args.folder} {told}")
+                if found and found["told"] != shown:
+                    shown = found["told"]
+                    show_wait(f"{args.folder} {shown}")
                 context.check_interrupted()
         except PerfError:
-            if told:
+            if shown:
                 with suppress(PerfError):
                     self.on_host(context, state="left", who=who)
             raise
 
-    def _asked(self, context: VerbContext, told: str, left_s: float, request: dict[str, Any]) -> dict[str, Any] | None:
+    def _call(self, context: VerbContext, shown: str, left_s: float, request: dict[str, Any]) -> dict[str, Any] | None:
         """Return the result of the host; None if a host that has answered before is unreachable now."""
         try:
             return self.on_host(context, **request)
         except HostError:
-            if not told or not left_s:
+            if not shown or not left_s:
                 raise
             time.sleep(min(left_s, _AGAIN_S))
             return None

@@ -61,13 +61,13 @@ class ActionModule(PerfAction):
         return VerbResult(values={"pods": pods, "workloads": fewest_workloads(args.settings, cells)})
 
     def _found(self, folder: str, named: str) -> str:
-        """Return the path that the command will find: its search begins in its role."""
+        """Return the path that the command will find: its search starts in its role."""
         places = [str(_ROLE), str(_ROLE / "tasks")]
         return str(self._loader.path_dwim_relative_stack(places, folder, named))
 
 
 def _other_arguments(context: VerbContext, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the command that are no settings, checked."""
+    """Return the validated arguments of the command that are not settings."""
     command = read_command(_ROLE, _ROLE)
     own = [option for option in command.arguments if f"scale_test_{option.short_name}" not in settings]
     command = replace(command, arguments=tuple(own))

@@ -31,7 +31,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """List, count, write."""
+        """Count the objects and write the counts."""
         counts = asyncio.run(_count(context, context.arguments(Arguments)))
         artifacts = context.directory / "artifacts"
         _write(artifacts, counts)

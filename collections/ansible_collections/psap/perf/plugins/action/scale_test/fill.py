@@ -45,7 +45,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Render, look, create what is missing."""
+        """Render the template and create the missing copies."""
         request = self._request(context)
         try:
             account = asyncio.run(_fill(context, request))

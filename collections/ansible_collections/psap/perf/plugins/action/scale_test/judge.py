@@ -28,7 +28,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Check the thresholds; measure and judge if there is a recording."""
+        """Check the thresholds, and judge the recording if one is passed."""
         args = context.arguments(Arguments)
         names = check(args.thresholds, None if args.allow_unjudged else args.workloads)
         if args.recording is None:

@@ -20,7 +20,7 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Render the workloads, so that the first can be read, and return what would be submitted."""
+        """Write the first workload, and return a description of the submission."""
         request = self._request(context)
         pod_groups = asyncio.run(requests.served_pod_groups(endpoint_of(context))) if request.load.gang else ""
         workloads = request.workloads(lab=False, openshift=False, pod_groups=pod_groups)
@@ -33,7 +33,7 @@ class ActionModule(CommandAction):
         )
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Submit, record, judge."""
+        """Submit the workloads, record them, and judge the end."""
         request = self._request(context)
         end = asyncio.run(requests.submit(endpoint_of(context), request, context.interrupted.is_set))
         allowed = request.load.max_failed

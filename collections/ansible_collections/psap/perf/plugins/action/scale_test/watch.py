@@ -29,12 +29,12 @@ class Arguments(MetricsArguments):
 
 
 class ActionModule(CommandAction):
-    """Record the state transitions of workloads that others submit."""
+    """Record the state transitions of workloads of another submitter."""
 
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return what would be recorded."""
+        """Return a description of the recording."""
         args = context.arguments(Arguments)
         return (
             f"would record {args.workload_kind} objects in namespace {args.namespace} until {args.until}, "
@@ -42,7 +42,7 @@ class ActionModule(CommandAction):
         )
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Record, judge."""
+        """Record the workloads and judge the end."""
         args = context.arguments(Arguments)
         request = _request(context, args)
         end = asyncio.run(requests.watch(endpoint_of(context), request, context.interrupted.is_set))

@@ -42,9 +42,9 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 RENEWED_EVERY_S = 10.0
 RIGHTS = {"kinds": [KIND], "verbs": ["get", "list", "create", "update", "delete"], "namespaces": [NAMESPACE]}
 _QUEUE = Query(API_VERSION, KIND, namespace=NAMESPACE, label_selector=WAITING)
-_LOOK_EVERY_S = 2.0
-_LONGEST_LOOK_S = 5.0
-# of a former step of the same workflow; a living one, whose renewal may fail once, renews within that time
+_READ_EVERY_S = 2.0
+_LONGEST_READ_S = 5.0
+# for a former step of the same workflow; a live step renews within that time, even if one renewal fails
 _STEP_SILENT_S = 2.5 * RENEWED_EVERY_S
 
 
@@ -76,7 +76,7 @@ def acquire(
         cluster: The cluster.
         holder: The run.
         wait_s: How long to wait in the queue.
-        check_interrupted: Raises if the user asked the run to stop.
+        check_interrupted: Raises if the user interrupts the run.
         report: Called with what the run waits for, whenever that changes.
         owner: The owner whose lock does not keep *holder* out.
 
@@ -86,7 +86,7 @@ def acquire(
     """
     until = time.monotonic() + wait_s
     attempt = _Attempt(cluster, holder, owner)
-    told = ""
+    reported = ""
     try:
         while True:
             try:
@@ -97,14 +97,14 @@ def acquire(
                 if wait_s:
                     attempt.queue()
             except UnavailableError:
-                # it answered when the wait began: an API server that restarts comes back
-                if not attempt.looked or time.monotonic() >= until:
+                # an API server that answered when the wait began may be restarting
+                if not attempt.answered or time.monotonic() >= until:
                     raise
-            if attempt.state() != told:
-                told = attempt.state()
-                report(told)
+            if attempt.state() != reported:
+                reported = attempt.state()
+                report(reported)
             check_interrupted()
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_READ_EVERY_S)
     finally:
         attempt.leave_queue()
 
@@ -119,14 +119,14 @@ class _Attempt:
         self._lock: Lease | None = None
         self._before: Sequence[Lease] = ()
         self._queued_at: float | None = None
-        self.looked = False
+        self.answered = False
         """Whether the cluster has answered once."""
 
     def succeeds(self) -> bool:
         """Take the Lease if it is free and no run is ahead; return whether the run has it."""
         while True:
             found = read_lease(self._cluster)
-            self.looked = True
+            self.answered = True
             ours = found is not None and found.holder.run == self._holder.run
             self._held = None if found is None or ours or self._is_over(found) else found
             self._lock = None if ours else self._lock_of_another()
@@ -160,9 +160,9 @@ class _Attempt:
     def advice(self) -> str:
         """Return what the user can do when the wait is over."""
         owner = self._lock.holder.run if self._lock else ""
-        theirs = f"say that the run belongs to {owner} (clusters_lock_owner: {owner}), " if owner else ""
+        belongs = f"declare that the run belongs to {owner} (clusters_lock_owner: {owner}), " if owner else ""
         return (
-            f"{theirs}wait for it (clusters_lock: wait), see it with perfdrv lock status, or take the cluster from it "
+            f"{belongs}wait for it (clusters_lock: wait), see it with perfdrv lock status, or take the cluster from it "
             "with perfdrv lock break"
         )
 
@@ -194,7 +194,7 @@ class _Attempt:
         before = []
         for each in read_queue(self._cluster):
             if each.holder.run == self._holder.run:
-                # perhaps of an attempt that was killed
+                # the place may be left over from an attempt that was killed
                 self._queued_at = self._queued_at or 0.0
                 break
             if self._is_over(each):
@@ -226,9 +226,9 @@ class Silence:
     """How long a Lease was not renewed, by the reader's clock, since the clock of the holder may be wrong."""
 
     def __init__(self) -> None:
-        self._version, self._looked_at, self._silent_s = "", 0.0, 0.0
+        self._version, self._read_at, self._silent_s = "", 0.0, 0.0
         self.broken = False
-        """Whether the holder renewed it since the first look."""
+        """Whether the holder renewed it since the first read."""
 
     def ended(self, lease: Lease, elapsed_s: float, now: datetime.datetime, *, former_step: bool = False) -> bool:
         """Return whether the holder has ended: no renewal for the duration of *lease*, or less if it looks expired.
@@ -242,18 +242,18 @@ class Silence:
             former_step: Whether the holder is a former step of the reader's workflow, which AWX has ended.
         """
         if lease.resource_version == self._version:
-            self._silent_s += min(elapsed_s - self._looked_at, _LONGEST_LOOK_S)
+            self._silent_s += min(elapsed_s - self._read_at, _LONGEST_READ_S)
         else:
             self.broken = bool(self._version)
             self._version, self._silent_s = lease.resource_version, 0.0
-        self._looked_at = elapsed_s
+        self._read_at = elapsed_s
         return self._silent_s > _longest_silence(lease, now, former_step=former_step)
 
 
 def _longest_silence(lease: Lease, now: datetime.datetime, *, former_step: bool) -> float:
     """Return the seconds without a renewal after which the holder is over."""
     if lease.expired(now):
-        return RENEWED_EVERY_S + _LOOK_EVERY_S
+        return RENEWED_EVERY_S + _READ_EVERY_S
     return _STEP_SILENT_S if former_step else max(lease.duration_s, objects.DURATION_S)
 
 
@@ -266,7 +266,7 @@ def renew(cluster: Cluster, holder: Holder) -> None:
     """
     found = read_lease(cluster)
     if found is None:
-        raise LeaseLostError(f"the lease of {cluster.server} was deleted, as by perfdrv lock break")
+        raise LeaseLostError(f"the lease of {cluster.server} was deleted, for example by perfdrv lock break")
     if found.holder.run != holder.run:
         raise LeaseLostError(f"{cluster.server} was taken over by {found}")
     try:

@@ -1,7 +1,7 @@
 """A lock of a cluster: while it lasts, only runs that belong to its owner get the Lease of runs.
 
-A lock is written by a process that has the Lease of runs, and a run looks for a lock after it has the Lease, so that
-one of them always sees the other. Only the owner may extend a lock, until it expires.
+A lock is written by a process that has the Lease of runs, and a run reads the lock after it has the Lease, so that one
+of them always sees the other. Only the owner may extend a lock, until it expires.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 class LockRequest:
     """A request to lock a cluster.
 
-    Args:
+    Attributes:
         run: The holder of the Lease of runs while the lock is written.
         owner: The owner of the lock.
         what: The purpose, for messages.
@@ -62,7 +62,7 @@ def lock(
         cluster: The cluster.
         request: The lock.
         wait_s: How long to wait in the queue.
-        check_interrupted: Raises if the user asked the run to stop.
+        check_interrupted: Raises if the user interrupts the run.
         report: Called with what the run waits for, whenever that changes.
         has_lease: Whether this run has the Lease of runs, and keeps it.
 
@@ -115,7 +115,7 @@ def _extended(cluster: Cluster, request: LockRequest) -> Lease | None:
     except ConflictError:
         return None
     if former.expired(cluster.now()):
-        # a run may have begun before it was written
+        # a run may have started before it was written
         _take_back(cluster, written)
         return None
     return written

@@ -34,7 +34,7 @@ _WHO = ("what", "user", "host", "machine", "directory", "workflow")
 class Holder:
     """The holder of a Lease.
 
-    Args:
+    Attributes:
         run: ID of the run; its processes share the Lease. For a lock, the owner.
         what: The flow, the command, or the purpose of the lock.
         user: The user.
@@ -73,7 +73,7 @@ class Holder:
 class Lease:
     """A Lease as the cluster has it, or the place of a run in the queue.
 
-    Args:
+    Attributes:
         name: Its name.
         uid: Its ID.
         created: When it was created, to the second, by the clock of the API server.
@@ -139,9 +139,9 @@ def read_lock(cluster: Cluster) -> Lease | None:
 def lease_of(document: Manifest) -> Lease:
     """Return the Lease that *document* describes."""
     spec, metadata = document["spec"], document["metadata"]
-    said = metadata.get("annotations") or {}
+    annotations = metadata.get("annotations") or {}
     run = str(spec.get("holderIdentity") or "")
-    who = {key: str(said.get(_ANNOTATION + key, "")) for key in _WHO}
+    who = {key: str(annotations.get(_ANNOTATION + key, "")) for key in _WHO}
     return Lease(
         name=str(metadata.get("name", "")),
         uid=str(metadata.get("uid", "")),

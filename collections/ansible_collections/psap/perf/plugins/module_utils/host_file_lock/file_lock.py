@@ -25,7 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state imp
 )
 
 _STATE, _NEW, _GUARD = "state.json", "state.json.new", "flock"
-_LOOK_EVERY_S = 0.25
+_READ_EVERY_S = 0.25
 _GUARDED_WITHIN_S = 10.0
 
 
@@ -72,7 +72,7 @@ class FileLock:
                     self._write(state)
                 if last:
                     return state, False
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_READ_EVERY_S)
 
     def renew(self, owner: str) -> State:
         """Extend the lock of *owner* by its duration.
@@ -143,8 +143,8 @@ class FileLock:
                 except BlockingIOError:
                     if time.monotonic() >= until:
                         raise PerfError(
-                            f"a process has {self._folder / _GUARD} for more than {_GUARDED_WITHIN_S:g} s, as one that "
-                            "is stopped does; see it with fuser, and end it"
+                            f"a process, which may be stopped, has held {self._folder / _GUARD} for more than "
+                            f"{_GUARDED_WITHIN_S:g} s; find it with fuser, and end it"
                         ) from None
                     time.sleep(0.02)
             yield
@@ -158,7 +158,7 @@ class FileLock:
         flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         opened = os.open(path, flags, mode)
         with contextlib.suppress(PermissionError):
-            # the umask is that of whoever comes first; of another one's file it is done
+            # the umask would apply; another user's file has its mode already
             os.fchmod(opened, mode)
         return opened
 
@@ -183,7 +183,7 @@ class FileLock:
     def _write(self, state: State) -> None:
         new = self._folder / _NEW
         with self._reported():
-            # what a killed process left, which may be another user's
+            # a killed process may have left it, possibly of another user
             new.unlink(missing_ok=True)
             try:
                 with os.fdopen(self._open(_NEW, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as stream:
@@ -191,7 +191,7 @@ class FileLock:
                     stream.flush()
                     os.fsync(stream.fileno())
             except OSError:
-                # half of it would take space that is needed
+                # an incomplete file would take space that is needed
                 new.unlink(missing_ok=True)
                 raise
             new.replace(self._folder / _STATE)
@@ -208,8 +208,8 @@ class FileLock:
         except OSError as error:
             kind = _FullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else PerfError
             raise kind(
-                f"cannot use the lock of {self._folder}: {error.strerror}; free space there, have its group write it, "
-                "or choose another folder"
+                f"cannot use the lock of {self._folder}: {error.strerror}; free space there, let its group write "
+                "to it, or choose another folder"
             ) from error
 
 

@@ -25,7 +25,7 @@ class Moment:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Moment:
-        """Return the moment that `dataclasses.asdict` made *document* of."""
+        """Return the moment from the result of `dataclasses.asdict`."""
         return cls(float(document["wall"]), str(document["boot_id"]), float(document["boot"]))
 
     def of_boot(self, now: Moment) -> Moment:

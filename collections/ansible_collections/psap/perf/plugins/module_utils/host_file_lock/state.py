@@ -9,7 +9,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.moments import Moment
 
-# how long a place in the queue lasts that nobody renews, and how old one is that is renewed
+# how long a place in the queue lasts without a renewal, and its age at a renewal
 PLACE_S = 60.0
 RENEWED_EVERY_S = 10.0
 
@@ -26,7 +26,7 @@ class LockLostError(ClusterError):
 class Requester:
     """The requester of a lock.
 
-    Args:
+    Attributes:
         owner: The owner; all requesters of one owner share the lock.
         run: Identifies the requester, and its place in the queue.
         what: The purpose.
@@ -45,7 +45,7 @@ class Requester:
 class Entry:
     """The holder, or a place in the queue.
 
-    Args:
+    Attributes:
         who: The requester.
         since: When it was taken.
         renewed: When it was last renewed.
@@ -59,7 +59,7 @@ class Entry:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Entry:
-        """Return the entry that `dataclasses.asdict` made *document* of."""
+        """Return the entry from the result of `dataclasses.asdict`."""
         since, renewed = (Moment.from_document(document[key]) for key in ("since", "renewed"))
         return cls(Requester(**document["who"]), since, renewed, float(document["duration_s"]))
 
@@ -109,13 +109,13 @@ class State:
         return State(None if holder is None or holder.expired(now) else holder, tuple(living))
 
     def in_the_way(self, who: Requester) -> tuple[Entry, ...]:
-        """Return what *who* waits for: the holder of another owner, and the entries ahead in the queue."""
+        """Return the entries that *who* waits for: the holder of another owner, and those ahead in the queue."""
         if self.holder and self.holder.who.owner == who.owner:
             return ()
         place = next((number for number, each in enumerate(self.waiting) if each.who.run == who.run), None)
         return (*([self.holder] if self.holder else ()), *self.waiting[:place])
 
-    def told(self, who: Requester) -> str:
+    def describe(self, who: Requester) -> str:
         """Return who has the lock, and who is ahead of *who* in the queue."""
         holder, before = self.holder, self.in_the_way(who)[1 if self.holder else 0 :]
         queue = f"{before[0].who.owner}{f' and {len(before) - 1} more' if len(before) > 1 else ''}" if before else ""
@@ -124,13 +124,13 @@ class State:
         return f"is locked for {holder}{f'; in the queue before: {queue}' if queue else ''}"
 
     def taken(self, who: Requester, duration_s: float, now: Moment) -> State:
-        """*who* has it, from *now* on, or has it for longer."""
+        """Return the state after *who* takes or extends the lock at *now*."""
         ours = self.holder if self.holder and self.holder.who.owner == who.owner else None
         held = Entry(who, ours.since if ours else now, now, duration_s)
         return replace(self.left(who), holder=held)
 
     def queued(self, who: Requester, since: Moment, now: Moment) -> State:
-        """*who* stands in the queue since then, and renews the place *now* if it is time."""
+        """Return the state with *who* in the queue since *since*; an old place is renewed at *now*."""
         found = next((each for each in self.waiting if each.who.run == who.run), None)
         if found and now.boot - found.renewed.boot < RENEWED_EVERY_S:
             return self
@@ -139,5 +139,5 @@ class State:
         return replace(self, waiting=tuple(sorted([*others, place], key=lambda each: each.since.boot)))
 
     def left(self, who: Requester) -> State:
-        """*who* stands in the queue no longer."""
+        """Return the state without *who* in the queue."""
         return replace(self, waiting=tuple(each for each in self.waiting if each.who.run != who.run))

@@ -10,55 +10,55 @@ version_added: 0.1.0
 description:
   - Takes, extends, shows or ends the lock in a folder of the host, for machines without Kubernetes. It runs on that
     host, whose clock decides; the verbs M(psap.perf.locks.take) and M(psap.perf.locks.release) call it.
-  - Who waits has a place in a queue, which expires when it was not renewed for 60 seconds.
+  - A waiting requester has a place in a queue, which expires after 60 seconds without a renewal.
 author: The psap.perf developers (@openshift-psap)
 options:
   folder:
-    description: The folder of the lock; created when missing. Who may write it may take the lock, and break it.
+    description: Folder of the lock; created if missing. Users who may write to it may take and break the lock.
     type: path
     required: true
   state:
     description:
-      - V(present) takes the lock or extends it, V(renewed) extends one that the owner must have, V(absent) ends the
-        lock of the owner, V(left) gives a place in the queue up, V(broken) ends the lock of any owner, V(read) changes
-        nothing.
+      - V(present) takes the lock or extends it, V(renewed) extends the lock and fails if the owner does not have it,
+        V(absent) ends the lock of the owner, V(left) leaves the queue, V(broken) ends the lock of any owner, V(read)
+        changes nothing.
     type: str
     choices: [present, renewed, absent, left, broken, read]
     default: read
   who:
-    description: Who takes or waits; an owner is enough for V(renewed) and V(absent).
+    description: The requester; its owner is enough for V(renewed) and V(absent).
     type: dict
     suboptions:
       owner:
-        description: Whose lock it is.
+        description: Owner of the lock.
         type: str
         required: true
       run:
-        description: Identifies the one that asks, and the place in the queue.
+        description: Identifies the requester, and its place in the queue.
         type: str
         default: ""
       what:
-        description: What for.
+        description: Purpose of the lock.
         type: str
         default: ""
       user:
-        description: The user who asks.
+        description: User of the requester.
         type: str
         default: ""
       host:
-        description: The machine from which it is asked.
+        description: Machine of the requester.
         type: str
         default: ""
   duration_s:
-    description: For how long, from now on.
+    description: How long the lock lasts, from now on.
     type: float
     default: 60.0
   wait_s:
-    description: For how long to wait.
+    description: How long to wait in the queue.
     type: float
     default: 0.0
   stays:
-    description: Whether it is asked again within a minute, so that the place in the queue is not given up.
+    description: Whether to keep the place in the queue, because the next call follows within a minute.
     type: bool
     default: false
 """
@@ -91,7 +91,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.file_lock import FileLock
 from ansible_collections.psap.perf.plugins.module_utils.host_file_lock.state import Requester, State
 
-_NOBODY = {"owner": "", "run": "", "what": "", "user": "", "host": ""}
+_NO_REQUESTER = {"owner": "", "run": "", "what": "", "user": "", "host": ""}
 
 
 def main() -> None:
@@ -116,17 +116,17 @@ def main() -> None:
     }
     needing = [("state", state, ("who",)) for state in ("present", "renewed", "absent", "left")]
     module = AnsibleModule(argument_spec=spec, required_if=needing, supports_check_mode=True)
-    who = Requester(**(module.params["who"] or _NOBODY))
+    who = Requester(**(module.params["who"] or _NO_REQUESTER))
     try:
         lock = FileLock(Path(module.params["folder"]))
-        state, changed = _looked(lock, who, module) if module.check_mode else _done(lock, who, module)
+        state, changed = (_predict if module.check_mode else _change)(lock, who, module)
     except PerfError as error:
         module.fail_json(msg=str(error), exit_code=error.exit_code, error_kind=type(error).__name__)
     locked = state.holder is not None and state.holder.who.owner == who.owner
-    module.exit_json(changed=changed, locked=locked, told=state.told(who), lock=state.document())
+    module.exit_json(changed=changed, locked=locked, told=state.describe(who), lock=state.document())
 
 
-def _done(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
+def _change(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
     wanted, duration_s = module.params["state"], module.params["duration_s"]
     if wanted == "present":
         return lock.take(who, duration_s, module.params["wait_s"], stays=module.params["stays"])
@@ -144,7 +144,7 @@ def _done(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State,
     return lock.read(), False
 
 
-def _looked(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
+def _predict(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:
     """Return the state, and whether it would change."""
     state, wanted = lock.read(), module.params["state"]
     ours = state.holder is not None and state.holder.who.owner == who.owner

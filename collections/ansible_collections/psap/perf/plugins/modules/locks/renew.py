@@ -20,13 +20,13 @@ options:
     type: str
     required: true
   required:
-    description: Fail if the owner does not have the lock. If false, the verb only returns whether it does.
+    description: Whether to fail if the owner does not have the lock. If false, the verb only returns whether it does.
     type: bool
     default: true
 """
 
 EXAMPLES = r"""
-- name: Go on only as the owner
+- name: Continue only as the owner
   psap.perf.locks.renew:
     owner: nightly
     folder: /var/lib/psap-perf/bastion
@@ -38,7 +38,7 @@ locked:
   type: bool
   returned: success
 duration_s:
-  description: How long the lock lasts from its last extension on; 0 where the owner does not have it.
+  description: Seconds that the lock lasts from its last extension on; 0 if the owner does not have it.
   type: float
   returned: success
 """

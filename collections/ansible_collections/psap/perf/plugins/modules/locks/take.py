@@ -47,7 +47,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 lock:
-  description: Whose it is, and until when.
+  description: Owner and end of the lock.
   type: str
   returned: success
 """

@@ -8,9 +8,9 @@ module: check_load
 short_description: Validate the load that a scale test's settings describe
 version_added: 0.1.0
 description:
-  - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace, renders a workload of
-    each kind, and asks no cluster.
-  - Says all that is wrong at once, and names the setting of each.
+  - For the first play of the flow scale_test, after C(psap.perf.settings). It reads the trace and renders a workload of
+    each kind, without a cluster.
+  - The message lists all errors, each with its setting.
 author: The psap.perf developers (@openshift-psap)
 options:
   settings:
@@ -18,14 +18,14 @@ options:
     type: dict
     required: true
   cells:
-    description: The cells of the matrix, as M(psap.perf.settings) returns them; each of them is checked.
+    description: The cells of the matrix, as M(psap.perf.settings) returns them; all are checked.
     type: list
     elements: dict
     required: true
 """
 
 EXAMPLES = r"""
-- name: Refuse a load that cannot be
+- name: Refuse an invalid load
   psap.perf.scale_test.check_load:
     settings: "{{ __scale_test_checked.settings }}"
     cells: "{{ __scale_test_cells.cells }}"
@@ -33,12 +33,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 workloads:
-  description: How many workloads the cell with the fewest has, those of churn included.
+  description: Smallest number of workloads of a cell, including those of churn.
   type: int
   returned: success
 pods:
   description:
-    - Of each cell the pods that are there at once, as P(psap.perf.nodes_for_cells#filter) wants them.
+    - The concurrent pods of each cell, in the format of P(psap.perf.nodes_for_cells#filter).
   type: list
   elements: list
   returned: success

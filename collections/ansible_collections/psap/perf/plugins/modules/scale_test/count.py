@@ -14,7 +14,7 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   kinds:
-    description: The kinds; one that the cluster lacks has no objects.
+    description: The kinds; a kind that the cluster does not serve has no objects.
     type: list
     elements: str
     default: [Namespace, ConfigMap, Secret, Service, Deployment, Job, Pod]
@@ -25,18 +25,18 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Count what there is
+- name: Count the objects
   psap.perf.scale_test.count:
   register: counted
 """
 
 RETURN = r"""
 total:
-  description: By kind, how many objects C(exist), are C(ready), C(completed), C(failed), C(being_deleted).
+  description: By kind, the numbers of objects that C(exist), are C(ready), C(completed), C(failed), C(being_deleted).
   type: dict
   returned: success
 namespaces:
-  description: The same by namespace. A Namespace that has the label itself counts in the namespace that it is.
+  description: The same by namespace. A Namespace with the label counts in itself.
   type: dict
   returned: success
 """

@@ -9,25 +9,25 @@ short_description: Create numbered copies of objects in many namespaces
 version_added: 0.1.0
 description:
   - Renders a template once and creates copies of its objects that differ by their number, in every namespace that
-    O(namespaces) selects. What is there already is left as it is, so that a second call creates only what is missing.
+    O(namespaces) selects. Existing objects are not changed, so that a second call creates only the missing ones.
   - Every object gets the label C(psap.perf/busy-cluster=yes), and O(labels). An object of the same name without
-    this label is not touched.
-  - A lost answer, a 429, a 5xx and a broken connection are tried again for two minutes. What is refused for good, by a
-    quota, for want of a right, in a namespace that is being deleted, ends its kind in that namespace only; the task
-    fails at the end and says why.
+    this label is not changed.
+  - A request is repeated for two minutes after a lost response, a 429, a 5xx or a broken connection. A permanent
+    refusal, such as by a quota, a missing permission, or a namespace that is being deleted, ends only that kind in that
+    namespace; the task fails at the end with the reason.
   - Writes C(artifacts/progress.json) while it works and C(artifacts/creation.json) at its end. In check mode it
-    says how many objects it would create.
+    returns how many objects it would create.
 author: The psap.perf developers (@openshift-psap)
 options:
   template:
     description:
-      - A template of the role, with one or more YAML documents, either Namespaces or objects of namespaces. Beside the
-        host's variables it sees V(number), which the name of each object contains, V(openshift) and
+      - A template of the role, with one or more YAML documents, either Namespaces or objects of namespaces. In addition
+        to the host's variables, it can use V(number), which the name of each object contains, V(openshift) and
         V(assigns_user_ids), as with M(psap.perf.apply).
     type: str
     required: true
   count:
-    description: How many copies there are to be, in each namespace.
+    description: Wanted number of copies in each namespace.
     type: int
     required: true
   namespaces:
@@ -39,11 +39,11 @@ options:
     type: dict
     default: {}
   rate:
-    description: Objects a second; V(0) for as many as the API server takes.
+    description: Objects a second; V(0) for as many as the API server accepts.
     type: float
     default: 0.0
   connections:
-    description: How many requests may be under way at one time; V(0) for as many as the API server takes, up to 128.
+    description: Maximum number of concurrent requests; V(0) for as many as the API server accepts, up to 128.
     type: int
     default: 0
 """
@@ -57,12 +57,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 kinds:
-  description: By kind, how many objects there are to be, were there and were created.
+  description: By kind, the numbers of objects that are wanted, existed and were created.
   type: dict
-  returned: always, but where the namespaces are yet to be created
+  returned: always, except in check mode before the namespaces exist
   sample: {ConfigMap: {wanted: 1000, existed: 0, created: 1000}}
 missing:
-  description: How many are not there; in check mode, how many would be created.
+  description: Number of missing objects; in check mode, of those that would be created.
   type: int
-  returned: always, but where the namespaces are yet to be created
+  returned: always, except in check mode before the namespaces exist
 """

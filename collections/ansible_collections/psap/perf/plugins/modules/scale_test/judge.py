@@ -8,12 +8,12 @@ module: judge
 short_description: Judge recordings against thresholds
 version_added: 0.1.0
 description:
-  - Measures what was recorded with the Python package C(perfanalysis), compares it with limits, and writes
+  - Computes measures of a recording with the Python package C(perfanalysis), compares them with limits, and writes
     C(artifacts/verdict.json) and C(artifacts/junit.xml) of the command.
-  - Fails with exit code 4 when a threshold was missed, with 5 when workloads were lost or cannot be accounted for, with
-    6 when a measure has too few values to be judged.
-  - Without I(recording) it only checks the thresholds, so that a wrong name is refused before anything is measured;
-    this works outside of a command too.
+  - Fails with exit code 4 if a threshold was missed, with 5 if workloads were lost or are not accounted for, with 6 if
+    a measure has too few values to be judged.
+  - Without I(recording) it only checks the thresholds, so that an unknown name is refused before the test; this also
+    works outside of a command.
 author: The psap.perf developers (@openshift-psap)
 options:
   thresholds:
@@ -21,7 +21,7 @@ options:
       - Limits by the name of a measure, such as C(time_to_ready_p99), C(lost) or C(submission_rate). The command
         C(perfanalysis measures) lists them with their units.
       - A limit is a number, or a text with a unit, such as V(5s), V(20/s), V(99%). Whether less or more is better
-        follows from the measure; an operator before the limit says it otherwise, such as V(>= 20/s).
+        follows from the measure; an operator before the limit overrides it, such as V(>= 20/s).
     type: dict
     required: true
   recording:
@@ -29,11 +29,10 @@ options:
     type: path
   workloads:
     description:
-      - How many workloads each test will have at least. A percentile that needs more is refused, unless
-        I(allow_unjudged).
+      - Smallest number of workloads of a test. A percentile that needs more is refused, unless I(allow_unjudged).
     type: int
   allow_unjudged:
-    description: Whether it is no failure that a measure has too few values to be judged.
+    description: Whether a measure with too few values to be judged is not a failure.
     type: bool
     default: false
 """

@@ -9,10 +9,10 @@ short_description: Watch workloads and record their state transitions
 version_added: 0.1.0
 description:
   - Watches the workloads of one kind in a namespace, their pods and events, and writes every transition with the time
-    at which it was seen and the server's own, until a condition holds or time is up.
-  - Workloads that ended before the recording began are left out.
-  - Fails with exit code 5 when a workload was deleted before its end, with 1 when time was up before the condition
-    held, with 130 when the run is stopped. The files in C(artifacts/) are complete in every case.
+    of arrival and the server's time, until a condition holds or the time is up.
+  - Workloads that ended before the start of the recording are left out.
+  - Fails with exit code 5 if a workload was deleted before its end, with 1 if the time was up before the condition
+    held, with 130 if the run is stopped. The files in C(artifacts/) are complete in every case.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.scale_test_watch).
 author: The psap.perf developers (@openshift-psap)
 """
