@@ -39,7 +39,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
     Metric,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import read_surroundings
 from perflab.files import places
 from perflab.processes import state
 
@@ -77,7 +77,7 @@ async def recorded(endpoint: ApiEndpoint, request: requests.SubmitRequest) -> No
 async def controllers(endpoint: ApiEndpoint) -> Target:
     """Where the lab's controller manager shows its metrics."""
     async with ApiClient(endpoint) as client:
-        plan = MetricsSettings(1.0).plan((await look_around(client)).metrics_endpoints)
+        plan = MetricsSettings(1.0).plan((await read_surroundings(client)).metrics_endpoints)
     if plan is None:
         raise SystemExit("the lab does not say where its metrics are")
     return next(target for target in plan.targets(endpoint) if target.component == CONTROLLERS)

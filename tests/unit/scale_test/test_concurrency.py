@@ -46,7 +46,7 @@ def limits(
             took_s = server(number).took_s(len(under_way) + 1)
             heapq.heappush(under_way, (now + took_s, number, now, tries(number)))
         now, _number, sent_s, tried = heapq.heappop(under_way)
-        concurrency.heard(sent_s, now, tries=tried, late=late)
+        concurrency.record(sent_s, now, tries=tried, late=late)
         found.append(concurrency.limit)
     return found
 
@@ -78,9 +78,9 @@ def test_requests_sent_on_schedule_change_nothing() -> None:
 def test_refusals_of_concurrent_requests_halve_it_once() -> None:
     concurrency = AdaptiveConcurrency()
     for _number in range(8):
-        concurrency.heard(1.0, 2.0, tries=2, late=True)
+        concurrency.record(1.0, 2.0, tries=2, late=True)
     assert concurrency.limit == 16
-    concurrency.heard(2.5, 3.0, tries=3, late=True)
+    concurrency.record(2.5, 3.0, tries=3, late=True)
     assert concurrency.limit == 8
 
 
@@ -111,7 +111,7 @@ def test_doubled_latency_reduces_concurrency_to_its_start_at_most() -> None:
 @pytest.mark.parametrize("connections", [1, 32])
 def test_given_concurrency_is_constant(connections: int) -> None:
     given = concurrency_of(connections)
-    given.heard(0.0, 100.0, tries=5, late=True)
+    given.record(0.0, 100.0, tries=5, late=True)
     assert given == FixedConcurrency(connections)
     assert (given.limit, given.most) == (connections, connections)
 

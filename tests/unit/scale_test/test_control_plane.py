@@ -128,8 +128,8 @@ def test_settings_win_and_credentials_are_not_sent_by_http() -> None:
     ("interval_s", "endpoints", "message"),
     [
         (-1.0, {}, "cannot be negative"),
-        (1.0, {"scheduler": "http://a"}, "cannot be used; there are: kube-scheduler"),
-        (1.0, {"kube-apiserver": "http://a"}, "cannot be used"),
+        (1.0, {"scheduler": "http://a"}, "unknown component 'scheduler' .*: kube-scheduler"),
+        (1.0, {"kube-apiserver": "http://a"}, "unknown component"),
         (1.0, {"etcd": "127.0.0.1:1"}, "is not an http"),
     ],
 )
@@ -193,7 +193,7 @@ def test_control_plane_is_scraped_before_during_and_after(tmp_path: Path) -> Non
     errors = {row["component"]: row["error"] for row in document["scrapes"]}
     assert (errors["kube-apiserver"], errors["etcd"]) == (None, None)
     assert "404" in errors["kube-scheduler"]
-    assert "no endpoint is known" in errors["kube-controller-manager"]
+    assert "no endpoint; set" in errors["kube-controller-manager"]
     recording = scene.document("recording")
     before = [row["at_s"] for row in rows if row["phase"] == "before"]
     assert max(before) < recording["synced_s"]

@@ -210,16 +210,16 @@ def test_lost_right_is_believed_only_after_a_while() -> None:
     now = 100.0
     rights = UnsettledRights(lambda: now)
     refused = Answer(403, LACKS_RIGHT, 1)
-    assert not rights.excuses(refused)
-    assert not rights.excuses(Answer(201, b"{}", 1))
-    assert rights.excuses(refused)
-    assert rights.excuses(Answer(401, b"", 1))
-    assert not rights.excuses(Answer(403, OVER_QUOTA, 1))
-    assert not rights.excuses(Answer(409, b"", 1))
+    assert not rights.is_temporary(refused)
+    assert not rights.is_temporary(Answer(201, b"{}", 1))
+    assert rights.is_temporary(refused)
+    assert rights.is_temporary(Answer(401, b"", 1))
+    assert not rights.is_temporary(Answer(403, OVER_QUOTA, 1))
+    assert not rights.is_temporary(Answer(409, b"", 1))
     now = 131.0
-    assert not rights.excuses(refused)
-    assert not rights.excuses(Answer(200, b"{}", 1))
-    assert rights.excuses(refused)
+    assert not rights.is_temporary(refused)
+    assert not rights.is_temporary(Answer(200, b"{}", 1))
+    assert rights.is_temporary(refused)
 
 
 def test_unknown_rights_after_a_restart_are_no_final_refusal(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_second_call_creates_only_missing_objects_despite_slow_lists(tmp_path: P
     server.posts.clear()
     server.old_tokens = 2
     account = server.fill(tmp_path)
-    assert (account.sentence(), server.posts) == ("1 of 6 ConfigMap objects created, 5 were there", ["busy-00001"])
+    assert (account.sentence(), server.posts) == ("1 of 6 ConfigMap objects created, 5 existed", ["busy-00001"])
     account = server.fill(tmp_path)
     assert (account.created.total(), account.missing) == (0, 0)
 
@@ -284,10 +284,10 @@ def test_missing_namespace_explains_its_source(tmp_path: Path) -> None:
     ("manifests", "number", "said"),
     [
         ([manifest()], -1, "count is -1"),
-        ([manifest(), manifest("Namespace")], 1, "not both"),
-        ([], 1, "not nothing"),
+        ([manifest(), manifest("Namespace")], 1, "either Namespaces or objects"),
+        ([], 1, "at least one"),
         ([manifest(name="busy")], 1, "the name of ConfigMap busy needs the number"),
-        ([manifest(namespace="x")], 1, "names a namespace"),
+        ([manifest(namespace="x")], 1, "has a namespace"),
     ],
 )
 def test_uncopyable_object_is_refused(manifests: list[dict[str, Any]], number: int, said: str) -> None:

@@ -76,7 +76,7 @@ def test_minimum_workloads_include_those_of_churn() -> None:
         ("batch_delay", "x", "'x' is not a duration"),
         ("timeout", "soon", "'soon' is not a duration"),
         ("timeout", "0s", "'0s' must be above 0"),
-        ("metrics_endpoints", {"foo": "bar"}, "the metrics endpoint of 'foo' cannot be used"),
+        ("metrics_endpoints", {"foo": "bar"}, "unknown component 'foo' of a metrics endpoint"),
         ("metrics_endpoints", {"etcd": "bar"}, "the metrics endpoint 'bar' of etcd is not an http(s) URL"),
         ("phases", [{"duration": "1m", "to": -1.0}], "phase 1 needs a duration above 0 and rates of at least 0"),
         ("phases", [{"duration": "long", "to": 1.0}], "'long' is not a duration"),

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import wr
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.counting import Counts, count
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import read_surroundings
 from ansible_collections.psap.perf.plugins.modules.scale_test.count import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoint_of
@@ -42,7 +42,7 @@ class ActionModule(PerfAction):
 async def _count(context: VerbContext, args: Arguments) -> Counts:
     async with ApiClient(endpoint_of(context)) as client:
         # fail now if the cluster does not answer
-        await look_around(client)
+        await read_surroundings(client)
         return await count(client, args.kinds, args.namespaces)
 
 

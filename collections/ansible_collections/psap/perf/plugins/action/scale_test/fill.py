@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.filling.filli
     NoNamespaceError,
     plan,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import look_around
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import read_surroundings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import concurrency_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
 from ansible_collections.psap.perf.plugins.modules.scale_test.fill import DOCUMENTATION
@@ -85,7 +85,7 @@ class ActionModule(PerfAction):
 async def _fill(context: VerbContext, request: FillRequest) -> Account:
     async with ApiClient(endpoint_of(context)) as client:
         # fail now if the cluster does not answer
-        await look_around(client)
+        await read_surroundings(client)
         filling = await plan(client, request)
         if not context.check_mode:
             await filling.run(context.directory / "artifacts", context.interrupted.is_set)

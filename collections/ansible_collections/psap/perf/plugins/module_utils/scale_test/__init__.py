@@ -1,1 +1,1 @@
-"""The scale test: submit many workloads, record what becomes of each, account for all of them."""
+"""The scale test: submit many workloads, record their transitions, account for all of them."""

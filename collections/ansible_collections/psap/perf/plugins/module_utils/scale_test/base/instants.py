@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunClock:
-    """UTC by the monotonic clock: one reading of both ties them, so a stepped wall clock moves nothing."""
+    """UTC by the monotonic clock: both are read once, so that a change of the wall clock has no effect."""
 
     utc_s: float
     monotonic_s: float
@@ -17,9 +17,9 @@ class RunClock:
 
     @classmethod
     def tied(cls) -> RunClock:
-        """A clock tied to UTC now. Processes of one machine may share it: their monotonic clock is one."""
+        """Return a clock tied to UTC now. Processes of one machine may share it, like their monotonic clock."""
         return cls(utc_s=time.time(), monotonic_s=time.monotonic())
 
     def now(self) -> float:
-        """Seconds since the epoch, to the microsecond."""
+        """Return seconds since the epoch, to the microsecond."""
         return round(self.utc_s + self.monotonic() - self.monotonic_s, 6)

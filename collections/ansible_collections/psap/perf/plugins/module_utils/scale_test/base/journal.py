@@ -1,4 +1,4 @@
-"""JSON-lines files that grow while the test runs: what is written is readable after a kill -9."""
+"""JSON-lines files that grow during the test, and are readable after a kill -9."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
-# json.dumps would make an encoder for every row
+# json.dumps would create an encoder for every row
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Journal:
-    """Rows appended to one file, gathered between flushes."""
+    """Rows appended to one file, buffered between flushes."""
 
     def __init__(self, path: Path, texts: tuple[str, ...] | None = None) -> None:
-        """Begin *path*; rows of an earlier recording there would be taken for ours.
+        """Create *path*, without rows of an earlier recording.
 
-        :param texts: the only fields in which others speak; in a row without them, of which there are many, no
-            credentials are looked for, which would take as long as its encoding. None: every row may have some.
+        Args:
+            texts: The only fields with text of other programs; other rows, which are many, are not searched for
+                credentials, as that takes as long as their encoding. None searches every row.
 
-        :raises PerfError: when it cannot be made.
+        Raises:
+            PerfError: If the file cannot be created.
         """
         self.path = path
         self._texts = texts
@@ -36,19 +38,20 @@ class Journal:
             raise PerfError(f"cannot write {path}: {error.strerror}") from error
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Keep *row*, without credentials, for the next flush."""
+        """Buffer *row*, without credentials, for the next flush."""
         text = _encode(row)
         self._rows.append(hide(text) if self._texts and any(map(row.get, self._texts)) else text)
 
     def flush(self) -> None:
-        """Write whole lines to the file.
+        """Write complete lines to the file.
 
-        :raises PerfError: when the disk is full or the file may not grow.
+        Raises:
+            PerfError: If the disk is full or the file may not grow.
         """
         if not self._rows:
             return
         lines = "\n".join(self._rows) + "\n"
-        # many rows at once take a third of the time
+        # searching all rows together takes a third of the time
         text = (hide(lines) if self._texts is None else lines).encode()
         self._rows.clear()
         pending = memoryview(text)
@@ -57,7 +60,7 @@ class Journal:
                 pending = pending[os.write(self._descriptor, pending) :]
             self._size += len(text)
         except OSError as error:
-            # no half row stays behind
+            # leave no incomplete row
             os.ftruncate(self._descriptor, self._size)
             raise PerfError(
                 f"cannot write {self.path}: {error.strerror}; the recording is complete up to here"
@@ -75,7 +78,7 @@ class Journal:
 
 
 class Follower:
-    """Whole lines only: what a killed process left of its last one is never told."""
+    """Reads the complete lines of a journal; the incomplete line of a killed process is left out."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -83,7 +86,7 @@ class Follower:
         self._rest = b""
 
     def rows(self) -> list[dict[str, Any]]:
-        """What came since the last call."""
+        """Return the rows since the last call."""
         if not self._path.exists():
             return []
         with self._path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""The labels by which a run's objects are found again, and the names that make a repeated POST safe."""
+"""The labels by which a run's objects are found, and the names that make a repeated POST safe."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WORKLOAD = "psap.perf/workload"
 INDEX = "psap.perf/index"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "psap.perf"
-# on what has no namespace, the one in which its submission begins
+# on objects without a namespace: the first namespace of their submission
 NAMESPACE = "psap.perf/namespace"
-# on a namespace that a submission made, so that the cleanup may remove it
+# on a namespace that a submission created, so that the cleanup may delete it
 MADE_FOR = "psap.perf/made-for"
 SCALE_TEST = "scale-test"
 LAB_DURATION = "lab.psap.perf/duration"
 
-# how other controllers name a pod's workload, when nobody gave it our label
+# labels of other controllers that name a pod's workload, if it does not have ours
 _FOREIGN = ("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name", "release")
 
 
@@ -31,7 +31,7 @@ _FOREIGN = ("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/j
 class Submission:
     """The identity of one submission of a run: it names and labels all its workloads.
 
-    A run may submit several times (cells of a matrix, attempts): by the run's id alone names would collide.
+    A run may submit several times (cells of a matrix, attempts): with the run's id alone, names would collide.
     """
 
     run: str
@@ -39,21 +39,21 @@ class Submission:
 
     @classmethod
     def of(cls, run: str, directory: str) -> Submission:
-        """The submission of the command in *directory* (relative to the run) of the run with id *run*."""
+        """Return the submission of the command in *directory* (relative to the run) of the run with id *run*."""
         digest = hashlib.sha256(f"{run}\0{directory}".encode()).hexdigest()
         return cls(run=label_value(run), identity=f"p{digest[:9]}")
 
     def name(self, index: int) -> str:
-        """The name of the workload with this index."""
+        """Return the name of the workload with this index."""
         return f"{self.identity}-{index:05d}"
 
     def workload_in(self, name: str) -> str | None:
-        """The workload that an object of this name (its pod, its pod group) belongs to, or None."""
+        """Return the workload that an object of this name (its pod, its pod group) belongs to, or None."""
         found = re.match(rf"{self.identity}-\d{{5,}}(?![0-9a-z])", name)
         return found.group() if found else None
 
     def labels(self, index: int | str, name: str) -> dict[str, str]:
-        """The labels of one workload and of its pods."""
+        """Return the labels of one workload and of its pods."""
         return {
             RUN: self.run,
             SUBMISSION: self.identity,
@@ -64,23 +64,23 @@ class Submission:
 
     @property
     def selector(self) -> str:
-        """The label selector of everything submitted."""
+        """The label selector of all submitted objects."""
         return f"{SUBMISSION}={self.identity}"
 
     def owns(self, metadata: Mapping[str, Any], index: int) -> bool:
-        """Whether an object is the workload with this index, made by an earlier try."""
+        """Return whether an object is the workload with this index, created by an earlier attempt."""
         labels = metadata.get("labels") or {}
         return labels.get(SUBMISSION) == self.identity and labels.get(INDEX) == str(index)
 
 
 def labelled_workload(metadata: Mapping[str, Any]) -> str | None:
-    """The workload that the labels of an object name, or None."""
+    """Return the workload that the labels of an object name, or None."""
     labels = metadata.get("labels") or {}
     return next((str(labels[key]) for key in (WORKLOAD, *_FOREIGN) if labels.get(key)), None)
 
 
 def workload_of(metadata: Mapping[str, Any]) -> str | None:
-    """The name of the workload that a pod belongs to, or None."""
+    """Return the name of the workload that a pod belongs to, or None."""
     owners = metadata.get("ownerReferences") or ()
     controller = next((str(owner["name"]) for owner in owners if owner.get("controller")), None)
     return labelled_workload(metadata) or controller

@@ -1,10 +1,10 @@
-"""Why the API server refused a workload or one of its pods, in the few words by which refusals are counted."""
+"""Short causes of refusals of the API server, by which the refusals of workloads and pods are counted."""
 
 from __future__ import annotations
 
 import re
 
-# as the API server, which is Go, calls them; those of http.HTTPStatus differ between Pythons (422 since 3.13)
+# the phrases of Go, and so of the API server; those of http.HTTPStatus differ between Python versions (422 since 3.13)
 _PHRASES = {
     400: "Bad Request",
     401: "Unauthorized",
@@ -24,7 +24,7 @@ _PHRASES = {
     503: "Service Unavailable",
     504: "Gateway Timeout",
 }
-# what the server says when its own status (403 Forbidden, mostly) does not tell one cause from another
+# causes in the server's message, as its status (mostly 403 Forbidden) does not distinguish them
 _CAUSES = (
     (re.compile(r"exceeded quota: ([^,\s]+)"), "quota {} exceeded"),
     (re.compile(r"admission webhook \"([^\"]+)\" denied"), "webhook {} denied it"),
@@ -39,12 +39,12 @@ _CAUSES = (
 )
 
 
-def named_cause(said: str) -> str:
-    """The quota, webhook, policy or user that a refusal's text names; empty when it names none of them."""
-    return next((words.format(found[1]) for pattern, words in _CAUSES if (found := pattern.search(said))), "")
+def named_cause(message: str) -> str:
+    """Return the quota, webhook, policy or user that a refusal's message names; empty if it names none."""
+    return next((words.format(found[1]) for pattern, words in _CAUSES if (found := pattern.search(message))), "")
 
 
-def refusal(status: int | None, said: str | None) -> str:
-    """The cause of a refusal with this HTTP status, of which the server *said* something."""
+def refusal(status: int | None, message: str | None) -> str:
+    """Return the cause of a refusal with this HTTP status and message."""
     phrase = _PHRASES.get(status or 0, "")
-    return ", ".join(filter(None, (f"refused: {status} {phrase}".strip(), named_cause(said or ""))))
+    return ", ".join(filter(None, (f"refused: {status} {phrase}".strip(), named_cause(message or ""))))

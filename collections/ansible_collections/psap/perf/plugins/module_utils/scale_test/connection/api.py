@@ -1,6 +1,6 @@
-"""An asynchronous client of the Kubernetes API: raw JSON in and out, requests repeated where that is safe.
+"""An asynchronous client of the Kubernetes API, with raw JSON, that repeats requests.
 
-A POST is safe to repeat because we choose the names of workloads: the second one finds the first (409).
+Repeating a POST is safe because the submitter chooses the names of workloads: the second one gets a 409.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from yarl import URL
 
 TOO_MANY = 429
 _CONNECT_TIMEOUT_S = 10.0
-# the API server ends a request of its own after a minute, and its answer names the webhook or the store that it awaited
+# the API server's limit is a minute, and its answer names the webhook or the store that did not respond
 _REQUEST_TIMEOUT_S = 65.0
 # the API server sends a bookmark a minute: a watch silent for two is dead
 WATCH_SILENCE_S = 120.0
-# a service account's token is renewed in its file well before it ends
+# a service account's token is renewed in its file well before it expires
 _TOKEN_AGE_S = 60.0
 
 
 class UnansweredError(ClusterError):
-    """No answer came within the bounds of the retry policy; what the server did is unknown."""
+    """There was no answer within the bounds of the retry policy; the effect of the request is unknown."""
 
     def __init__(self, message: str, attempts: int) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class UnansweredError(ClusterError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The last answer to a request, and how many tries it took."""
+    """The last answer to a request, and the number of attempts."""
 
     status: int
     body: bytes
@@ -52,7 +52,7 @@ class Answer:
         return 200 <= self.status < 300
 
     def document(self) -> dict[str, Any]:
-        """The body as a JSON object; empty when it is none (a proxy's error page)."""
+        """Return the body as a JSON object; empty if it is none, such as a proxy's error page."""
         try:
             document = json.loads(self.body)
         except ValueError:
@@ -60,20 +60,20 @@ class Answer:
         return document if isinstance(document, dict) else {}
 
     def message(self) -> str:
-        """What the server said, for a sentence: its Status message, or the beginning of the body."""
-        said = self.document().get("message") or self.body[:200].decode(errors="replace").strip()
-        return f"{self.status} {said}".strip()
+        """Return the status and the server's message, or the beginning of the body, for a sentence."""
+        text = self.document().get("message") or self.body[:200].decode(errors="replace").strip()
+        return f"{self.status} {text}".strip()
 
 
-def unfinished(heard: Sequence[Answer]) -> tuple[int | None, str]:
-    """Status and error of a request that was cancelled while it was repeated; *heard* are its answers so far."""
-    if not heard:
+def unfinished(answers: Sequence[Answer]) -> tuple[int | None, str]:
+    """Return status and error of a request that was cancelled while it was repeated; *answers* are its answers."""
+    if not answers:
         return None, "stopped before the answer came"
-    return heard[-1].status, f"stopped before another try; the last answer: {heard[-1].message()}"
+    return answers[-1].status, f"stopped before another try; the last answer: {answers[-1].message()}"
 
 
 class ApiClient:
-    """One connection pool to one API server. Open it where it is used: it does not survive a fork."""
+    """One connection pool to one API server. Open it in the process that uses it: it does not survive a fork."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ApiClient:
         policy: RetryPolicy | None = None,
         request_timeout_s: float = _REQUEST_TIMEOUT_S,
     ):
-        """*request_timeout_s* bounds one try of one request, in seconds."""
+        """Store the endpoint; *request_timeout_s* is the limit of one attempt of one request."""
         self.endpoint = endpoint
         self.counts = RequestCounts()
         self.policy = policy or RetryPolicy()
@@ -113,38 +113,41 @@ class ApiClient:
         body: bytes | None = None,
         params: Mapping[str, str] | None = None,
         policy: RetryPolicy | None = None,
-        excuses: Callable[[Answer], bool] | None = None,
+        also_repeat: Callable[[Answer], bool] | None = None,
         accept: str | None = None,
-        heard: list[Answer] | None = None,
+        answers: list[Answer] | None = None,
     ) -> Answer:
-        """Send a request until its answer is worth keeping: anything but 429, a 5xx or a broken connection.
+        """Send a request, repeat it after a 429, a 5xx or a broken connection, and return the last answer.
 
-        *policy* is this request's own patience, instead of the client's; *excuses* says which other answers are to be
-        asked for again, too; *accept* is the media type wanted, JSON by default; *heard* collects the answers after
-        which the request is repeated, for a caller that is cancelled meanwhile.
+        Args:
+            policy: Bounds of the repetitions, by default the client's.
+            also_repeat: Returns whether to repeat the request after another answer.
+            accept: Media type of the answer, by default JSON.
+            answers: Collects the answers after which the request is repeated, for a caller that is cancelled meanwhile.
 
-        :raises UnansweredError: when the last try had no answer; a last 429 or 5xx is returned.
+        Raises:
+            UnansweredError: If the last attempt had no answer; a last 429 or 5xx is returned.
         """
         policy = policy or self.policy
         started = policy.monotonic()
-        heard = [] if heard is None else heard
+        answers = [] if answers is None else answers
         attempt = 0
         while True:
             attempt += 1
             cause, answer = await self._try(method, path, body, params, attempt, accept)
-            if cause is None and answer is not None and excuses is not None and excuses(answer):
+            if cause is None and answer is not None and also_repeat is not None and also_repeat(answer):
                 cause = str(answer.status)
             if cause is None and answer is not None:
                 self.counts.answers[str(answer.status)] += 1
                 return answer
             if answer is not None:
-                heard.append(answer)
+                answers.append(answer)
             delay = policy.delay_s(attempt, answer.retry_after if answer else None)
             if not await policy.pause(attempt, policy.monotonic() - started, delay):
                 if answer is not None:
                     self.counts.answers[str(answer.status)] += 1
                     return answer
-                before = f"; the last answer before: {heard[-1].message()}" if heard else ""
+                before = f"; the last answer before: {answers[-1].message()}" if answers else ""
                 raise UnansweredError(
                     f"{method} {self.endpoint.server}{path} had no answer in {attempt} tries: {cause}{before}",
                     attempt,
@@ -152,18 +155,18 @@ class ApiClient:
             self.counts.retries[cause or "unknown"] += 1
 
     async def exists(self, path: str) -> bool:
-        """Whether the server has *path*: an object, or a group it serves."""
+        """Return whether the server has *path*, of an object or a group."""
         return (await self.request("GET", path)).succeeded
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
-        """An open response whose body comes as it comes: a watch. What breaks it raises aiohttp's errors."""
+        """Open a response with a growing body, such as a watch; a broken connection raises aiohttp's errors."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S, sock_read=WATCH_SILENCE_S)
         async with self._send("GET", path, None, params, timeout) as response:
             try:
                 yield response
             finally:
-                # a farewell over TLS would wait for the server's, which may come when our loop has ended
+                # an orderly end of TLS would wait for the server, possibly longer than this event loop runs
                 connection = response.connection
                 if connection is not None and connection.transport is not None:
                     connection.transport.abort()
@@ -177,14 +180,14 @@ class ApiClient:
         attempt: int,
         accept: str | None,
     ) -> tuple[str | None, Answer | None]:
-        """One try: the cause to repeat it for (None: keep the answer), and the answer (None: none came)."""
+        """Send the request once; return the cause to repeat it, None if final, and the answer, None if missing."""
         try:
             async with self._send(method, path, body, params, self._timeout, accept) as response:
                 content = await response.read()
         except TimeoutError:
             return "timeout", None
         except aiohttp.ClientConnectorCertificateError as error:
-            raise ClusterError(f"{self.endpoint.server} is not to be trusted: {error}") from error
+            raise ClusterError(f"cannot verify the certificate of {self.endpoint.server}: {error}") from error
         except aiohttp.ClientConnectorError:
             return "cannot connect", None
         except (aiohttp.ClientError, OSError):
@@ -231,7 +234,7 @@ class ApiClient:
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = URL(self.endpoint.server + path)
-            # every workload has a path of its own when it is asked for: keep those of collections only
+            # each read workload has its own path: keep mainly those of collections
             if len(self._urls) > 100:
                 self._urls.clear()
         return url

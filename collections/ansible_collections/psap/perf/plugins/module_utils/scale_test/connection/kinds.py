@@ -1,4 +1,4 @@
-"""Kinds of the API: which path serves them."""
+"""Kinds of the API and their paths."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ResourceKind:
     plural: str
 
     def collection(self, namespace: str | None) -> str:
-        """The path of this kind's objects in *namespace*; None: in all of them, or of a kind that has no namespace."""
+        """Return the path of this kind's objects in *namespace*; None for all namespaces, or a kind without them."""
         within = f"/namespaces/{namespace}" if namespace else ""
         return f"{group_path(self.api_version)}{within}/{self.plural}"
 
     def object(self, namespace: str | None, name: str) -> str:
-        """The path of one object."""
+        """Return the path of one object."""
         return f"{self.collection(namespace)}/{name}"
 
 
@@ -37,29 +37,33 @@ NODES_PATH = "/api/v1/nodes"
 
 
 def group_path(api_version: str) -> str:
-    """``/api/v1`` or ``/apis/batch/v1``: what serves the kinds of *api_version*."""
+    """Return the path of *api_version*, such as ``/api/v1`` or ``/apis/batch/v1``."""
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
 async def discover(client: ApiClient, api_version: str, kind: str) -> ResourceKind:
-    """Ask the server for the plural of *kind*.
+    """Return the kind with its plural, from the server.
 
-    :raises ClusterError: when the cluster lacks the kind, or has it outside namespaces.
+    Raises:
+        ClusterError: If the cluster does not serve the kind, or it is not namespaced.
     """
     found = await find(client, api_version, kind)
     if found is not None:
         return found
     raise ClusterError(
         f"the cluster at {client.endpoint.server} has no kind {kind} of {api_version}: "
-        f"install {_bringer(api_version)}, or choose another kind"
+        f"install {_provider(api_version)}, or choose another kind"
     )
 
 
 async def find(client: ApiClient, api_version: str, kind: str) -> ResourceKind | None:
-    """Return the kind, or None when the cluster does not serve it.
+    """Return the kind, or None if the cluster does not serve it.
 
-    :param api_version: or a group, of which the first version in the server's order that has the kind is used.
-    :raises ClusterError: when the cluster has it outside namespaces.
+    Args:
+        api_version: A version, or a group, of which the first version with the kind in the server's order is used.
+
+    Raises:
+        ClusterError: If the kind is not namespaced.
     """
     if not is_group(api_version):
         return await _find_in(client, api_version, kind)
@@ -76,13 +80,13 @@ async def _find_in(client: ApiClient, api_version: str, kind: str) -> ResourceKi
     for resource in answer.document().get("resources") or ():
         if resource.get("kind") == kind and "/" not in resource.get("name", "/"):
             if not resource.get("namespaced"):
-                raise ClusterError(f"{kind} ({api_version}) has no namespace; a workload must have one")
+                raise ClusterError(f"{kind} ({api_version}) is not namespaced; a workload must be")
             return ResourceKind(api_version, kind, str(resource["name"]))
     return None
 
 
-# by group: what brings its kinds to a cluster
-_BRINGERS = MappingProxyType(
+# by group: the product that provides its kinds
+_PROVIDERS = MappingProxyType(
     {
         "run.ai": "Run:ai (a lab emulates it: perflab up --emulate runai)",
         "kubeflow.org": "the Kubeflow training operator",
@@ -91,10 +95,10 @@ _BRINGERS = MappingProxyType(
 )
 
 
-def _bringer(api_version: str) -> str:
-    return _BRINGERS.get(api_version.partition("/")[0], "what brings it (its operator or CRD)")
+def _provider(api_version: str) -> str:
+    return _PROVIDERS.get(api_version.partition("/")[0], "its operator or CRD")
 
 
 def resource_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    """``apiVersion`` and ``kind`` of a manifest."""
+    """Return ``apiVersion`` and ``kind`` of a manifest."""
     return str(manifest.get("apiVersion", "")), str(manifest.get("kind", ""))

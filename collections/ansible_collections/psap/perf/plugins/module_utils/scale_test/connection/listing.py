@@ -16,12 +16,13 @@ _PAGE = "500"
 async def pages(
     client: ApiClient, path: str, selector: str | None = None, accept: str | None = None
 ) -> AsyncIterator[list[dict[str, Any]]]:
-    """The objects of the collection at *path* that the label *selector* matches.
+    """Yield the objects of the collection at *path* that the label *selector* matches.
 
-    What changes meanwhile may be in it or not: a continuation that grew too old goes on from the same name in what
-    there is by then, by the token that the server's refusal holds.
+    Changes during the listing may be included or not: after the expiry of a continuation token, the token of the
+    server's refusal continues at the same name in the present objects.
 
-    :raises ClusterError: when the server does not list them.
+    Raises:
+        ClusterError: If the server does not list them.
     """
     parameters = {"limit": _PAGE, **({"labelSelector": selector} if selector else {})}
     while True:

@@ -1,5 +1,5 @@
-"""What the control plane says of itself while a test runs: a selection of its metrics, scraped now and then.
+"""Metrics of the control plane during a test, scraped at an interval.
 
-A process of its own fetches and reads the pages, which are megabytes: the one that stamps arrivals is left in peace. It
-writes ``control_plane.jsonl`` and ``control_plane.json`` itself.
+A dedicated process reads the pages, which are megabytes, so that the process that timestamps arrivals is not delayed.
+It writes ``control_plane.jsonl`` and ``control_plane.json``.
 """

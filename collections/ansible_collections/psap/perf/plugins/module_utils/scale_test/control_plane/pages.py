@@ -1,6 +1,6 @@
-"""Reading a page of metrics in Prometheus' text format: only lines of the selected families are looked into.
+"""Read a page of metrics in Prometheus' text format; only lines of the selected families are parsed.
 
-A general parser makes an object of every one of tens of thousands of series; here most lines cost one look-up.
+A general parser creates an object for each of tens of thousands of series; here most lines cost one look-up.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _ESCAPES = {"n": "\n", '"': '"', "\\": "\\"}
 
 
 class PageError(ValueError):
-    """A page is not what it should be; its text says which line."""
+    """A page is malformed; the message has the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One row: the name with its suffix, the labels that are kept, the value summed over the others."""
+    """One row: the name with its suffix, the kept labels, the value summed over the other labels."""
 
     metric: str
     labels: Mapping[str, str]
@@ -35,24 +35,25 @@ class Sample:
 
 
 class PageReader:
-    """Reads the pages of one component, again and again."""
+    """Reads the pages of one component."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = {sample.encode(): (sample, metric) for metric in metrics for sample in metric.samples}
 
     def read(self, page: bytes) -> list[Sample]:
-        """The selected samples of a page. Counters and histograms without a count are left out: they say nothing.
+        """Return the selected samples of a page, without counters and histograms of value 0.
 
-        :raises PageError: when a line of a selected family is not in the format.
+        Raises:
+            PageError: If a line of a selected family is malformed.
         """
         sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
         gauges: set[str] = set()
         for name, metric, line in self._selected(page):
-            text, value = _parted(line[len(name) :], line)
+            text, value = _split(line[len(name) :], line)
             labels = _labels(text, line)
-            if not math.isfinite(value) or not _taken(metric, labels):
+            if not math.isfinite(value) or not _matches(metric, labels):
                 continue
-            # le is a histogram's own
+            # le is the bucket's label of a histogram
             kept = (*metric.labels, "le") if name.endswith("_bucket") and metric.kind == HISTOGRAM else metric.labels
             key = name, tuple((label, labels.get(label, "")) for label in kept)
             sums[key] = sums.get(key, 0.0) + value
@@ -68,8 +69,8 @@ class PageReader:
                 yield *found, line.decode(errors="replace")
 
 
-def _parted(rest: str, line: str) -> tuple[str, float]:
-    """The text between the braces, and the value; a time after the value is of no interest."""
+def _split(rest: str, line: str) -> tuple[str, float]:
+    """Return the text between the braces, and the value, without a time after it."""
     text = ""
     if rest.startswith("{"):
         text, brace, rest = rest[1:].rpartition("}")
@@ -97,7 +98,7 @@ def _labels(text: str, line: str) -> dict[str, str]:
     return labels
 
 
-def _taken(metric: Metric, labels: Mapping[str, str]) -> bool:
+def _matches(metric: Metric, labels: Mapping[str, str]) -> bool:
     if any(labels.get(label, "") not in values for label, values in metric.only.items()):
         return False
     return all(labels.get(label, "") not in values for label, values in metric.without.items())

@@ -1,4 +1,4 @@
-"""What is scraped, how often, and where the components show their metrics."""
+"""The components to scrape, the interval, and the URLs of their metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _METRICS = "/metrics"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One component: the server that shows its page, and the page's path."""
+    """One component: the server of its page, and the page's path."""
 
     component: str
     endpoint: ApiEndpoint
@@ -30,13 +30,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class MetricsPlan:
-    """*interval_s* between two scrapes; *endpoints* are URLs by component, beside the API connection."""
+    """The interval between two scrapes, and URLs by component, except the API server's."""
 
     interval_s: float
     endpoints: Mapping[str, str]
 
     def targets(self, api: ApiEndpoint) -> list[Target]:
-        """The components that can be asked; what serves the API is asked through our connection to it."""
+        """Return the components that can be scraped; the API server through the connection *api*."""
         found = [Target(APISERVER, api, _METRICS)]
         for component in COMPONENTS:
             if component != APISERVER and component in self.endpoints:
@@ -44,53 +44,59 @@ class MetricsPlan:
         return found
 
     def unknown(self) -> list[str]:
-        """The components for which there is no URL."""
-        known = {APISERVER, *OPTIONAL, *self.endpoints}
-        return [component for component in COMPONENTS if component not in known]
+        """Return the required components without a URL."""
+        excluded = {APISERVER, *OPTIONAL, *self.endpoints}
+        return [component for component in COMPONENTS if component not in excluded]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsSettings:
-    """What the user asked for: the interval in seconds (0: nothing is scraped), URLs by component."""
+    """The user's settings: the interval in seconds (0 scrapes nothing), and URLs by component."""
 
     interval_s: float = 0.0
     endpoints: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when a URL is given of something else, or is none."""
+        """Validate the settings.
+
+        Raises:
+            UsageError: If the interval is negative, a component is unknown, or its URL is invalid.
+        """
         if self.interval_s < 0:
             raise UsageError(f"metrics_interval is {self.interval_s:g} s; it cannot be negative, 0s scrapes nothing")
         for component, url in self.endpoints.items():
             if component not in COMPONENTS or component == APISERVER:
-                known = ", ".join(name for name in COMPONENTS if name != APISERVER)
-                raise UsageError(f"the metrics endpoint of {component!r} cannot be used; there are: {known}")
+                allowed = ", ".join(name for name in COMPONENTS if name != APISERVER)
+                raise UsageError(
+                    f"unknown component {component!r} of a metrics endpoint; the components are: {allowed}"
+                )
             if urlsplit(str(url)).scheme not in ("http", "https") or not urlsplit(str(url)).hostname:
                 raise UsageError(f"the metrics endpoint {url!r} of {component} is not an http(s) URL")
 
     def plan(self, lab: Mapping[str, str]) -> MetricsPlan | None:
-        """What to scrape, None for nothing: the URLs given, else those that the *lab* tells."""
+        """Return the plan, None without scraping; *lab* are the lab's URLs, which the user's override."""
         return MetricsPlan(self.interval_s, {**lab, **self.endpoints}) if self.interval_s > 0 else None
 
 
 def lab_endpoints(text: str | None) -> dict[str, str]:
-    """The URLs that a lab tells in its ConfigMap, as JSON.
+    """Return the URLs by component in the JSON *text* of a lab's ConfigMap.
 
-    Only those of this machine: our credentials go to no address that a cluster makes up.
+    Only URLs of this machine are used, so that no cluster can direct the credentials to another address.
     """
     try:
-        given = json.loads(text or "{}")
+        document = json.loads(text or "{}")
     except ValueError:
         return {}
-    if not isinstance(given, dict):
+    if not isinstance(document, dict):
         return {}
-    urls = {str(component): str(url) for component, url in given.items()}
+    urls = {str(component): str(url) for component, url in document.items()}
     return {component: url for component, url in urls.items() if urlsplit(url).hostname in _LOOPBACK}
 
 
 def _target(component: str, url: str, api: ApiEndpoint) -> Target:
     parts = urlsplit(url)
     server = f"{parts.scheme}://{parts.netloc}"
-    # no credentials over plain HTTP; the proxy and the server's name are those of the API server alone
+    # no credentials over plain HTTP; the API server's proxy and server name apply only to it
     base = ApiEndpoint(server) if parts.scheme == "http" else replace(api, server=server, server_name=None)
     endpoint = replace(base, proxy=environment_proxy(server))
     path = parts.path or _METRICS

@@ -1,4 +1,4 @@
-"""The scraping process, as the session sees it. Whatever becomes of it, the recording goes on."""
+"""The session's side of the scraping process. If the process fails, the recording continues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import re
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handover import encode_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import (
     AFTER,
@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
     document,
 )
 
-# all components are asked at once, each for ten seconds at most; the rest is the start of the process
+# all components are scraped concurrently, for ten seconds at most; the rest is the start of the process
 _ROUND_WITHIN_S = 20.0
 
 
@@ -28,7 +28,7 @@ class ControlPlane:
     """Scrapes the control plane before, during and after a test."""
 
     def __init__(self, plan: MetricsPlan, api: ApiEndpoint, clock: RunClock, journal: Path, summary: Path) -> None:
-        """Samples go to *journal*; *summary* says what became of each scrape."""
+        """Store the arguments; samples go to *journal*, the result of each scrape to *summary*."""
         self._plan = plan
         self._api = api
         self._clock = clock
@@ -38,7 +38,7 @@ class ControlPlane:
         self._error: str | None = None
 
     async def before(self) -> None:
-        """Start the process; returns when everything was scraped once, or cannot be."""
+        """Start the process, and wait until all components were scraped once, or it failed."""
         arguments = {
             "interval_s": self._plan.interval_s,
             "endpoints": dict(self._plan.endpoints),
@@ -57,20 +57,20 @@ class ControlPlane:
         except OSError as error:
             self._error = f"the scraping process cannot be started: {error.strerror}"
             return
-        await self._say(encoded(self._api))
-        await self._scraped(BEFORE)
+        await self._send(encode_endpoint(self._api))
+        await self._wait_scraped(BEFORE)
 
     async def during(self) -> None:
-        """The test begins."""
-        await self._say(f"{DURING}\n".encode())
+        """Scrape at the interval from now on."""
+        await self._send(f"{DURING}\n".encode())
 
     async def after(self) -> None:
-        """The test is over; returns when everything was scraped once more."""
-        await self._say(f"{AFTER}\n".encode())
-        await self._scraped(AFTER)
+        """End the interval, and wait until all components were scraped once more."""
+        await self._send(f"{AFTER}\n".encode())
+        await self._wait_scraped(AFTER)
 
     async def close(self) -> None:
-        """End the process, if it has not ended, and say so in the summary if that was not as it should be."""
+        """End the process if it still runs, and write an error to the summary if it failed."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -80,27 +80,27 @@ class ControlPlane:
         scrapes = read_json(self._summary) if self._summary.exists() else document(self._plan.interval_s, [])
         write_json(self._summary, {**scrapes, "error": self._error or "ended before the first scrape"})
 
-    async def _say(self, line: bytes) -> None:
+    async def _send(self, line: bytes) -> None:
         if self._process is None or self._process.stdin is None or self._error:
             return
-        # one that died says why when its answer is awaited
+        # the next wait reports why a process died
         with suppress(ConnectionError):
             self._process.stdin.write(line)
             await self._process.stdin.drain()
 
-    async def _scraped(self, phase: str) -> None:
-        """Wait until the process says that it has scraped in this phase."""
+    async def _wait_scraped(self, phase: str) -> None:
+        """Wait until the process has printed this phase."""
         if self._process is None or self._process.stdout is None or self._error:
             return
         try:
             async with asyncio.timeout(_ROUND_WITHIN_S):
                 answer = (await self._process.stdout.readline()).decode().strip()
                 if answer != phase:
-                    self._error = await self._last_words()
+                    self._error = await self._death()
         except TimeoutError:
             self._error = f"no answer within {_ROUND_WITHIN_S:g} s"
 
-    async def _last_words(self) -> str:
+    async def _death(self) -> str:
         errors = self._process.stderr if self._process else None
-        said = (await errors.read()).decode(errors="replace").strip().splitlines() if errors else []
-        return f"the scraping process ended: {said[-1].removeprefix('Error: ') if said else 'it printed no reason'}"
+        lines = (await errors.read()).decode(errors="replace").strip().splitlines() if errors else []
+        return f"the scraping process ended: {lines[-1].removeprefix('Error: ') if lines else 'it printed no reason'}"

@@ -1,4 +1,4 @@
-"""What the scraping process does: a round over all components before, every so often during, and after the test."""
+"""Scrape all components once before, at an interval during, and once after the test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """One page that was asked for: when, how long it took, and what kept it from us."""
+    """One request for a page: its time, its duration, and its error."""
 
     component: str
     phase: str
@@ -41,7 +41,7 @@ class Scrape:
 
 
 def document(interval_s: float, scrapes: list[Scrape], error: str | None = None) -> dict[str, Any]:
-    """``control_plane.json``; *error* is what ended the scraping before its time."""
+    """Return the content of ``control_plane.json``; *error* is the reason if scraping ended early."""
     return {
         "schema": SCHEMA,
         "interval_s": interval_s,
@@ -54,7 +54,7 @@ class Scraper:
     """Scrapes all components of a plan."""
 
     def __init__(self, plan: MetricsPlan, api: ApiEndpoint, clock: RunClock, journal: Journal, summary: Path) -> None:
-        """Samples go to *journal*, and what became of each scrape to the document *summary*."""
+        """Prepare the readers; samples go to *journal*, the result of each scrape to the document *summary*."""
         self._plan = plan
         self._targets = plan.targets(api)
         self._clock = clock
@@ -63,15 +63,17 @@ class Scraper:
         self._readers = {target.component: PageReader(SELECTION[target.component]) for target in self._targets}
         now = clock.now()
         self.scrapes = [
-            Scrape(component, BEFORE, now, 0.0, "no endpoint is known; scale_test_metrics_endpoints can name one")
+            Scrape(component, BEFORE, now, 0.0, "no endpoint; set scale_test_metrics_endpoints")
             for component in plan.unknown()
         ]
 
     async def run(self, next_phase: Callable[[float], str | None], done: Callable[[str], None]) -> None:
-        """Scrape until the phase ``after`` was scraped, or there is none any more.
+        """Scrape until the phase ``after`` was scraped, or the parent process ended.
 
-        *next_phase* waits for the next phase, so many seconds at most, and answers with the one that is then, None
-        when whom we work for is gone; *done* is told that a phase before or after has been scraped.
+        Args:
+            next_phase: Waits for the next phase, at most the given seconds, and returns the present one; None if the
+                parent process ended.
+            done: Called after the scrapes of the phases ``before`` and ``after``.
         """
         async with AsyncExitStack() as stack:
             clients = {target.component: await self._client(stack, target) for target in self._targets}
@@ -88,7 +90,7 @@ class Scraper:
                 if phase == AFTER:
                     return
                 wait_s = began + self._plan.interval_s - time.monotonic()
-                # before the test there is one round, however long the test takes to begin
+                # one round before the test, regardless of when the test starts
                 phase = await asyncio.to_thread(next_phase, max(0.0, wait_s) if phase == DURING else -1.0)
 
     async def _client(self, stack: AsyncExitStack, target: Target) -> ApiClient:
@@ -101,7 +103,7 @@ class Scraper:
         try:
             answer = await client.request("GET", target.path)
             if answer.succeeded:
-                self._keep(target.component, phase, at_s, answer.body)
+                self._write(target.component, phase, at_s, answer.body)
             else:
                 error = answer.message()
         except (ClusterError, PageError) as failed:
@@ -109,7 +111,7 @@ class Scraper:
         seconds = round(self._clock.now() - at_s, 6)
         self.scrapes.append(Scrape(target.component, phase, at_s, seconds, error))
 
-    def _keep(self, component: str, phase: str, at_s: float, page: bytes) -> None:
+    def _write(self, component: str, phase: str, at_s: float, page: bytes) -> None:
         for sample in self._readers[component].read(page):
             self._journal.append(
                 {

@@ -1,4 +1,4 @@
-"""Which metrics are kept, and which of their labels: everything else on a page is passed over."""
+"""The metrics to keep, and their labels; the rest of a page is skipped."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ CONTROLLERS = "kube-controller-manager"
 ETCD = "etcd"
 KUEUE = "kueue"
 COMPONENTS = (APISERVER, SCHEDULER, CONTROLLERS, ETCD, KUEUE)
-# what not every cluster has
+# components that not every cluster has
 OPTIONAL = (KUEUE,)
 
 COUNTER = "counter"
 GAUGE = "gauge"
 HISTOGRAM = "histogram"
 
-# of the API server's resources those that a scale test touches
+# the API server's resources that a scale test uses
 _RESOURCES = frozenset(
     {
         "bindings",
@@ -40,7 +40,7 @@ _RESOURCES = frozenset(
         "workloads",
     }
 )
-# queues of controllers that have to do with workloads
+# queues of controllers that process workloads
 _QUEUES = frozenset(
     {
         "claims",
@@ -62,9 +62,9 @@ _NO_WATCH = frozenset({"WATCH", "WATCHLIST", "CONNECT"})
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One family: the labels that are kept, over the others is summed.
+    """One family and its kept labels; values are summed over the other labels.
 
-    Series are taken whose label has one of the values in *only*, and none of those in *without*.
+    A series is kept if its labels have one of the values in *only*, and none of the values in *without*.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Metric:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """The names that its lines begin with."""
+        """The names at the beginning of its lines."""
         if self.kind != HISTOGRAM:
             return (self.name,)
         return f"{self.name}_bucket", f"{self.name}_sum", f"{self.name}_count"
@@ -96,7 +96,7 @@ SELECTION: Mapping[str, tuple[Metric, ...]] = MappingProxyType(
             ),
             Metric("apiserver_request_total", COUNTER, ("verb", "code")),
             Metric("apiserver_current_inflight_requests", GAUGE, ("request_kind",)),
-            # the older and the newer name of the same
+            # the older and the newer name of the same metric
             Metric("apiserver_storage_objects", GAUGE, ("resource",), only={"resource": _RESOURCES}),
             Metric("apiserver_resource_objects", GAUGE, ("resource",), only={"resource": _RESOURCES}),
             Metric("etcd_request_duration_seconds", HISTOGRAM, ("operation",)),

@@ -1,7 +1,7 @@
-"""What the scraping process does. Its one argument is a JSON object.
+"""The scraping process. Its one argument is a JSON object.
 
-Each line of the standard input after the first is the next phase; its end ends the process. On the standard output it
-says which phase has been scraped.
+Each line of the standard input after the first is the next phase; its end ends the process. The process prints each
+phase that it has scraped to the standard output.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handover import decode_endpoint, read_line
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.scraping import BEFORE, Scraper
 
 
 def main(arguments: str) -> None:
-    """Scrape until told that it was the last time.
+    """Scrape until the end of the last phase.
 
-    :raises PerfError: when the disk ends it.
+    Raises:
+        PerfError: If a file cannot be written.
     """
-    endpoint = handed(read_line())
-    given = json.loads(arguments)
-    journal = Journal(Path(given["journal"]))
-    plan = MetricsPlan(given["interval_s"], given["endpoints"])
-    clock = RunClock(given["utc_s"], given["monotonic_s"])
-    asyncio.run(Scraper(plan, endpoint, clock, journal, Path(given["summary"])).run(_phases(), _announce_scraped))
+    endpoint = decode_endpoint(read_line())
+    values = json.loads(arguments)
+    journal = Journal(Path(values["journal"]))
+    plan = MetricsPlan(values["interval_s"], values["endpoints"])
+    clock = RunClock(values["utc_s"], values["monotonic_s"])
+    asyncio.run(Scraper(plan, endpoint, clock, journal, Path(values["summary"])).run(_phases(), _print_phase))
     journal.close()
 
 
 def _phases() -> Callable[[float], str | None]:
-    """A function that waits for the next phase on the standard input, forever when asked to for less than 0 s."""
+    """Return a function that waits for the next phase on the standard input, indefinitely if less than 0 s."""
     current = BEFORE
 
     def following(wait_s: float) -> str | None:
@@ -49,7 +50,6 @@ def _phases() -> Callable[[float], str | None]:
     return following
 
 
-def _announce_scraped(phase: str) -> None:
-    """Say that a phase has been scraped."""
+def _print_phase(phase: str) -> None:
     sys.stdout.write(f"{phase}\n")
     sys.stdout.flush()

@@ -1,1 +1,1 @@
-"""Filling a cluster with numbered copies of objects, and counting them."""
+"""Fill a cluster with numbered copies of objects, and count them."""

@@ -1,4 +1,4 @@
-"""What came of filling a cluster: counts by kind, and what the API server refused, by kind and namespace."""
+"""The results of filling a cluster: counts by kind, and the API server's refusals by kind and namespace."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _SHOWN = 3
 
 @dataclass(slots=True)
 class Account:
-    """Counts of objects by kind; *refusals* are the messages by kind and namespace, after which the rest of that kind
-    was not sent there."""
+    """Counts of objects by kind, and *refusals*, each a message that ended the creation of a kind in a namespace."""
 
     wanted: Counter[str] = field(default_factory=Counter)
     existed: Counter[str] = field(default_factory=Counter)
@@ -29,39 +28,40 @@ class Account:
 
     @property
     def missing(self) -> int:
-        """How many are not there."""
+        """The number of missing objects."""
         return self.wanted.total() - self.existed.total() - self.created.total()
 
     def sentence(self) -> str:
-        """``480 of 500 ConfigMap objects created, 20 were there``."""
+        """Return a summary such as ``480 of 500 ConfigMap objects created, 20 existed``."""
         kinds = " and ".join(self.wanted) or "no"
         text = f"{self.created.total()} of {self.wanted.total()} {kinds} objects created"
-        existed = f", {self.existed.total()} were there" if self.existed else ""
+        existed = f", {self.existed.total()} existed" if self.existed else ""
         return f"{text}{existed}{f', {self.missing} are missing' if self.missing else ''}"
 
     def judge(self) -> None:
-        """Raise what the command must fail with.
+        """Raise an error unless all objects were created.
 
-        :raises Interrupted: the user asked to stop.
-        :raises ClusterError: the API server refused objects.
+        Raises:
+            Interrupted: The user interrupted the run.
+            ClusterError: The API server refused objects.
         """
         if self.refusals:
             shown = [f"{_place(scope)}: {message}" for scope, message in list(self.refusals.items())[:_SHOWN]]
             others = len(self.refusals) - len(shown)
-            more = f"; and {others} more, which creation.json has" if others else ""
+            more = f"; and {others} more in creation.json" if others else ""
             raise ClusterError(f"{self.sentence()}; refused: {'; '.join(shown)}{more}")
         if self.stopped:
             raise Interrupted(f"interrupted: {self.sentence()}; the same command creates them")
 
     def kinds(self) -> dict[str, dict[str, int]]:
-        """By kind, how many objects there are to be, were there, and were created."""
+        """Return by kind the numbers of objects that are wanted, existed, and were created."""
         return {
             kind: {"wanted": wanted, "existed": self.existed[kind], "created": self.created[kind]}
             for kind, wanted in self.wanted.items()
         }
 
     def document(self, requests: RequestCounts, elapsed_s: float) -> dict[str, Any]:
-        """``creation.json``; *elapsed_s* are the seconds of the creation alone."""
+        """Return the content of ``creation.json``; *elapsed_s* are the seconds of the creation alone."""
         refused = [
             {"kind": kind, "namespace": namespace, "message": message}
             for (kind, namespace), message in self.refusals.items()
@@ -79,7 +79,7 @@ class Account:
         }
 
     def progress(self, phase: str, per_s: float, times: Mapping[str, float]) -> dict[str, Any]:
-        """``progress.json``; *per_s* is the rate of creation now."""
+        """Return the content of ``progress.json``; *per_s* is the present rate of creation."""
         done, wanted = self.existed.total() + self.created.total(), self.wanted.total()
         return {
             "schema": PROGRESS_SCHEMA,

@@ -1,4 +1,4 @@
-"""Numbered copies of objects: how many there are to be, what each is called, and its body ready to send."""
+"""Numbered copies of objects: their number, names, and bodies."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 
 BUSY_LABEL = ("psap.perf/busy-cluster", "yes")
 SELECTOR = "=".join(BUSY_LABEL)
-"""Selects all that was created here."""
+"""Selects all objects that were created here."""
 NUMBER_MARK = "psap-perf-number-mark"
-"""What a template renders as the number of the copy."""
+"""The text that a template renders as the number of the copy."""
 
 Key: TypeAlias = "tuple[str, str | None, str]"
-"""Kind, namespace (None: it has none) and name of an object."""
+"""Kind, namespace (None if not namespaced) and name of an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One object to create. *scope* is what is refused as a whole: its kind in its namespace."""
+    """One object to create."""
 
     api_version: str
     key: Key
@@ -31,36 +31,40 @@ class Copy:
 
     @property
     def scope(self) -> tuple[str, str | None]:
-        """Its kind and namespace."""
+        """Its kind and namespace, which a refusal ends."""
         return self.key[:2]
 
 
 class Template:
-    """One object of which there are copies, as text around its numbers."""
+    """One object to copy, as the text around its numbers."""
 
     def __init__(self, manifest: Mapping[str, Any], labels: Mapping[str, str]) -> None:
-        """:raises UsageError: when its name lacks the number, or names a namespace."""
+        """Label the manifest, and split it at its numbers.
+
+        Raises:
+            UsageError: If its name does not contain the number, or it has a namespace.
+        """
         self.api_version, self.kind = resource_of(manifest)
         metadata = manifest["metadata"]
         if NUMBER_MARK not in metadata["name"]:
             raise UsageError(f"the name of {self.kind} {metadata['name']} needs the number: copies differ by it")
         if "namespace" in metadata:
-            raise UsageError(f"{self.kind} {metadata['name']} names a namespace; the copies are made in those selected")
+            raise UsageError(f"{self.kind} {metadata['name']} has a namespace; its copies are in the selected ones")
         self._name = str(metadata["name"])
         complete = labelled(dict(manifest), {**labels, **dict([BUSY_LABEL])}, None)
         self._parts = json.dumps(complete, separators=(",", ":")).encode().split(NUMBER_MARK.encode())
 
     @property
     def namespaced(self) -> bool:
-        """Whether its copies are made in namespaces."""
+        """Whether its copies are namespaced."""
         return self.kind != NAMESPACES.kind
 
     def name(self, number: int) -> str:
-        """The name of the copy with this number."""
+        """Return the name of the copy with this number."""
         return self._name.replace(NUMBER_MARK, _text(number))
 
     def body(self, number: int) -> bytes:
-        """The copy as JSON."""
+        """Return the copy as JSON."""
         return _text(number).encode().join(self._parts)
 
 
@@ -69,14 +73,18 @@ def _text(number: int) -> str:
 
 
 class Copies:
-    """*count* copies of each of the templates in each namespace; by index, numbers grow last in the order."""
+    """*count* copies of each of the templates in each namespace, in the order number, namespace, template."""
 
     def __init__(self, templates: Sequence[Template], count: int, namespaces: Sequence[str]) -> None:
-        """:raises UsageError: when there is nothing to copy, or some live in namespaces and others do not."""
+        """Store the arguments.
+
+        Raises:
+            UsageError: If there is nothing to copy, or only some templates are namespaced.
+        """
         if count < 0:
             raise UsageError(f"count is {count}; it must be at least 0")
         if len({template.namespaced for template in templates}) != 1:
-            raise UsageError("a template has objects of namespaces, or Namespaces; not both, and not nothing")
+            raise UsageError("a template must contain either Namespaces or objects of namespaces, at least one")
         self.templates = templates
         self._namespaces: Sequence[str | None] = namespaces if templates[0].namespaced else [None]
         self.count = count
@@ -91,12 +99,12 @@ class Copies:
         return [(kind, namespace) for namespace in self._namespaces for kind in kinds]
 
     def key(self, index: int) -> Key:
-        """Which object it is."""
+        """Return the key of the object with this index."""
         template, namespace, number = self._place(index)
         return template.kind, namespace, template.name(number)
 
     def at(self, index: int) -> Copy:
-        """The object, whole."""
+        """Return the object with this index."""
         template, namespace, number = self._place(index)
         return Copy(template.api_version, (template.kind, namespace, template.name(number)), template.body(number))
 
@@ -107,6 +115,6 @@ class Copies:
 
 
 def is_ours(obj: Manifest) -> bool:
-    """Whether an object was created here."""
+    """Return whether an object was created here."""
     metadata = obj.get("metadata") or {}
     return (metadata.get("labels") or {}).get(BUSY_LABEL[0]) == BUSY_LABEL[1]

@@ -1,4 +1,4 @@
-"""Counts objects that were created here: by kind and namespace, and by what has become of them."""
+"""Count the objects that were created here by kind, namespace, and state."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ EXIST = "exist"
 READY = "ready"
 DELETED = "being deleted"
 _COLUMNS = (EXIST, READY, COMPLETED, FAILED, DELETED)
-# what these are in shows in their status; all others are there or not
+# only these have a state in their status
 _WITH_STATES = ("Deployment", "Job", "Pod")
 
 
 def state_of(kind: str, obj: Manifest) -> str | None:
-    """``ready``, ``completed``, ``failed``, ``being deleted``; None for none of these.
+    """Return ``ready``, ``completed``, ``failed``, ``being deleted``, or None.
 
-    A Deployment is ready when all its replicas are available, a Job when all its parallel pods are ready, a pod by its
-    condition; a pod has failed, too, when a container of it cannot start or crashes again and again.
+    A Deployment is ready if all its replicas are available, a Job if all its parallel pods are ready, a pod by its
+    condition; a pod also counts as failed if one of its containers cannot start or crashes repeatedly.
     """
     if "deletionTimestamp" in obj["metadata"]:
         return DELETED
@@ -46,7 +46,7 @@ def state_of(kind: str, obj: Manifest) -> str | None:
     if FAILED in ends or (kind == "Pod" and any(True for _each in stuck_containers(obj))):
         return FAILED
     if COMPLETED in ends:
-        # a Deployment's pods run on
+        # a Deployment's pods continue to run
         return READY if kind == "Deployment" else COMPLETED
     if kind == "Job":
         return READY if (obj.get("status") or {}).get("ready", 0) >= obj["spec"].get("parallelism", 1) > 0 else None
@@ -55,12 +55,12 @@ def state_of(kind: str, obj: Manifest) -> str | None:
 
 @dataclass(slots=True)
 class Counts:
-    """Objects by namespace and kind; a Namespace itself counts in the namespace that it is."""
+    """Objects by namespace and kind; a Namespace counts in itself."""
 
     namespaces: dict[str, dict[str, Counter[str]]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, kind: str, objects: Iterable[Manifest]) -> None:
-        """Count some more."""
+        """Count *objects*."""
         for obj in objects:
             metadata = obj["metadata"]
             counter = self.namespaces[metadata.get("namespace") or metadata["name"]].setdefault(kind, Counter())
@@ -70,12 +70,12 @@ class Counts:
                 counter[state] += 1
 
     def within(self, names: Iterable[str]) -> Counts:
-        """Those of these namespaces."""
+        """Return the counts of these namespaces."""
         return Counts({name: self.namespaces[name] for name in names if name in self.namespaces})
 
     @property
     def total(self) -> dict[str, Counter[str]]:
-        """By kind, over all namespaces."""
+        """The counts by kind, over all namespaces."""
         total: dict[str, Counter[str]] = {}
         for kinds in self.namespaces.values():
             for kind, counter in kinds.items():
@@ -83,16 +83,16 @@ class Counts:
         return total
 
     def sentence(self) -> str:
-        """``found 20 ConfigMap, 4 Deployment (3 ready, 1 failed)``."""
+        """Return a summary such as ``found 20 ConfigMap, 4 Deployment (3 ready, 1 failed)``."""
         return f"found {', '.join(_text(kind, counter) for kind, counter in self.total.items()) or 'nothing'}"
 
     def document(self) -> dict[str, Any]:
-        """``counts.json``."""
+        """Return the content of ``counts.json``."""
         by_namespace = {name: _plain(kinds) for name, kinds in sorted(self.namespaces.items())}
         return {"schema": SCHEMA, "total": _plain(self.total), "namespaces": by_namespace}
 
     def progress(self, now_s: float) -> dict[str, Any]:
-        """``progress.json``, by which the driver shows the sentence; *now_s* are seconds since the epoch."""
+        """Return the content of ``progress.json``, whose summary the driver shows; *now_s* is since the epoch."""
         return {
             "schema": PROGRESS_SCHEMA,
             "phase": "done",
@@ -102,7 +102,7 @@ class Counts:
         }
 
     def table(self) -> str:
-        """All of it as lines of text: the total, and then each namespace."""
+        """Return the counts as lines of text: the total, then each namespace."""
         rows = [["namespace", "kind", *_COLUMNS]]
         for name, kinds in [("all", self.total), *sorted(self.namespaces.items())]:
             rows += [[name, kind, *_cells(kind, counter)] for kind, counter in kinds.items()]
@@ -132,10 +132,13 @@ def _plain(kinds: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
 
 
 async def count(client: ApiClient, kinds: Sequence[str], namespaces: str) -> Counts:
-    """Count the objects of *kinds* that were created here, in the namespaces that the label selector *namespaces*
-    matches (empty: in all). A kind that the cluster lacks has no objects.
+    """Count the objects of *kinds* that were created here; a kind that the cluster does not serve has none.
 
-    :raises ClusterError: when the cluster does not let us look.
+    Args:
+        namespaces: Label selector of the namespaces; empty for all.
+
+    Raises:
+        ClusterError: If the cluster refuses to list them.
     """
     counts = Counts()
     for kind in kinds:

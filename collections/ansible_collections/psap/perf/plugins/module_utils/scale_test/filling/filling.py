@@ -1,7 +1,7 @@
-"""Creates the copies that are missing, through all that an API server does meanwhile. A second call completes a first.
+"""Create the missing copies, in spite of temporary failures of the API server. A second call completes a first.
 
-A refusal for good (a quota, a missing right, a namespace that ends, a name that another has) ends its kind in its
-namespace, where the next ones would be refused for the same reason; all others go on.
+A permanent refusal (by a quota, a missing right, a namespace that is being deleted, a name in use) ends its kind in its
+namespace, where the next copies would be refused for the same reason; all others continue.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class FillRequest:
 
 
 async def plan(client: ApiClient, request: FillRequest) -> Filling:
-    """Look which copies there are.
+    """List the existing copies, and return the work that is left.
 
-    :raises ClusterError: when the cluster lacks a kind or a namespace, or does not let us look.
+    Raises:
+        ClusterError: If a kind or a namespace is missing, or the cluster refuses to list them.
     """
     templates = [Template(manifest, request.labels) for manifest in request.manifests]
     namespaces: dict[str, Manifest] = {}
@@ -95,7 +96,7 @@ async def _namespaces(client: ApiClient, selector: str) -> dict[str, Manifest]:
 
 
 class NoNamespaceError(ClusterError):
-    """There is no namespace to fill."""
+    """The selector matches no namespace."""
 
 
 def _key(kind: str, obj: Manifest) -> Key:
@@ -110,7 +111,7 @@ class _Sent:
 
 
 class Filling:
-    """The copies that are missing, about to be created."""
+    """The creation of the missing copies."""
 
     def __init__(
         self,
@@ -124,7 +125,7 @@ class Filling:
         self._request = request
         self._copies = copies
         self._resources = resources
-        # each has its own patience: where a right is missing for good, successes elsewhere say nothing
+        # one for each scope: a success in another scope does not show that a missing right is temporary
         self._rights: dict[tuple[str, str | None], UnsettledRights] = {}
         self._clock = RunClock.tied()
         self._stopping = asyncio.Event()
@@ -137,11 +138,12 @@ class Filling:
         )
 
     async def run(self, artifacts: Path, interrupted: Callable[[], bool]) -> None:
-        """Create them, and write ``progress.json`` and ``creation.json`` into *artifacts*.
+        """Create them, and write ``progress.json`` and ``creation.json`` to *artifacts*.
 
-        Returns when all are there or refused, or soon after *interrupted* says so.
+        Returns when all exist or are refused, or soon after *interrupted* returns True.
 
-        :raises ClusterError: when the API server does not answer any more.
+        Raises:
+            ClusterError: If the API server no longer answers.
         """
         began, meter, phase, next_progress = self._clock.now(), Meter(), "creating", 0.0
         pace = Pace(self._clock, self._request.concurrency, self._request.arrivals, self._stopping)
@@ -187,7 +189,7 @@ class Filling:
                 break
             found = await self._ask(copy, "GET", resource.object(namespace, name))
             if found.status != _NOT_FOUND:
-                self._met(copy, found, mine=answer.attempts > 1)
+                self._account_existing(copy, found, mine=answer.attempts > 1)
                 return answer
             answer = await self._ask(copy, "POST", resource.collection(namespace), copy.body)
         if answer.succeeded:
@@ -196,8 +198,8 @@ class Filling:
             self._refuse(copy, answer.message())
         return answer
 
-    def _met(self, copy: Copy, found: Answer, *, mine: bool) -> None:
-        """Account for an object that was there: by an earlier try whose answer was lost (*mine*), or by others."""
+    def _account_existing(self, copy: Copy, found: Answer, *, mine: bool) -> None:
+        """Account for an existing object, created by an attempt whose answer was lost (*mine*) or before."""
         obj = found.document()
         if not is_ours(obj):
             self._refuse(copy, f"{copy.key[2]} exists and was not created by this command; choose another prefix")
@@ -209,9 +211,9 @@ class Filling:
     async def _ask(self, copy: Copy, method: str, path: str, body: bytes | None = None) -> Answer:
         if copy.scope not in self._rights:
             self._rights[copy.scope] = UnsettledRights(granted=self.account.created.total() > 0)
-        answer = await self._client.request(method, path, body=body, excuses=self._rights[copy.scope].excuses)
+        answer = await self._client.request(method, path, body=body, also_repeat=self._rights[copy.scope].is_temporary)
         if answer.status == TOO_MANY or answer.status >= 500:
-            # by now it was asked for two minutes
+            # the client has repeated it for two minutes
             raise ClusterError(f"{method} {path} was refused {answer.attempts} times: {answer.message()}")
         return answer
 

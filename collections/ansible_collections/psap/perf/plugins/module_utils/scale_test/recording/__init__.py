@@ -1,1 +1,1 @@
-"""Watches, and the files that they fill."""
+"""Watch objects, and write their transitions to files."""

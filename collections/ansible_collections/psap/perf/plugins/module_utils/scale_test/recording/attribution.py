@@ -11,10 +11,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels i
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """How a workload is found from what belongs to it.
+    """The rules by which the workload of an object is found.
 
-    *workload_in* finds the workload in a name; with *closed* it knows every workload that counts (a submission of
-    ours), else whatever a label or an owner of one of *kinds* names is believed.
+    Attributes:
+        workload_in: Finds the workload in a name.
+        kinds: Kinds of owners that are workloads.
+        closed: Whether *workload_in* finds every relevant workload (those of a submission); if not, each name in a
+            label or of an owner is accepted.
     """
 
     workload_in: Callable[[str], str | None]
@@ -22,9 +25,11 @@ class Attribution:
     closed: bool
 
     def of(self, metadata: Mapping[str, Any], workload_of_uid: Callable[[str], str | None]) -> str | None:
-        """The workload of an object with this metadata, or None when it belongs to none that counts.
+        """Return the workload of an object with this metadata, or None without a relevant one.
 
-        *workload_of_uid* knows the objects seen so far; watches of other kinds may be behind, hence the names.
+        Args:
+            workload_of_uid: Returns the workload of an object that was seen before. Watches of other kinds may be
+                behind; names are used, too.
         """
         named = labelled_workload(metadata)
         owners = metadata.get("ownerReferences") or ()

@@ -1,4 +1,4 @@
-"""Kubernetes events as rows; the server repeats one event by raising its count, so a row is a new count."""
+"""Convert Kubernetes events to rows; for a repeated event the server increases a count, which is a new row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp,
 
 
 class EventLog:
-    """Which events were told already: the count last seen of each."""
+    """The last count of each event, by which repeated notifications are left out."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -19,7 +19,7 @@ class EventLog:
         self._counts[str(event["metadata"]["uid"])] = _count(event)
 
     def observe(self, event: Mapping[str, Any], workload: str | None, seen_s: float) -> dict[str, Any] | None:
-        """The row of ``events.jsonl`` for an event of *workload*; None when this count was told before."""
+        """Return the row of ``events.jsonl`` for an event of *workload*; None if this count is not new."""
         uid = str(event["metadata"]["uid"])
         count = _count(event)
         if self._counts.get(uid, 0) >= count:
@@ -47,7 +47,7 @@ def _count(event: Mapping[str, Any]) -> int:
 
 
 def _time(event: Mapping[str, Any]) -> Stamp | None:
-    """When it happened last; the newer API writes microseconds, the older whole seconds."""
+    """Return the event's last time, in microseconds from the newer API, in whole seconds from the older one."""
     return (
         stamp((event.get("series") or {}).get("lastObservedTime"))
         or stamp(event.get("eventTime"))

@@ -1,4 +1,4 @@
-"""The files of one recording, and the document that says how it was made and how it ended."""
+"""The files of one recording, and the document about its circumstances and its end."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ NODES_SCHEMA = "psap.perf/nodes/1"
 
 @dataclass(frozen=True, slots=True)
 class RecordingFiles:
-    """Where each file of a recording lies."""
+    """The paths of the files of a recording."""
 
     folder: Path
 
     @property
     def recording(self) -> Path:
-        """How it was recorded and how it ended."""
+        """The circumstances of the recording and its end."""
         return self.folder / "recording.json"
 
     @property
     def submissions(self) -> Path:
-        """One row a workload."""
+        """One row for each workload."""
         return self.folder / "submissions.jsonl"
 
     @property
     def churn(self) -> Path:
-        """One row a workload that was deleted to make room; only with churn."""
+        """One row for each workload that churn deleted; only with churn."""
         return self.folder / "churn.jsonl"
 
     @property
     def transitions(self) -> Path:
-        """One row a transition."""
+        """One row for each transition."""
         return self.folder / "transitions.jsonl"
 
     @property
     def events(self) -> Path:
-        """One row a Kubernetes event."""
+        """One row for each Kubernetes event."""
         return self.folder / "events.jsonl"
 
     @property
@@ -56,28 +56,28 @@ class RecordingFiles:
 
     @property
     def accounting(self) -> Path:
-        """What became of every workload."""
+        """The results of all workloads."""
         return self.folder / "accounting.json"
 
     @property
     def samples(self) -> Path:
-        """One row a sample of the control plane's metrics."""
+        """One row for each sample of the control plane's metrics."""
         return self.folder / "control_plane.jsonl"
 
     @property
     def control_plane(self) -> Path:
-        """How the control plane's metrics were scraped."""
+        """The scrapes of the control plane's metrics."""
         return self.folder / "control_plane.json"
 
     @property
     def progress(self) -> Path:
-        """How far it is, while it runs."""
+        """The progress of the test while it runs."""
         return self.folder / "progress.json"
 
 
 @dataclass(slots=True)
 class Recording:
-    """``recording.json`` in the making: written at the start, and again when all is known."""
+    """The content of ``recording.json``, which is written at the start and again at the end."""
 
     run: str
     scopes: Sequence[Scope]
@@ -91,7 +91,7 @@ class Recording:
     error: str | None = None
 
     def write(self, files: RecordingFiles, recorder: Recorder, requests: RequestCounts) -> None:
-        """Write the document as things stand; *requests* are those of all clients."""
+        """Write the present state; *requests* are those of all clients."""
         counts = [recorded.watch.counts for recorded in recorder.watches]
         disturbances: Counter[str] = Counter()
         for count in counts:

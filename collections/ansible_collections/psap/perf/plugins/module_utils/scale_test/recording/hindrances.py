@@ -1,4 +1,4 @@
-"""What keeps a workload from running, from the warnings about it and its pods, in words by which it is counted."""
+"""Extract short, countable reasons why a workload does not run from the warnings about it and its pods."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _QUEUED = re.compile(r"insufficient (?:unused )?quota for \S+")
 
 
 def hindrance(event: Mapping[str, Any]) -> str | None:
-    """What the row of an event says, without what differs from workload to workload; None when it is no warning."""
+    """Return the reason in the row of a warning, without parts that differ by workload; None for other events."""
     if event["type"] != "Warning":
         return None
-    said = str(event["message"] or "")
-    unscheduled, queued = _UNSCHEDULED.search(said), _QUEUED.search(said)
+    message = str(event["message"] or "")
+    unscheduled, queued = _UNSCHEDULED.search(message), _QUEUED.search(message)
     if unscheduled:
         return _COUNT.sub("", unscheduled[1])
-    return queued[0] if queued else named_cause(said) or str(event["reason"] or "unknown")
+    return queued[0] if queued else named_cause(message) or str(event["reason"] or "unknown")

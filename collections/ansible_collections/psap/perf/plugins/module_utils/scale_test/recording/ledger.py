@@ -1,4 +1,4 @@
-"""What became of each workload, kept while the recorder hears of it."""
+"""The states of workloads, updated by the recorder's transitions."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.tra
 
 RUNNING = "running"
 LOST = "lost"
-# deleted by us while it ran, for another to take its place
+# deleted by the test while it ran, and replaced by another workload
 CHURNED = "churned"
 
 
 @dataclass(slots=True)
 class WorkloadState:
-    """One workload: how it stands, why, and how many objects bore its name (more than one is suspect)."""
+    """The state of one workload, its cause, and the number of objects with its name (more than one is suspect)."""
 
     uid: str
     state: str = RUNNING
     cause: str | None = None
     pod_failure: str | None = None
     objects: int = 1
-    # while it runs, what the last warning says, or that a pod runs
+    # while it runs, the reason of the last warning, or that a pod runs
     standing: str | None = None
-    # whether its object is no longer there
+    # whether its object no longer exists
     gone: bool = False
-    # while we delete it, what it came to meanwhile waits for the answer: a state and its cause
+    # during its deletion: the state that it reached, and the cause, which count if the deletion fails
     claimed: bool = False
     waiting: tuple[str, str | None] | None = None
 
 
 class Ledger:
-    """The workloads seen, by name, with running totals counted as the transitions come."""
+    """The observed workloads by name, with totals that are updated by each transition."""
 
     def __init__(self, ends: Mapping[str, str]) -> None:
-        """*ends* are the words that end a workload (of any of its kinds), and whether as completed or as failed."""
+        """Store the words that end a workload (of any of its kinds), each with the end, completed or failed."""
         self._ends = ends
         self.workloads: dict[str, WorkloadState] = {}
         self.totals: Counter[str] = Counter()
@@ -50,16 +50,16 @@ class Ledger:
 
     @property
     def seen(self) -> int:
-        """How many workloads were seen."""
+        """The number of observed workloads."""
         return len(self.workloads)
 
     @property
     def running(self) -> int:
-        """How many of them are not at their end."""
+        """The number of observed workloads that have not ended."""
         return self.seen - sum(self.totals[state] for state in (COMPLETED, FAILED, LOST, CHURNED))
 
     def workload_reached(self, transition: Transition) -> None:
-        """A workload object reached something."""
+        """Record a transition of a workload object."""
         known = self.workloads.get(transition.name)
         if known is None:
             known = self.workloads[transition.name] = WorkloadState(transition.uid)
@@ -73,12 +73,12 @@ class Ledger:
             self._end(known, LOST, "deleted before its end")
 
     def claim(self, name: str) -> None:
-        """We are about to delete this workload; if it runs now, it is churned when that succeeds."""
+        """Record that the test deletes this workload; if it runs now, it counts as churned after that."""
         known = self.workloads[name]
         known.claimed = known.state == RUNNING
 
     def settle(self, name: str, *, deleted: bool) -> None:
-        """Whether we deleted it; if not, what it came to meanwhile holds."""
+        """Record whether the deletion succeeded; if not, the state that the workload reached meanwhile counts."""
         known = self.workloads[name]
         if not known.claimed:
             return
@@ -89,8 +89,7 @@ class Ledger:
             self._end(known, *known.waiting)
 
     def pod_reached(self, transition: Transition) -> None:
-        """A pod reached something; the first that failed tells its workload why, one that was disrupted only when no
-        other did."""
+        """Record a transition of a pod; the first failure is the workload's cause, preferably not a disruption."""
         self.pods[transition.transition] += 1
         known = self.workloads.get(transition.workload or "")
         if known is not None and transition.transition == RUNNING:
@@ -101,13 +100,13 @@ class Ledger:
             known.pod_failure = transition.reason
 
     def warned(self, workload: str, hindrance: str) -> None:
-        """A warning says what keeps a workload, or a pod of it, from running."""
+        """Record the reason of a warning about a workload or its pod."""
         known = self.workloads.get(workload)
         if known is not None:
             known.standing = hindrance
 
     def _replaced(self, known: WorkloadState, uid: str) -> None:
-        """Another object took the name: what became of the first stays counted, unless it was alive."""
+        """Record that another object has the name; if the first one was running, it counts as lost."""
         known.objects += 1
         known.uid = uid
         if known.state == RUNNING:

@@ -1,7 +1,7 @@
-"""What an object has reached: the milestones of each kind, read off its present state.
+"""The milestones of each kind, read from the present state of an object.
 
-A milestone that an object has reached shows in every later state, with the server's own time: whoever misses
-states in between (a reconnected watch) still learns every milestone once.
+A reached milestone is visible in every later state, with the server's time: a watch that misses states in between
+(after a reconnect) still gets every milestone once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """One thing reached: the word for it, the server's time (None: the server keeps none), its reason."""
+    """One reached milestone: its word, the server's time (None if the server has none), its reason."""
 
     word: str
     stamp: Stamp | None = None
@@ -32,25 +32,25 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The milestones of one kind, in the order in which they are told when several are new at once."""
+    """The milestones of one kind, in the order in which several new ones are reported."""
 
     words: tuple[str, ...]
     read: Callable[[Object], Iterable[Milestone]]
-    # words that end a workload, and how: completed or failed
+    # words that end a workload, each with the end: completed or failed
     ends: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     # words that an object may leave and reach again
     recurring: frozenset[str] = frozenset()
-    # words that are not told of the first state in which an object is seen
+    # words that are not reported for the first observed state of an object
     implied: frozenset[str] = frozenset()
 
     @cached_property
     def bits(self) -> dict[str, int]:
-        """One bit of a mask for each word: a compact memory of what an object has reached."""
+        """One bit of a mask for each word, as a compact memory of the milestones of an object."""
         return {word: 1 << position for position, word in enumerate(self.words)}
 
     @cached_property
     def lasting(self) -> int:
-        """The mask of the words that, once reached, stay reached."""
+        """The mask of the words that an object never leaves."""
         return sum(bit for word, bit in self.bits.items() if word not in self.recurring)
 
 
@@ -59,7 +59,7 @@ def _conditions(obj: Object) -> Iterable[Object]:
 
 
 def created(obj: Object) -> Milestone:
-    """By the API server's stamp, in whole seconds."""
+    """Return the milestone of the creation, with the API server's time in whole seconds."""
     return Milestone("created", stamp(obj["metadata"].get("creationTimestamp")))
 
 
@@ -104,12 +104,12 @@ def _container_states(status: Object) -> Iterable[Object]:
 
 
 def _container_times(status: Object, key: str) -> list[Stamp]:
-    """The times that the containers' states have under *key*, earliest first."""
+    """Return the times under *key* in the containers' states, earliest first."""
     times = [found for state in _container_states(status) if (found := stamp(state.get(key)))]
     return sorted(times, key=lambda found: found.server_s)
 
 
-# why a pod failed that did nothing wrong itself; its controller may make another one
+# reasons of pod failures that the pod did not cause; its controller may create another pod
 DISRUPTIONS = frozenset(
     {
         "PreemptionByScheduler",
@@ -123,7 +123,7 @@ DISRUPTIONS = frozenset(
 
 
 def _pod_failure(status: Object) -> str:
-    """Why a pod failed, worded alike for all pods that failed alike: it is counted."""
+    """Return why a pod failed, with the same text for the same cause, as causes are counted."""
     if status.get("reason"):
         return str(status["reason"])
     for condition in status.get("conditions") or ():
@@ -151,7 +151,7 @@ def _job_milestones(job: Object) -> Iterable[Milestone]:
             yield Milestone(word, stamp(condition.get("lastTransitionTime")), condition.get("reason"))
 
 
-# Complete is the Job's; Succeeded the training operator's and, with Completed, that of many other kinds
+# Complete is for Jobs; Succeeded for the training operator and, like Completed, for many other kinds
 _JOB_CONDITIONS = {
     "Complete": COMPLETED,
     "Completed": COMPLETED,
@@ -162,7 +162,7 @@ _JOB_CONDITIONS = {
 
 
 def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
-    """A Deployment is complete when all its replicas are available; its pods run on."""
+    """Yield the milestones of a Deployment, which is complete if all its replicas are available."""
     yield created(deployment)
     status = deployment.get("status") or {}
     progress: Object = next((one for one in _conditions(deployment) if one["type"] == "Progressing"), {})
@@ -178,7 +178,7 @@ def _deployment_milestones(deployment: Object) -> Iterable[Milestone]:
 
 
 def _any_milestones(obj: Object) -> Iterable[Milestone]:
-    """A kind nobody described: conditions named as Jobs name them, else a phase that says how it ended."""
+    """Yield the milestones of any other kind, from conditions named like those of Jobs, else from a final phase."""
     found = list(_job_milestones(obj))
     yield from found
     phase = str((obj.get("status") or {}).get("phase", ""))
@@ -190,7 +190,7 @@ def _any_milestones(obj: Object) -> Iterable[Milestone]:
 
 
 def _runai_milestones(workload: Object) -> Iterable[Milestone]:
-    """One of Run:ai's that ends by itself."""
+    """Yield the milestones of a workload of Run:ai that ends by itself."""
     yield from _any_milestones(workload)
     running = _runai_running(workload)
     if running is not None:
@@ -198,7 +198,7 @@ def _runai_milestones(workload: Object) -> Iterable[Milestone]:
 
 
 def _interactive_milestones(workload: Object) -> Iterable[Milestone]:
-    """An interactive workload is complete when it runs, as a Deployment: then its user can begin."""
+    """Yield the milestones of an interactive workload, which is complete when it runs, like a Deployment."""
     yield from _any_milestones(workload)
     running = _runai_running(workload)
     if running is not None:
@@ -206,7 +206,7 @@ def _interactive_milestones(workload: Object) -> Iterable[Milestone]:
 
 
 def _runai_running(workload: Object) -> Milestone | None:
-    """That it runs, with the time of the condition when there is one."""
+    """Return the milestone of a running workload, with the time of the condition if there is one."""
     for condition in _conditions(workload):
         if condition["type"] in ("Running", "Ready") and condition["status"] == "True":
             return Milestone(COMPLETED, stamp(condition.get("lastTransitionTime")))
@@ -256,5 +256,5 @@ _BY_KIND = {
 
 
 def lifecycle_of(kind: str) -> Lifecycle:
-    """The milestones of *kind*; the general ones for a kind that is not described here."""
+    """Return the milestones of *kind*; the general ones for a kind that is not listed here."""
     return _BY_KIND.get(kind, ANY)

@@ -1,7 +1,7 @@
-"""The lines of a stream with the times at which they came, however long it takes to work on them.
+"""Read the lines of a stream with their times of arrival, regardless of how long their processing takes.
 
-What reads does nothing else, and what works on lines gives way every millisecond: a burst on one watch makes nothing
-look late on another.
+The reader does nothing else, and the processing of lines yields every millisecond, so that a burst on one watch does
+not delay the timestamps of another.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import AsyncGenerator, Callable
 import aiohttp
 
 _TURN_S = 0.001
-# what may wait to be worked on; more stays with the server, whose stream then stalls
+# limit of unprocessed bytes; above it, the stream stalls and the server keeps the rest
 _WAITING_BYTES = 16 * 1024 * 1024
 _PAUSE_S = 0.005
 
 
 class _Arrivals:
-    """Pieces of the body, as they came."""
+    """Pieces of the body with their times of arrival."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -29,7 +29,7 @@ class _Arrivals:
         self._some = asyncio.Event()
 
     async def read(self, response: aiohttp.ClientResponse) -> None:
-        """Stamp and keep every piece."""
+        """Timestamp and store every piece."""
         try:
             async for piece in response.content.iter_any():
                 self._pieces.append((piece, self._now()))
@@ -41,7 +41,7 @@ class _Arrivals:
             self._some.set()
 
     async def next(self, reading: asyncio.Task[None]) -> tuple[bytes, float] | None:
-        """The oldest piece and when it came; None when the body has ended. What broke it is raised after the last."""
+        """Return the oldest piece and its time; None at the end. The stream's error is raised after the last piece."""
         while not self._pieces:
             if reading.done():
                 reading.result()
@@ -56,7 +56,7 @@ class _Arrivals:
 async def arriving_lines(
     response: aiohttp.ClientResponse, now: Callable[[], float]
 ) -> AsyncGenerator[tuple[bytes, float], None]:
-    """The complete lines of the body, each with the time at which the piece that ended it came."""
+    """Yield the complete lines of the body, each with the time of arrival of its last piece."""
     arrivals = _Arrivals(now)
     reading = asyncio.create_task(arrivals.read(response))
     turn_ends = 0.0

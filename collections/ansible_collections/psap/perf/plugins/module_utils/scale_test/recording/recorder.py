@@ -1,4 +1,4 @@
-"""The recorder: what watches of workloads, pods and events show becomes rows and states of the ledger."""
+"""The recorder, which converts watches of workloads, pods and events to rows and states of the ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lif
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import NODES
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.sinks import (
     EventSink,
-    Hear,
+    Listener,
     ObjectSink,
     RelatedSink,
 )
@@ -34,9 +34,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.wat
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is recorded: workloads of one kind and their pods, as *selector* matches, in one namespace.
+    """Workloads of one kind and their pods that *selector* matches in one namespace.
 
-    Several scopes make a recording of several namespaces and kinds.
+    A recording of several namespaces and kinds has several scopes.
     """
 
     namespace: str
@@ -46,7 +46,7 @@ class Scope:
 
 @dataclass(slots=True)
 class RecordedWatch:
-    """One watch; without an *optional* one the recording still says what became of every workload."""
+    """One watch; without an *optional* one the recording still has the results of all workloads."""
 
     resource: ResourceKind
     watch: ResourceWatch
@@ -60,7 +60,7 @@ def _ends(scope: Scope) -> Mapping[str, str]:
 
 
 class Recorder:
-    """Watches everything in scope until it is stopped."""
+    """Watches all scopes until it is stopped."""
 
     def __init__(
         self,
@@ -72,9 +72,11 @@ class Recorder:
         attribution: Attribution,
         related: Sequence[ResourceKind] = (),
     ) -> None:
-        """Watch the namespaces of *scopes*.
+        """Prepare the watches of the namespaces of *scopes*.
 
-        *attribution* finds the workload of an object; *related* kinds are watched too, where the user may do so.
+        Args:
+            attribution: Finds the workload of an object.
+            related: Further kinds to watch if the user is permitted to.
         """
         ends = {word: end for scope in scopes for word, end in _ends(scope).items()}
         self.ledger = Ledger(ends)
@@ -88,9 +90,9 @@ class Recorder:
         self._event_sink = EventSink(events, self._regarded, self.ledger.warned)
         for namespace in dict.fromkeys(scope.namespace for scope in scopes):
             here = [scope for scope in scopes if scope.namespace == namespace]
-            for resource, hear in self._heard(here):
-                # a sink of its own for each watch: what its list no longer has was deleted
-                sink = ObjectSink(resource.kind, transitions, hear)
+            for resource, listeners in self._listeners(here):
+                # a separate sink for each watch: objects that are missing in its list were deleted
+                sink = ObjectSink(resource.kind, transitions, listeners)
                 self._sinks.append(sink)
                 self._watch(resource, resource.collection(namespace), here[0].selector, sink)
             self._watch(EVENTS, EVENTS.collection(namespace), None, self._event_sink)
@@ -109,36 +111,37 @@ class Recorder:
     def _watch_related(
         self, resource: ResourceKind, path: str, workload_of: Callable[[dict[str, Any]], str | None] | None
     ) -> None:
-        """Without a selector: controllers give what they make labels of their own, or none."""
+        """Watch without a selector: controllers give their objects other labels, or none."""
         sink = RelatedSink(resource.kind, self._transitions, workload_of, self.ledger.workloads.__contains__)
         self._sinks.append(sink)
         self._watch(resource, path, None, sink, optional=True)
 
-    def _heard(self, scopes: Sequence[Scope]) -> list[tuple[ResourceKind, tuple[Hear, ...]]]:
-        """What is watched in one namespace, and who hears of it."""
+    def _listeners(self, scopes: Sequence[Scope]) -> list[tuple[ResourceKind, tuple[Listener, ...]]]:
+        """Return the kinds to watch in one namespace, with the listeners of their transitions."""
         pods = (self.ledger.pod_reached, self.steps.pod_reached)
-        heard: list[tuple[ResourceKind, tuple[Hear, ...]]] = [
+        listeners: list[tuple[ResourceKind, tuple[Listener, ...]]] = [
             (scope.resource, (self._workload_reached,)) for scope in scopes if scope.resource.kind != PODS.kind
         ]
-        if not heard:
+        if not listeners:
             return [(PODS, (self._workload_reached, *pods))]
-        if len(heard) < len(scopes):
-            return [*heard, (PODS, (self._pod_alone_reached, *pods))]
-        return [*heard, (PODS, pods)]
+        if len(listeners) < len(scopes):
+            return [*listeners, (PODS, (self._pod_alone_reached, *pods))]
+        return [*listeners, (PODS, pods)]
 
     def _workload_reached(self, transition: Transition) -> None:
         self.ledger.workload_reached(transition)
         self.steps.workload_reached(transition)
 
     def _pod_alone_reached(self, transition: Transition) -> None:
-        """Among pods of controllers, the one that is a workload bears its name."""
+        """Record a pod that is a workload itself, which has the workload's name, unlike pods of controllers."""
         if transition.name == transition.workload:
             self._workload_reached(transition)
 
     async def start(self) -> None:
-        """Begin to watch; returns when every watch has told what there was, or was found not to be allowed.
+        """Start the watches, and wait until each has listed the existing objects, or was refused.
 
-        :raises ClusterError: when one of them cannot that is not optional.
+        Raises:
+            ClusterError: If a watch that is not optional fails.
         """
         tasks = [asyncio.create_task(recorded.watch.run()) for recorded in self.watches]
         for recorded, task in zip(self.watches, tasks, strict=True):
@@ -150,9 +153,10 @@ class Recorder:
             self.check()
 
     def check(self) -> None:
-        """Raise what ended a watch: none ends by itself. Of an optional one the reason is kept.
+        """Raise the error that ended a watch; that of an optional one is stored.
 
-        :raises PerfError: the watch's own error.
+        Raises:
+            PerfError: A watch has ended, which never happens without an error.
         """
         for recorded in self.watches:
             if recorded.task is None or not recorded.task.done() or recorded.refusal is not None:
@@ -171,11 +175,11 @@ class Recorder:
 
     @property
     def last_s(self) -> float:
-        """When the last row of a workload, a pod or an event came, in seconds since the epoch; 0 before the first."""
+        """Time of the last row of a workload, a pod or an event, in seconds since the epoch; 0 before the first."""
         return max(self._event_sink.last_s, *(sink.last_s for sink in self._sinks if isinstance(sink, ObjectSink)))
 
     def resources(self) -> list[dict[str, str | None]]:
-        """The watched kinds and the version from which each was watched."""
+        """Return the watched kinds, each with the version from which it was watched."""
         return [
             {
                 "kind": recorded.resource.kind,
@@ -187,7 +191,7 @@ class Recorder:
         ]
 
     def not_watched(self) -> list[dict[str, str]]:
-        """The kinds that could not be watched, or not to the end, and why."""
+        """Return the kinds that could not be watched, or not to the end, with the reasons."""
         return [
             {
                 "kind": recorded.resource.kind,
@@ -205,6 +209,6 @@ class Recorder:
         return self._attribution.of(obj["metadata"], self._workload_of_uid)
 
     def _regarded(self, regarding: dict[str, Any]) -> str | None:
-        """The workload of what an event is about."""
+        """Return the workload of the object that an event is about."""
         known = self._workload_of_uid(str(regarding.get("uid", "")))
         return known or self._attribution.workload_in(str(regarding.get("name", "")))

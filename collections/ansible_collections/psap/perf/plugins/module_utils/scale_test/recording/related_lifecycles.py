@@ -1,6 +1,6 @@
 """Milestones of the objects related to workloads: pod groups, Kueue's Workloads, volume claims, nodes.
 
-None of them ends a workload: they explain where its time went.
+None of them ends a workload: they explain its duration.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _status(obj: Object) -> Object:
 
 
 def _true_conditions(obj: Object, words: dict[str, str]) -> Iterable[Milestone]:
-    """A milestone for each condition in *words* that is true."""
+    """Yield a milestone for each condition in *words* that is true."""
     for condition in _status(obj).get("conditions") or ():
         word = words.get(str(condition.get("type")))
         if word and condition.get("status") == "True":
@@ -36,7 +36,7 @@ def _true_conditions(obj: Object, words: dict[str, str]) -> Iterable[Milestone]:
 
 # the first is scheduling.k8s.io's until v1alpha2, the second from v1alpha3 on, the third Volcano's
 _POD_GROUP_CONDITIONS = dict.fromkeys(("PodGroupScheduled", "PodGroupInitiallyScheduled", "Scheduled"), "scheduled")
-# of scheduling.x-k8s.io, Volcano and Run:ai; they keep no time of it
+# of scheduling.x-k8s.io, Volcano and Run:ai, without a time
 _POD_GROUP_PHASES = {
     "Scheduled": "scheduled",
     "Running": "running",
@@ -100,7 +100,7 @@ NODE = Lifecycle(
     ("created", "ready", "not_ready", "cordoned", "uncordoned", DELETED),
     _node_milestones,
     recurring=frozenset({"ready", "not_ready", "cordoned", "uncordoned"}),
-    # every new node is uncordoned: no milestone
+    # every new node is uncordoned, which is no milestone
     implied=frozenset({"uncordoned"}),
 )
 

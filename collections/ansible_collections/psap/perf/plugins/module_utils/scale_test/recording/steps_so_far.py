@@ -1,7 +1,7 @@
-"""How long workloads took so far, for whoever looks while the test runs; the analysis has the whole of it.
+"""Durations of workloads during the test, for its progress; the analysis computes all of them.
 
-The steps are the analysis' totals: from the request to all pods scheduled, all pods running, the workload completed. A
-workload that others submitted begins when it was seen to be created, and how many pods it awaits is unknown.
+The steps are the analysis' totals: from the request to all pods scheduled, all pods running, the workload completed.
+For a workload of another submitter, they start when its creation is seen, and the number of its pods is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHARES = {"p50_s": 0.50, "p90_s": 0.90, "p99_s": 0.99}
 
 
 class _Workload:
-    """One workload: when it was sent, its pods, and per step how many objects reached it, the last one when."""
+    """One workload: its request's time, its pods, and by step the number of objects that reached it, and when."""
 
     __slots__ = ("last_s", "pods", "reached", "sent_s")
 
@@ -33,24 +33,24 @@ class _Workload:
 
 
 class StepsSoFar:
-    """Sorted times of each step, kept up as the transitions come."""
+    """Sorted durations of each step, updated by each transition."""
 
     def __init__(self, ends: Mapping[str, str], *, own: bool) -> None:
-        """*ends* are the words that end a workload, and how; *own* workloads are told when they are submitted."""
+        """Store the words that end a workload, each with the end, and whether the test submits the workloads."""
         self._ends = ends
         self._own = own
         self._workloads: dict[str, _Workload] = {}
         self._times: dict[str, list[float]] = {step: [] for step in STEPS}
 
     def submitted(self, row: Mapping[str, Any]) -> None:
-        """A row of ``submissions.jsonl``: watches may have shown all of the workload before its answer came."""
+        """Record a row of ``submissions.jsonl``, possibly after all transitions of the workload."""
         workload = self._of(str(row["name"]))
         workload.sent_s, workload.pods = row["sent_s"], int(row["pods"])
         for step in list(workload.reached):
             self._complete(workload, step, 1 if step == _OF_WORKLOAD else workload.pods)
 
     def workload_reached(self, transition: Transition) -> None:
-        """A workload object reached something."""
+        """Record a transition of a workload object."""
         workload = self._of(transition.name)
         if transition.transition == "created" and not self._own:
             workload.sent_s = transition.seen_s
@@ -58,14 +58,14 @@ class StepsSoFar:
             self._reached(workload, _OF_WORKLOAD, transition.seen_s, 1)
 
     def pod_reached(self, transition: Transition) -> None:
-        """A pod reached something, which it does once."""
+        """Record a transition of a pod, each of which occurs once."""
         step = _OF_PODS.get(transition.transition)
         if step is not None and transition.workload is not None:
             workload = self._of(transition.workload)
             self._reached(workload, step, transition.seen_s, workload.pods)
 
     def document(self) -> dict[str, dict[str, float | int | None]]:
-        """Percentiles by step; None where the sample is too small to have one."""
+        """Return percentiles by step; None if the sample is too small."""
         steps = STEPS if self._own else (_OF_WORKLOAD,)
         return {step: _percentiles(self._times[step]) for step in steps}
 
@@ -81,7 +81,7 @@ class StepsSoFar:
         self._complete(workload, step, needed)
 
     def _complete(self, workload: _Workload, step: str, needed: int) -> None:
-        """The step is done when as many objects as it needs have reached it; a pod that replaces one adds nothing."""
+        """Store the duration when the needed number of objects has reached the step; replacing pods add nothing."""
         if workload.sent_s is not None and workload.reached[step] == needed:
             insort(self._times[step], workload.last_s[step] - workload.sent_s)
 
@@ -91,7 +91,10 @@ def _percentiles(times: list[float]) -> dict[str, float | int | None]:
 
 
 def _percentile(ordered: list[float], share: float) -> float | None:
-    """By linear interpolation, as the analysis does, and refused as it does: one value must be expected beyond it."""
+    """Return a percentile by linear interpolation; None if fewer than one value is expected beyond it.
+
+    The analysis has the same rules.
+    """
     if len(ordered) < math.ceil(round(1 / (1 - share), 9)):
         return None
     whole = math.floor(share * (len(ordered) - 1))

@@ -1,4 +1,4 @@
-"""From a stream of object states to the transitions between them: what is new since the uid's last state."""
+"""Convert a stream of object states to transitions, which are the differences from the object's last state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lif
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One row of ``transitions.jsonl``: an object reached something, seen at ``seen_s``."""
+    """One row of ``transitions.jsonl``: a milestone that an object reached, seen at ``seen_s``."""
 
     seen_s: float
     kind: str
@@ -28,7 +28,7 @@ class Transition:
     reason: str | None
 
     def row(self) -> dict[str, Any]:
-        """The row as it is written."""
+        """Return the row."""
         return {
             "seen_s": self.seen_s,
             "kind": self.kind,
@@ -44,8 +44,8 @@ class Transition:
         }
 
 
-class _Known:
-    """The compact memory of one object: 20,000 workloads and their pods must fit beside everything else."""
+class _TrackedObject:
+    """The compact state of one object, as 20,000 workloads and their pods must fit into memory."""
 
     __slots__ = ("mask", "name", "namespace", "node", "workload")
 
@@ -63,12 +63,16 @@ class Tracker:
     def __init__(
         self, kind: str, lifecycle: Lifecycle, workload_in: Callable[[dict[str, Any]], str | None] | None = None
     ) -> None:
-        """*kind* is written in the rows; *lifecycle* says what can be reached; *workload_in* finds the workload of
-        an object (default: a pod's by its labels and its controller, any other object is one itself)."""
+        """Store the kind and its milestones.
+
+        Args:
+            workload_in: Returns the workload of an object; by default a pod's from its labels and its controller, any
+                other object is a workload itself.
+        """
         self._kind = kind
         self._lifecycle = lifecycle
         self._workload_in = workload_in or (_workload_of_pod if kind == "Pod" else _itself)
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _TrackedObject] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -77,12 +81,12 @@ class Tracker:
         return uid in self._known
 
     def workload(self, uid: str) -> str | None:
-        """The workload that a known object belongs to."""
+        """Return the workload of a tracked object; None for any other uid."""
         known = self._known.get(uid)
         return known.workload if known else None
 
     def observe(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
-        """What is new in this state of an object; nothing when the state was told before."""
+        """Return the transitions to this state of an object; none for a repeated state."""
         uid, known = self._recall(obj)
         silent = self._lifecycle.implied if not known.mask else ()
         bits = self._lifecycle.bits
@@ -99,33 +103,33 @@ class Tracker:
         return [fresh[word] for word in self._lifecycle.words if word in fresh]
 
     def remove(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
-        """An object is gone: what its last state adds, then ``deleted``."""
+        """Return the transitions to the last state of a deleted object, then ``deleted``."""
         found = self.observe(obj, seen_s)
         uid = str(obj["metadata"]["uid"])
         found.append(self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None))
         return found
 
     def missing(self, listed: Iterable[str], seen_s: float) -> list[Transition]:
-        """``deleted`` for each known object that a complete list of uids no longer has: it went unwatched."""
+        """Return ``deleted`` for each tracked object that a complete list of uids no longer has."""
         gone = self._known.keys() - set(listed)
         return [self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None) for uid in sorted(gone)]
 
-    def _recall(self, obj: dict[str, Any]) -> tuple[str, _Known]:
+    def _recall(self, obj: dict[str, Any]) -> tuple[str, _TrackedObject]:
         metadata = obj["metadata"]
         uid = str(metadata["uid"])
         known = self._known.get(uid)
         if known is None:
             workload = self._workload_in(obj)
-            known = self._known[uid] = _Known(metadata.get("namespace", ""), metadata["name"], workload)
+            known = self._known[uid] = _TrackedObject(metadata.get("namespace", ""), metadata["name"], workload)
             known.node = metadata["name"] if self._kind == "Node" else None
         if known.node is None and self._kind == "Pod":
             node = (obj.get("spec") or {}).get("nodeName")
-            # one text for all the pods of a node
+            # one string for all pods of a node
             known.node = sys.intern(str(node)) if node else None
         return uid, known
 
     def _transition(
-        self, uid: str, known: _Known, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
+        self, uid: str, known: _TrackedObject, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
     ) -> Transition:
         return Transition(
             seen_s=seen_s,

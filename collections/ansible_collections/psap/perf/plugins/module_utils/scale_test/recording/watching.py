@@ -1,7 +1,7 @@
-"""A watch that lasts: one list, then every change after it, whatever happens to connections and versions.
+"""A continuous watch: a list, then every change after it, in spite of broken connections and expired versions.
 
-A broken connection is taken up at the last version seen. A version that the server lost (410) means a
-new list: what it shows is compared with what is known, so nothing is lost and nothing is told twice.
+After a broken connection, it continues at the last version. If that version has expired (410), it lists the objects
+and reports only the differences, so that no change is lost or repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lin
 
 GONE = 410
 _PAGE = "500"
-# the server ends a watch itself after this time, which moves us to another server behind a balancer
+# the server ends a watch after this time, so that a balancer may select another server
 _WATCH_SECONDS = "280"
 _FIRST_BACKOFF_S = 0.1
 _LONGEST_BACKOFF_S = 3.0
@@ -35,21 +35,21 @@ _REFUSED_FOR_S = 30.0
 
 
 class WatchSink(Protocol):
-    """Who is told what a watch sees. Times are those of arrival, in seconds since the epoch."""
+    """The receiver of a watch's objects. Times are those of arrival, in seconds since the epoch."""
 
     def page(self, objects: list[dict[str, Any]], seen_s: float, *, first: bool) -> None:
-        """Some of what there is now, in the first list or in one after versions were lost."""
+        """Receive some of the existing objects, of the first list or one after an expired version."""
 
     def listed(self, uids: set[str], seen_s: float) -> None:
-        """The list is complete: these are all that there are."""
+        """Receive the uids of all existing objects at the end of a list."""
 
     def changed(self, kind: str, obj: dict[str, Any], seen_s: float) -> None:
-        """One change: ``ADDED``, ``MODIFIED`` or ``DELETED``."""
+        """Receive one change: ``ADDED``, ``MODIFIED`` or ``DELETED``."""
 
 
 @dataclass(slots=True)
 class WatchCounts:
-    """What a watch went through."""
+    """The numbers of disturbances of a watch."""
 
     reconnects: int = 0
     relists: int = 0
@@ -62,18 +62,18 @@ class WatchCounts:
 
 
 class _VersionGoneError(Exception):
-    """The server no longer has the version that we would go on from."""
+    """The version at which the watch would continue has expired."""
 
 
 class _BrokenError(Exception):
-    """The watch ended before its time; its text is the cause to count."""
+    """The watch ended early; its text is the cause to count."""
 
 
 class ResourceWatch:
     """One watch of one collection, with a label selector."""
 
     def __init__(self, client: ApiClient, path: str, selector: str | None, sink: WatchSink, clock: RunClock) -> None:
-        """*path* is the collection's, *selector* a label selector or None for all of it."""
+        """Store the collection's path and the label selector, None for all objects."""
         self._client = client
         self.path = path
         self._selector = {"labelSelector": selector} if selector else {}
@@ -89,7 +89,8 @@ class ResourceWatch:
     async def run(self) -> None:
         """Watch until cancelled.
 
-        :raises ClusterError: when the server does not let us, or has no such collection any more.
+        Raises:
+            ClusterError: If the server refuses it, or no longer has the collection.
         """
         await self._list(first=True)
         self.first_version = self._version
@@ -103,7 +104,7 @@ class ResourceWatch:
                 self.counts.relists += 1
                 self.counts.disturbed("version gone")
                 if self._version == before:
-                    # nothing came after the list: a server that keeps no versions is not to be listed without a pause
+                    # no change followed the list; pause, in case that the server keeps no versions
                     backoff = min(backoff * 2, _LONGEST_BACKOFF_S)
                     await asyncio.sleep(backoff)
                 else:
@@ -116,13 +117,13 @@ class ResourceWatch:
                 await asyncio.sleep(backoff)
 
     async def _list(self, *, first: bool) -> None:
-        """Tell the sink what there is, page by page, and go on from there."""
-        while not await self._listed(first=first):
-            # the continuation grew too old: begin anew, what was told is not told again
+        """Pass the existing objects to the sink, page by page, and continue at the list's version."""
+        while not await self._try_list(first=first):
+            # the continuation has expired: start again, the sink ignores repeated objects
             self.counts.disturbed("list too old")
 
-    async def _listed(self, *, first: bool) -> bool:
-        """One try of a list; whether it came to its end."""
+    async def _try_list(self, *, first: bool) -> bool:
+        """List once; return False if the continuation expired."""
         uids: set[str] = set()
         parameters = {**self._selector, "limit": _PAGE}
         while True:
@@ -143,7 +144,9 @@ class ResourceWatch:
 
     async def _page(self, parameters: Mapping[str, str]) -> Answer:
         try:
-            answer = await self._client.request("GET", self.path, params=parameters, excuses=self._rights.excuses)
+            answer = await self._client.request(
+                "GET", self.path, params=parameters, also_repeat=self._rights.is_temporary
+            )
         except UnansweredError as error:
             raise ClusterError(f"{error}; the watch of {self.path} ends") from error
         if not answer.succeeded and answer.status != GONE:
@@ -151,7 +154,7 @@ class ResourceWatch:
         return answer
 
     async def _follow(self) -> None:
-        """Tell the sink every change after the version we are at, until the server ends the watch."""
+        """Pass every change after the present version to the sink, until the server ends the watch."""
         parameters = {
             **self._selector,
             "watch": "true",
@@ -161,7 +164,7 @@ class ResourceWatch:
         }
         try:
             async with self._client.stream(self.path, parameters) as response:
-                await self._refuse(response)
+                await self._check(response)
                 async with aclosing(arriving_lines(response, self._clock.now)) as lines:
                     async for line, seen_s in lines:
                         self._take(_change(line), seen_s)
@@ -170,8 +173,8 @@ class ResourceWatch:
         except (aiohttp.ClientError, OSError) as error:
             raise _BrokenError("connection lost") from error
 
-    async def _refuse(self, response: aiohttp.ClientResponse) -> None:
-        """Raise unless the watch is open. A server just started refuses what it will serve in a moment."""
+    async def _check(self, response: aiohttp.ClientResponse) -> None:
+        """Raise unless the watch is open; repeat a refused one for a while, as the server may just have started."""
         if response.status == GONE:
             raise _VersionGoneError
         if response.status == 200:
@@ -186,7 +189,7 @@ class ResourceWatch:
         raise _BrokenError(str(response.status))
 
     def _take(self, change: Mapping[str, Any], seen_s: float) -> None:
-        """Hand on one change, and remember its version: a repeated ``DELETED`` would count twice."""
+        """Pass on one change, and store its version: a repeated ``DELETED`` would count twice."""
         kind, obj = change["type"], change["object"]
         if kind == "ERROR":
             if obj.get("code") == GONE:

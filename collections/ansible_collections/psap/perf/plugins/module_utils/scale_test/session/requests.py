@@ -32,8 +32,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.sessi
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import (
     Surroundings,
-    look_around,
     make_namespace,
+    read_surroundings,
     require_namespace,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
@@ -241,7 +241,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
     load = request.load
     arrivals = request.arrivals.arrivals(load.count, load.connections)
     async with ApiClient(endpoint) as client:
-        surroundings = await look_around(client)
+        surroundings = await read_surroundings(client)
         groups = await discover_pod_groups(client) if load.gang else None
         pod_groups = groups.api_version if groups else ""
         on_lab = surroundings.lab is not None
@@ -320,7 +320,7 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
     """
     until = condition(request.until)
     async with ApiClient(endpoint) as client:
-        surroundings = await look_around(client)
+        surroundings = await read_surroundings(client)
         resource = await discover(client, request.api_version, request.kind)
         await require_namespace(client, request.namespace)
         plan = SessionPlan(

@@ -48,7 +48,7 @@ class Surroundings:
     metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
 
 
-async def look_around(client: ApiClient) -> Surroundings:
+async def read_surroundings(client: ApiClient) -> Surroundings:
     """Ask the cluster what it is.
 
     :raises ClusterError: when it cannot be reached, or does not know us.

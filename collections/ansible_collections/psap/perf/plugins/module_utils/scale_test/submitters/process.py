@@ -11,7 +11,7 @@ from typing import IO, cast
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import child_command
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handover import encode_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, OwnFolder
 
 
@@ -38,7 +38,7 @@ class LocalProcesses:
             raise PerfError(f"submitter {number} cannot be started: {error.strerror}") from error
         # one that died at once has a fate, which is told later
         with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as stream:
-            stream.write(encoded(self.endpoint))
+            stream.write(encode_endpoint(self.endpoint))
         return SubmitterProcess(process, own)
 
 

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import handed, read_line
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handover import decode_endpoint, read_line
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import (
     ALL_SENT,
@@ -41,7 +41,7 @@ def main(folder: str, number: str) -> None:
 
     :raises PerfError: what ended it before its time; it stands in ``done.json`` too, unless the disk is what failed.
     """
-    asyncio.run(_Work(Folder(Path(folder)), int(number), handed(read_line())).run())
+    asyncio.run(_Work(Folder(Path(folder)), int(number), decode_endpoint(read_line())).run())
 
 
 class _Work:

@@ -42,7 +42,7 @@ class Concurrency(Protocol):
     def most(self) -> int:
         """How many there will be at most."""
 
-    def heard(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
+    def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
         """Take notice of an answer: its times by any clock, and how often it was asked for.
 
         *late*: it had been due before a request could be sent.
@@ -60,7 +60,7 @@ class FixedConcurrency:
         """The same."""
         return self.limit
 
-    def heard(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
+    def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
         """Nothing changes."""
 
 
@@ -108,7 +108,7 @@ class AdaptiveConcurrency:
         self._tries = 0
         self._usual_s = math.inf
 
-    def heard(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
+    def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
         """Take notice, and change the limit: at the end of an epoch, or at once for a request that was repeated."""
         if tries > 1:
             # once for all that were under way together

@@ -64,11 +64,11 @@ class Deleter:
         sent, was_gone = self._tools.clock.now(), known.gone
         self._ledger.claim(submitted.name)
         done = _Deletion(None, FAILED)
-        heard: list[Answer] = []
+        answers: list[Answer] = []
         try:
-            done = await self._deleted(resource.object(workloads.namespace, submitted.name), submitted.uid, heard)
+            done = await self._deleted(resource.object(workloads.namespace, submitted.name), submitted.uid, answers)
         except asyncio.CancelledError:
-            status, why = unfinished(heard)
+            status, why = unfinished(answers)
             done = _Deletion(status, FAILED, why)
             raise
         finally:
@@ -97,7 +97,7 @@ class Deleter:
             # what stays of a group for want of an answer, the cleanup removes
             await self._deleted(resource.object(workloads.namespace, submitted.name), None, [])
 
-    async def _deleted(self, path: str, uid: str | None, heard: list[Answer]) -> _Deletion:
+    async def _deleted(self, path: str, uid: str | None, answers: list[Answer]) -> _Deletion:
         """Delete the object at *path*, if it is the one with this uid."""
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if uid is not None:
@@ -105,7 +105,7 @@ class Deleter:
         try:
             body = json.dumps(options).encode()
             answer = await self._tools.client.request(
-                "DELETE", path, body=body, excuses=self._tools.rights.excuses, heard=heard
+                "DELETE", path, body=body, also_repeat=self._tools.rights.is_temporary, answers=answers
             )
         except UnansweredError as error:
             return _Deletion(None, FAILED, str(error))

@@ -83,7 +83,7 @@ class Pace:
                     return
                 sent = await send(index)
                 if sent is not None:
-                    self.concurrency.heard(sent.sent_s, sent.answered_s, tries=sent.attempts, late=late)
+                    self.concurrency.record(sent.sent_s, sent.answered_s, tries=sent.attempts, late=late)
 
 
 class _Slots:

@@ -211,12 +211,12 @@ class Submitter:
         self._tools.announce(index, sent)
         self.counts.sent += 1
         submitted = Submitted(index, name, sent, sent, None, REFUSED, 1)
-        heard: list[Answer] = []
+        answers: list[Answer] = []
         try:
-            submitted = await self._sent(workloads, index, name, heard)
+            submitted = await self._sent(workloads, index, name, answers)
         except asyncio.CancelledError:
-            status, why = unfinished(heard)
-            tries = heard[-1].attempts + 1 if heard else 1
+            status, why = unfinished(answers)
+            tries = answers[-1].attempts + 1 if answers else 1
             submitted = Submitted(index, name, sent, self._clock.now(), status, REFUSED, tries, None, why)
             raise
         except UnansweredError as error:
@@ -227,19 +227,19 @@ class Submitter:
             self._tell(submitted)
         return submitted
 
-    async def _sent(self, workloads: Workloads, index: int, name: str, heard: list[Answer]) -> Submitted:
+    async def _sent(self, workloads: Workloads, index: int, name: str, answers: list[Answer]) -> Submitted:
         """Send a workload, after its pod group where it has one, and say what became of it."""
         body, path = workloads.body(index), self._resource(workloads).collection(workloads.namespace)
-        refusal = await self._refused_pod_group(workloads, index, heard)
+        refusal = await self._refused_pod_group(workloads, index, answers)
         sent = self._clock.now()
         if refusal is not None:
             said = f"its pod group: {refusal.message()}"
             return Submitted(index, name, sent, sent, refusal.status, REFUSED, refusal.attempts, None, said)
-        heard.clear()
-        answer = await self._ask("POST", path, body, heard)
+        answers.clear()
+        answer = await self._ask("POST", path, body, answers)
         return await self._judge(answer, index, name, sent)
 
-    async def _refused_pod_group(self, workloads: Workloads, index: int, heard: list[Answer]) -> Answer | None:
+    async def _refused_pod_group(self, workloads: Workloads, index: int, answers: list[Answer]) -> Answer | None:
         """Make a workload's pod group; the refusal when there is none afterwards."""
         group = workloads.pod_group(index)
         if group is None:
@@ -247,7 +247,7 @@ class Submitter:
         resource = self._resources[group["apiVersion"], group["kind"]]
         try:
             path = resource.collection(workloads.namespace)
-            answer = await self._ask("POST", path, json.dumps(group).encode(), heard)
+            answer = await self._ask("POST", path, json.dumps(group).encode(), answers)
             if answer.status == _CONFLICT:
                 # an earlier try of ours may have made it
                 path = resource.object(workloads.namespace, workloads.name(index))
@@ -276,10 +276,12 @@ class Submitter:
         return await self._ask("GET", path)
 
     async def _ask(
-        self, method: str, path: str, body: bytes | None = None, heard: list[Answer] | None = None
+        self, method: str, path: str, body: bytes | None = None, answers: list[Answer] | None = None
     ) -> Answer:
-        excuses = self._tools.rights.excuses
-        return await self._client.request(method, path, body=body, policy=self._policy, excuses=excuses, heard=heard)
+        also_repeat = self._tools.rights.is_temporary
+        return await self._client.request(
+            method, path, body=body, policy=self._policy, also_repeat=also_repeat, answers=answers
+        )
 
     async def _pause(self, delay_s: float) -> bool:
         """Wait before another try; False once no more are to be sent."""

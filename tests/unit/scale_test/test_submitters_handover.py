@@ -10,7 +10,10 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Follower
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handing import encoded, handed
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.handover import (
+    decode_endpoint,
+    encode_endpoint,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import shares
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
@@ -65,7 +68,7 @@ def test_endpoint_round_trips_to_the_submitter(tmp_path: Path) -> None:
         token_file=tmp_path / "token",
         proxy="http://proxy:3128",
     )
-    assert handed(encoded(endpoint)) == endpoint
+    assert decode_endpoint(encode_endpoint(endpoint)) == endpoint
 
 
 def test_submitter_without_an_endpoint_uses_the_environments_cluster(
@@ -73,7 +76,7 @@ def test_submitter_without_an_endpoint_uses_the_environments_cluster(
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
     with pytest.raises(ClusterError, match="does not exist"):
-        handed(b"")
+        decode_endpoint(b"")
 
 
 PART = "{{ gpus }}"
