@@ -73,6 +73,6 @@ def test_tenant_borrows_unused_quota_of_its_cohort(submission: Submission) -> No
 def test_missing_queue_is_refused_before_submission(submission: Submission) -> None:
     submission.queue = "nowhere"
     submission.tenants = [Tenant(submission.namespace, "nowhere")]
-    with pytest.raises(ClusterError, match="there is no LocalQueue nowhere in namespace"):
+    with pytest.raises(ClusterError, match="LocalQueue nowhere in namespace"):
         submission.submit()
     assert not (submission.folder / "artifacts" / "submissions.jsonl").exists()

@@ -121,7 +121,7 @@ def test_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_path
     assert sorted(made) == command.jobs()
     unmade = accounting["submitted"] - len(made)
     assert (accounting["completed"], accounting["lost"], accounting["identity_holds"]) == (len(made), 0, True)
-    assert accounting["failed_by_cause"] == ({"not made: its submitter died": unmade} if unmade else {})
+    assert accounting["failed_by_cause"] == ({"not created: its submitter died": unmade} if unmade else {})
     words = " ".join(output.split())
     assert "submitter 1 was killed by SIGKILL: " in words
     assert f"{100 - accounting['submitted']} not submitted; " in words

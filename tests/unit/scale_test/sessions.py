@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
     GatheredSubmission,
-    Starter,
+    SubmitterStarter,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission, ChurnPlan
@@ -164,7 +164,7 @@ class Scene:
             submission = ChurnedSubmission(submission, own, self.churn, RecordingFiles(self.folder).churn)
         return submission
 
-    def starter(self) -> Starter:
+    def starter(self) -> SubmitterStarter:
         """Whoever starts submitting processes."""
         assert self.api is not None
         return LocalProcesses(ApiEndpoint(self.api.server))

@@ -101,8 +101,8 @@ def test_phases_that_end_too_early_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"rate": 1.0, "batch_delay_s": 1.0}, "rate and batch_delay_s are both given"),
-        ({"rate": 1.0, "phases": (STEADY,)}, "rate and phases are both given"),
+        ({"rate": 1.0, "batch_delay_s": 1.0}, "rate and batch_delay_s are both set"),
+        ({"rate": 1.0, "phases": (STEADY,)}, "rate and phases are both set"),
         ({"spacing": "poisson"}, "poisson needs a rate or phases"),
         ({"burst": 2}, "burst is 2; it needs a rate or phases"),
         ({"burst": 2, "rate": 1.0, "spacing": "poisson"}, "and even spacing"),

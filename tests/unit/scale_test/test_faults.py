@@ -299,13 +299,13 @@ def test_first_refusal_is_quoted(tmp_path: Path) -> None:
     said = scene.rows("submissions")[0]["error"]
     with pytest.raises(PerfError) as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert str(raised.value).endswith(f"; submissions.jsonl says why they were refused, of the first: {said}")
+    assert str(raised.value).endswith(f"; see submissions.jsonl for the refusals, the first: {said}")
 
 
 def test_refused_and_failed_workloads_have_files() -> None:
     both = Accounting(4, 4, 1, 3, 0, 0, {}, {}, (), refused=2, first_refusal=f"400 strict\n decoding {'x' * 300}")
-    assert both.whereabouts() == (
-        f"submissions.jsonl says why they were refused, of the first: 400 strict decoding {'x' * 220}…; "
+    assert both.advice() == (
+        f"see submissions.jsonl for the refusals, the first: 400 strict decoding {'x' * 220}…; "
         "see events.jsonl and transitions.jsonl"
     )
-    assert replace(both, refused=0, first_refusal=None).whereabouts() == "see events.jsonl and transitions.jsonl"
+    assert replace(both, refused=0, first_refusal=None).advice() == "see events.jsonl and transitions.jsonl"

@@ -106,7 +106,7 @@ def test_kinds_that_cannot_join_are_refused() -> None:
     gangs.check_kinds(pytorch, PLUGINS, lab=False)
     with pytest.raises(UsageError, match=r"pods of a PyTorchJob .* cannot join"):
         gangs.check_kinds(pytorch, NATIVE, lab=False)
-    with pytest.raises(UsageError, match="Run:ai makes pod groups by itself"):
+    with pytest.raises(UsageError, match="Run:ai creates pod groups by itself"):
         gangs.check_kinds([("run.ai/v2alpha1", "TrainingWorkload")], PLUGINS, lab=True)
 
 

@@ -81,7 +81,7 @@ def test_minimum_workloads_include_those_of_churn() -> None:
         ("phases", [{"duration": "1m", "to": -1.0}], "phase 1 needs a duration above 0 and rates of at least 0"),
         ("phases", [{"duration": "long", "to": 1.0}], "'long' is not a duration"),
         ("priorities", [{"name": "high", "value": 2_000_000_000}], "the priority high has the value 2000000000"),
-        ("priorities", [{"name": "High", "value": 1}], "the priority 'High' needs a name of its own"),
+        ("priorities", [{"name": "High", "value": 1}], "the priority 'High' needs a unique name"),
         ("tenants", [{"namespace": "Bad_NS"}], "'Bad_NS' is not a valid name of a namespace"),
         ("tenants", [{"namespace": "a", "quota": 4}], "the quota 4 of a tenant needs a queue"),
         ("namespace", "a.b", "'a.b' is not a valid name of a namespace"),
@@ -117,7 +117,7 @@ def test_phases_too_short_for_a_cell_are_refused() -> None:
 def test_trace_must_have_enough_rows_for_every_cell(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text("time_s\n" + "1\n" * 20)
-    assert refused(trace=str(trace)) == f"scale_test_trace: {trace} has 20 workloads, but 40 are asked for"
+    assert refused(trace=str(trace)) == f"scale_test_trace: {trace} has 20 workloads, but 40 are needed"
     trace.write_text("time\n1\n")
     assert refused(trace=str(trace)).startswith(f"scale_test_trace: {trace}:1: the header is time")
 

@@ -61,7 +61,7 @@ def test_missing_right_to_create_them_is_reported() -> None:
     async def scene() -> None:
         async with fake_api() as api:
             api.classes_forbidden = True
-            with pytest.raises(ClusterError, match=r"cannot make the PriorityClass .*-low: .*forbidden"):
+            with pytest.raises(ClusterError, match=r"cannot create the PriorityClass .*-low: .*forbidden"):
                 await within(api)
 
     asyncio.run(scene())
@@ -70,9 +70,9 @@ def test_missing_right_to_create_them_is_reported() -> None:
 @pytest.mark.parametrize(
     ("priorities", "message"),
     [
-        ([Priority("Low", 0)], "'Low' needs a name of its own"),
-        ([Priority("", 0)], "'' needs a name of its own"),
-        ([LOW, Priority("low", 7)], "'low' needs a name of its own"),
+        ([Priority("Low", 0)], "'Low' needs a unique name"),
+        ([Priority("", 0)], "'' needs a unique name"),
+        ([LOW, Priority("low", 7)], "'low' needs a unique name"),
         ([Priority("low", 1_000_000_001)], "has the value 1000000001; at most 1000000000"),
     ],
 )

@@ -96,20 +96,20 @@ def test_existing_queue_is_used_and_kept() -> None:
 
 
 def test_missing_queue_is_refused() -> None:
-    with pytest.raises(ClusterError, match="there is no LocalQueue gold in namespace a: what waits in it would wait"):
+    with pytest.raises(ClusterError, match="LocalQueue gold in namespace a does not exist, so workloads would wait"):
         within([Tenant("a", "gold")], {})
 
 
 def test_foreign_queue_is_refused_and_created_objects_are_deleted() -> None:
     theirs = f"{V1}/namespaces/a/localqueues/gold"
     there: Objects = {theirs: {"metadata": {"name": "gold", "labels": {"psap.perf/submission": "another"}}}}
-    with pytest.raises(ClusterError, match="cannot make the LocalQueue gold: 409"):
+    with pytest.raises(ClusterError, match="cannot create the LocalQueue gold: 409"):
         within([Tenant("a", "gold", 1, 4)], there)
     assert list(there) == [theirs]
 
 
 def test_cluster_without_kueue_is_reported() -> None:
-    with pytest.raises(ClusterError, match=r"has no Kueue: .* install Kueue \(on a lab: perflab up --with kueue"):
+    with pytest.raises(ClusterError, match=r"has no Kueue, .*install Kueue \(on a lab: perflab up --with kueue"):
         within([Tenant("a", "gold")])
 
 

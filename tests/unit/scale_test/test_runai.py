@@ -166,5 +166,5 @@ def test_missing_project_is_reported_and_not_created(tmp_path: Path, monkeypatch
         async with fake_api() as api:
             await requests.submit(ApiEndpoint(api.server), request, lambda: False)
 
-    with pytest.raises(ClusterError, match=r"no namespace runai-project-0 at .*; make its project in Run:ai first"):
+    with pytest.raises(ClusterError, match=r"no namespace runai-project-0 at .*; create its project in Run:ai first"):
         asyncio.run(scene())

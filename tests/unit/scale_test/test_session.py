@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.led
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accounting import account
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import Submitted
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionRow
 
 from .fake_api import CREATED_AT, NODES, FakeApi
 from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually, own_process
@@ -254,7 +254,7 @@ def test_workload_unseen_because_of_a_stop_is_running_not_lost(tmp_path: Path) -
 
 @pytest.mark.parametrize(("settled_s", "running"), [(9.0, 1), (11.0, 0)])
 def test_workload_created_long_ago_and_never_seen_is_lost(settled_s: float, running: int) -> None:
-    created = Submitted(0, "a", sent_s=9.5, answered_s=10.0, status=201, outcome="created", attempts=1, uid="u")
+    created = SubmissionRow(0, "a", sent_s=9.5, answered_s=10.0, status=201, outcome="created", attempts=1, uid="u")
     accounting = account(1, 1, {"a": created}, Ledger({}), settled_s=settled_s)
     assert (accounting.running, accounting.lost, accounting.identity_holds) == (running, 1 - running, True)
 
@@ -372,7 +372,7 @@ def test_unsubmitted_workload_breaks_the_accounting(tmp_path: Path) -> None:
 
     end = Scene(tmp_path, count=2, meanwhile=intruder).play(completing)
     assert not end.accounting.identity_holds
-    assert end.accounting.discrepancies == ("1 workloads bear our label but were not submitted: intruder",)
+    assert end.accounting.discrepancies == ("1 workloads have our label but were not submitted: intruder",)
 
 
 def test_missing_folder_is_an_error(tmp_path: Path) -> None:

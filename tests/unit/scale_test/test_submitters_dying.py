@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accou
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.progress import Progress
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import Started
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import SubmitterHandle
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
 
 from .fake_api import FakeApi
@@ -75,7 +75,7 @@ def test_requests_of_a_dead_submitter_are_looked_up(
     (adopted,) = [row for row in scene.rows("submissions") if row["status"] is None]
     assert (adopted["outcome"], adopted["error"]) == (outcome, "its submitter died")
     if fault == "stall":
-        assert end.accounting.failed_by_cause == {"not made: its submitter died": 1}
+        assert end.accounting.failed_by_cause == {"not created: its submitter died": 1}
     with pytest.raises(PerfError, match="0 were answered, 1 looked up and 2 not submitted") as said:
         requests.judge(end, max_failed=0, timeout_s=1.0)
     assert said.value.exit_code == exit_code
@@ -89,7 +89,7 @@ def test_terminated_submitter_leaves_complete_files(tmp_path: Path) -> None:
     assert (done["ended_by"], done["sent"]) == ("stopped", done["answered"])
     assert len(scene.rows("submitters/00/submissions")) == done["sent"]
     assert end.accounting.submitted == 20 + done["sent"] == end.accounting.completed
-    with pytest.raises(PerfError, match="submitter 0 was asked to stop from outside: "):
+    with pytest.raises(PerfError, match="submitter 0 was stopped from outside: "):
         requests.judge(end, max_failed=0, timeout_s=1.0)
 
 
@@ -133,7 +133,7 @@ class Sickly:
 
     healthy: LocalProcesses
 
-    def start(self, folder: Folder, number: int) -> Started:
+    def start(self, folder: Folder, number: int) -> SubmitterHandle:
         started = self.healthy.start(folder, number)
         if number == 1:
             started.kill()

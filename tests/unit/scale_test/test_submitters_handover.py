@@ -120,7 +120,7 @@ def test_plan_with_a_credential_is_refused_and_not_written(tmp_path: Path) -> No
     own = OwnSubmission(
         AssortedWorkloads(Assortment([Tenant("a")]), 2, make), JOBS_BY_KIND, 2, 2, ArrivalSettings().arrivals(2, 1)
     )
-    with pytest.raises(UsageError, match="keep it in a Secret of the cluster"):
+    with pytest.raises(UsageError, match="store it in a Secret of the cluster"):
         write_plan(tmp_path / "plan.json", own, shares(2, 2), RunClock.tied())
     assert not (tmp_path / "plan.json").exists()
 

@@ -30,9 +30,9 @@ def test_trace_is_an_arrival_pattern(tmp_path: Path) -> None:
     settings = ArrivalSettings(trace=read)
     arrivals = settings.arrivals(3, 8)
     assert [arrivals.due_s(position) for position in range(3)] == [0, 0.5, 0.5]
-    with pytest.raises(UsageError, match=r"trace.csv has 4 workloads, but 5 are asked for"):
+    with pytest.raises(UsageError, match=r"trace.csv has 4 workloads, but 5 are needed"):
         settings.arrivals(5, 8)
-    with pytest.raises(UsageError, match="rate and trace are both given"):
+    with pytest.raises(UsageError, match="rate and trace are both set"):
         ArrivalSettings(rate=1.0, trace=read)
 
 

@@ -30,7 +30,7 @@ class WorkloadState:
     pod_failure: str | None = None
     objects: int = 1
     # while it runs, the reason of the last warning, or that a pod runs
-    standing: str | None = None
+    reason: str | None = None
     # whether its object no longer exists
     gone: bool = False
     # during its deletion: the state that it reached, and the cause, which count if the deletion fails
@@ -93,7 +93,7 @@ class Ledger:
         self.pods[transition.transition] += 1
         known = self.workloads.get(transition.workload or "")
         if known is not None and transition.transition == RUNNING:
-            known.standing = RUNNING
+            known.reason = RUNNING
         if known is None or transition.transition != FAILED:
             return
         if known.pod_failure is None or known.pod_failure in DISRUPTIONS:
@@ -103,7 +103,7 @@ class Ledger:
         """Record the reason of a warning about a workload or its pod."""
         known = self.workloads.get(workload)
         if known is not None:
-            known.standing = hindrance
+            known.reason = hindrance
 
     def _replaced(self, known: WorkloadState, uid: str) -> None:
         """Record that another object has the name; if the first one was running, it counts as lost."""

@@ -1,1 +1,1 @@
-"""A whole recording: its course, its end, its accounts."""
+"""A complete recording: its course, its end, its accounts."""

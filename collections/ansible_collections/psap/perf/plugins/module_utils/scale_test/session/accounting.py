@@ -1,4 +1,4 @@
-"""Every workload accounted for: submitted = completed + failed + lost + running + churned; what disagrees is named."""
+"""Account for every workload: submitted = completed + failed + lost + running + churned; list all discrepancies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.led
     WorkloadState,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import COMPLETED, FAILED
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import Submitted
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionRow
 
 SCHEMA = "psap.perf/accounting/1"
 _NAMES_SHOWN = 5
@@ -27,7 +27,7 @@ _NO_POD = "no pod runs"
 
 @dataclass(frozen=True, slots=True)
 class Accounting:
-    """What became of all workloads; ``submitted`` are those whose submission was tried."""
+    """The results of all workloads; ``submitted`` are those whose submission was attempted."""
 
     planned: int
     submitted: int
@@ -39,19 +39,19 @@ class Accounting:
     lost_by_cause: Mapping[str, int]
     discrepancies: tuple[str, ...]
     churned: int = 0
-    # of those that failed, how many the API server refused, and what it said of the first
+    # the number of failed workloads that the API server refused, and its message about the first
     refused: int = 0
     first_refusal: str | None = None
-    # what keeps those that had not ended, as far as that is known
+    # known reasons why workloads had not ended
     running_by_cause: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def identity_holds(self) -> bool:
-        """Whether everything submitted is accounted for, once, and nothing else bears our label."""
+        """Whether every submitted workload is accounted for once, and no other object has the submission's label."""
         return not self.discrepancies
 
     def document(self) -> dict[str, Any]:
-        """``accounting.json``."""
+        """Return the content of ``accounting.json``."""
         return {
             "schema": SCHEMA,
             "asked": self.planned,
@@ -69,7 +69,7 @@ class Accounting:
         }
 
     def sentence(self) -> str:
-        """The identity in words, with the causes."""
+        """Return the identity in words, with the causes."""
         parts = [
             f"{self.completed} completed",
             f"{self.failed} failed{_causes(self.failed_by_cause)}",
@@ -81,12 +81,12 @@ class Accounting:
             parts.append(f"{self.churned} churned")
         return f"{self.submitted} of {self.planned} workloads submitted: {', '.join(parts)}"
 
-    def whereabouts(self) -> str:
-        """Which files have the reasons of those that failed or did not end, and of the first refusal what it said."""
+    def advice(self) -> str:
+        """Return which files have the reasons of unfinished and failed workloads, with the first refusal."""
         files = []
         if self.refused:
-            said = f", of the first: {_shortened(self.first_refusal)}" if self.first_refusal else ""
-            files.append(f"submissions.jsonl says why they were refused{said}")
+            first = f", the first: {_shortened(self.first_refusal)}" if self.first_refusal else ""
+            files.append(f"see submissions.jsonl for the refusals{first}")
         if self.failed > self.refused:
             files.append("see events.jsonl and transitions.jsonl")
         elif self.running:
@@ -95,12 +95,16 @@ class Accounting:
 
 
 def account(
-    planned: int, sent: int, submissions: Mapping[str, Submitted], ledger: Ledger, *, settled_s: float
+    planned: int, sent: int, submissions: Mapping[str, SubmissionRow], ledger: Ledger, *, settled_s: float
 ) -> Accounting:
-    """The accounts of a submission: *sent* tries, their answers by name, and what the recorder saw.
+    """Return the accounts of a submission.
 
-    What was created after *settled_s*, in seconds since the epoch, and was not seen may have been on its way when the
-    recording ended: it runs, for all that is known.
+    Args:
+        sent: Number of attempted submissions.
+        submissions: Their answers by name.
+        ledger: The recorder's observations.
+        settled_s: A workload that was created after this time, in seconds since the epoch, and was not seen counts as
+            running: its events may not have arrived before the end of the recording.
     """
     states: Counter[str] = Counter()
     causes = _no_causes()
@@ -121,7 +125,7 @@ def account(
 
 
 def account_watched(planned: int, ledger: Ledger) -> Accounting:
-    """The accounts of workloads that others submitted: all that were seen."""
+    """Return the accounts of observed workloads of other submitters."""
     states: Counter[str] = Counter()
     causes = _no_causes()
     for known in ledger.workloads.values():
@@ -157,8 +161,8 @@ def _accounting(
     )
 
 
-def _judge(submitted: Submitted, known: WorkloadState | None, settled_s: float) -> tuple[str, str | None]:
-    """State and cause of one workload: what was seen of it counts more than what the submitter was told."""
+def _judge(submitted: SubmissionRow, known: WorkloadState | None, settled_s: float) -> tuple[str, str | None]:
+    """Return state and cause of one workload; observations take precedence over the submitter's answer."""
     if known is not None:
         return known.state, _cause(known)
     if submitted.unanswered:
@@ -170,36 +174,36 @@ def _judge(submitted: Submitted, known: WorkloadState | None, settled_s: float) 
     return LOST, "created but never seen by the watch"
 
 
-def _is_refused(submitted: Submitted) -> bool:
-    """Whether the API server said no, or the submitter never asked it for the workload."""
+def _is_refused(submitted: SubmissionRow) -> bool:
+    """Return whether the API server refused the workload, or the submitter never sent it."""
     return submitted.uid is None and not submitted.unanswered
 
 
 def _cause(known: WorkloadState) -> str:
     if known.state == RUNNING:
-        return known.standing or _NO_POD
-    # a pod that ended before it ran does not say why; the workload then says more
-    pod_says = known.pod_failure if known.state == FAILED and known.pod_failure != _UNKNOWN else None
-    return pod_says or known.cause or _UNKNOWN
+        return known.reason or _NO_POD
+    # a pod that ended before it ran has no reason; the workload then has one
+    of_pod = known.pod_failure if known.state == FAILED and known.pod_failure != _UNKNOWN else None
+    return of_pod or known.cause or _UNKNOWN
 
 
 def _discrepancies(sent: int, states: Counter[str], ledger: Ledger) -> list[str]:
-    """Where two independent counts disagree: tries and answers, the recorder's totals and its states."""
+    """Return differences between independent counts: attempts and answers, the recorder's totals and its states."""
     found = []
     if sum(states.values()) != sent:
-        found.append(f"{sent} submissions were tried, but {sum(states.values())} are accounted for")
+        found.append(f"{sent} submissions were attempted, but {sum(states.values())} are accounted for")
     twice = [name for name, known in ledger.workloads.items() if known.objects > 1]
     if twice:
-        found.append(f"{len(twice)} names were borne by more than one object: {_some(twice)}")
+        found.append(f"{len(twice)} names belonged to more than one object: {_some(twice)}")
     by_state = Counter(known.state for known in ledger.workloads.values())
     for state in (COMPLETED, FAILED, LOST, CHURNED):
         if ledger.totals[state] != by_state[state]:
-            found.append(f"{ledger.totals[state]} were told {state}, but {by_state[state]} are")
+            found.append(f"{ledger.totals[state]} were counted as {state}, but {by_state[state]} are")
     return found
 
 
 def _unexpected(names: list[str]) -> list[str]:
-    return [f"{len(names)} workloads bear our label but were not submitted: {_some(names)}"] if names else []
+    return [f"{len(names)} workloads have our label but were not submitted: {_some(names)}"] if names else []
 
 
 def _some(names: list[str]) -> str:

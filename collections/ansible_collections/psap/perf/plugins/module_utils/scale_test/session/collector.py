@@ -1,4 +1,4 @@
-"""Python's garbage collector, kept from stopping the recorder for tens of milliseconds."""
+"""Configure Python's garbage collector so that it does not stop the recorder for tens of milliseconds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# what the recorder keeps lives to the end, and what it drops is in few cycles: looking through all of it again and
-# again finds nothing
+# the recorder keeps its objects to the end and creates few reference cycles, so frequent collections find nothing
 _THRESHOLDS = (20_000, 50, 1_000)
 
 
 @contextmanager
 def calm_collector() -> Iterator[None]:
-    """Leave alone what is there now (in an Ansible worker half a million objects), and look at the rest seldom."""
+    """Exclude existing objects (half a million in an Ansible worker), and collect the others rarely."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What a user asks for: a load, and the scrapes of the control plane's metrics meanwhile."""
+"""The arguments of a load, and of the scrapes of the control plane's metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
-# the arguments that templates see
+# the arguments that templates can use
 _VARIABLES = (
     "gpus",
     "image",
@@ -54,7 +54,7 @@ class MetricsArguments:
 
 @dataclass(frozen=True, slots=True)
 class Load(MetricsArguments):
-    """The arguments of the command scale_test_submit, which are settings of the flow scale_test, too."""
+    """The arguments of the command scale_test_submit, which are also settings of the flow scale_test."""
 
     count: int
     workload_kind: str
@@ -99,7 +99,7 @@ class Load(MetricsArguments):
 
     @property
     def variables(self) -> dict[str, Any]:
-        """Return the variables that templates see."""
+        """Return the variables that templates can use."""
         return {name: getattr(self, name) for name in _VARIABLES}
 
     @property

@@ -1,4 +1,4 @@
-"""The check of a scale test's load before anything changes: of what types and rules cannot express.
+"""Check a scale test's load before anything changes, beyond types and rules of settings.
 
 Every finding names its setting, and all of them are reported together.
 """
@@ -63,7 +63,7 @@ def check_load(
     usable = check.durations(settings)
     loads = [_load({**usable, **cell}, arguments) for cell in cells]
     trace = None
-    # what does not vary is the same in all cells
+    # these values are the same in all cells
     for load in loads[:1]:
         check.values(load, settings["scale_test_project"])
         trace = check.files(load, find)

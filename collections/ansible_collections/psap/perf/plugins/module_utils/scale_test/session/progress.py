@@ -1,4 +1,4 @@
-"""How far the test is, for whoever looks: a small file rewritten about every second."""
+"""The progress of the test, in a small file that is rewritten about every second."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _WINDOW_S = 5.0
 class Progress:
     """Counts of workloads at one moment; rates in workloads a second over the last five seconds.
 
-    ``steps`` are percentiles, in seconds, of what the workloads took so far; ``summary`` is the accounting in words,
-    once all is over.
+    ``steps`` are percentiles, in seconds, of the workloads' durations so far; ``summary`` is the accounting in words,
+    at the end.
     """
 
     phase: str
@@ -36,11 +36,11 @@ class Progress:
     summary: str | None = None
 
     def fields(self) -> dict[str, Any]:
-        """The counts by name, for an expression over them."""
+        """Return the counts by name, for an expression over them."""
         return asdict(self)
 
     def document(self) -> dict[str, Any]:
-        """``progress.json``, as any command may write it: numbers with labels, and how much of all is done."""
+        """Return the content of ``progress.json``, in the format of all commands."""
         return {
             "schema": SCHEMA,
             "phase": self.phase,
@@ -68,7 +68,7 @@ class Meter:
         self._samples: deque[tuple[float, int, int]] = deque()
 
     def rates(self, now_s: float, submitted: int, completed: int) -> tuple[float, float]:
-        """Submitted and completed a second, from this sample and those of the window before it."""
+        """Return submitted and completed a second, from this sample and those of the window before it."""
         self._samples.append((now_s, submitted, completed))
         while len(self._samples) > 2 and now_s - self._samples[0][0] > _WINDOW_S:
             self._samples.popleft()

@@ -138,14 +138,14 @@ class SubmitRequest:
     def workloads(
         self, *, lab: bool, openshift: bool, pod_groups: str = "", interrupted: Interruption = lambda: False
     ) -> AssortedWorkloads:
-        """Return the workloads for this kind of cluster; the first is kept as the command's source.
+        """Return the workloads for this kind of cluster; write the first to the command's source folder.
 
         Args:
-            pod_groups: API version of the pod groups beside the workloads; empty for none.
+            pod_groups: API version of the workloads' pod groups; empty for none.
 
         Raises:
             UsageError: If a template is invalid.
-            Interrupted: If the user asks to stop while the templates of the variants are rendered.
+            Interrupted: If the user interrupts the run while the templates of the variants are rendered.
         """
         submission = Submission.of(self.place.run, self.place.directory)
 
@@ -179,14 +179,14 @@ class SubmitRequest:
     def _plan(self, variant: Variant, submission: Submission, *, lab: bool, openshift: bool) -> WorkloadPlan:
         template = self.template
         if variant.kind is not None:
-            # the templates of all kinds are in one folder, shipped ones as well as a user's
+            # the templates of all kinds are in one folder, both shipped ones and a user's
             template = template.parent / template_of(variant.kind)
         try:
             source = template.read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"the template {template} cannot be read: {error.strerror}") from error
         duration = seconds_text(self.load.duration if variant.duration_s is None else variant.duration_s)
-        given = {**self.load.variables, "pods": self.load.pods, "duration_s": duration, "openshift": openshift}
+        common = {**self.load.variables, "pods": self.load.pods, "duration_s": duration, "openshift": openshift}
         priority = self.assortment.priority(variant.priority)
         own = {
             "gpus": variant.gpus,
@@ -198,7 +198,7 @@ class SubmitRequest:
             origin=str(template),
             namespace=variant.namespace,
             pods=self.load.pods,
-            variables={**given, **{name: value for name, value in own.items() if value is not None}},
+            variables={**common, **{name: value for name, value in own.items() if value is not None}},
             patch=self.load.patch,
             # simulated pods do not sleep: the annotation has the duration for the lab
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
@@ -209,7 +209,7 @@ class SubmitRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A recording of workloads that others submit; *count* is 0 if their number is unknown."""
+    """A recording of workloads of another submitter; *count* is 0 if their number is unknown."""
 
     place: Place
     api_version: str
@@ -233,7 +233,7 @@ async def served_pod_groups(endpoint: ApiEndpoint) -> str:
 
 
 async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
-    """Submit and record until every workload has ended, the time is up, or the user asks to stop.
+    """Submit and record until every workload has ended, the time is up, or the user interrupts the run.
 
     Raises:
         PerfError: If the cluster or the disk fails.
@@ -251,11 +251,11 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         if groups:
             check_kinds(workloads.kinds, pod_groups, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
-        await _have_namespaces(client, request.assortment.namespaces, workloads, lab=on_lab)
+        await _create_namespaces(client, request.assortment.namespaces, workloads, lab=on_lab)
         related = await discover_related(client, [resource.kind for resource in resources])
         plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
-        made = [*resources, groups] if groups else resources
-        by_kind = {(resource.api_version, resource.kind): resource for resource in made}
+        created = [*resources, groups] if groups else resources
+        by_kind = {(resource.api_version, resource.kind): resource for resource in created}
         own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         submission = _submission(own, endpoint, request, files)
@@ -267,13 +267,13 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             return await Session(client, plan, files, surroundings, interrupted, submission).run()
 
 
-async def _have_namespaces(
+async def _create_namespaces(
     client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool
 ) -> None:
     """Create missing namespaces, except those of a real Run:ai's projects, which it creates."""
     if any(runai.is_runai_version(version) for version, _kind in workloads.kinds) and not lab:
         for namespace in namespaces:
-            await require_namespace(client, namespace, "make its project in Run:ai first")
+            await require_namespace(client, namespace, "create its project in Run:ai first")
     for namespace in namespaces:
         await make_namespace(client, namespace)
 
@@ -313,7 +313,7 @@ def _submission(
 
 
 async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:
-    """Record until the condition holds, the time is up, or the user asks to stop.
+    """Record until the condition holds, the time is up, or the user interrupts the run.
 
     Raises:
         PerfError: If the cluster or the disk fails.
@@ -344,7 +344,7 @@ def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
         max_failed: Number of workloads that may fail; None for any.
 
     Raises:
-        Interrupted: If the user asked to stop.
+        Interrupted: If the user interrupted the run.
         DataQualityError: If workloads were lost, or the accounts do not agree.
         PerfError: If the time was up, or more workloads failed than allowed.
     """
@@ -361,12 +361,12 @@ def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:
         raise DataQualityError(f"workloads were lost: {sentence}; see the times in transitions.jsonl")
     if end.ended_by == TIMEOUT:
         raise PerfError(
-            f"not finished after {timeout_s:g} s: {sentence}; {accounting.whereabouts()}; raise the timeout if they "
+            f"not finished after {timeout_s:g} s: {sentence}; {accounting.advice()}; raise the timeout if they "
             "only need longer"
         )
     if max_failed is not None and accounting.failed > max_failed:
         allowed = f"at most {max_failed} may" if max_failed else "none may"
         raise PerfError(
             f"{accounting.failed} of {accounting.submitted} workloads failed, {allowed}: {sentence}; "
-            f"{accounting.whereabouts()}"
+            f"{accounting.advice()}"
         )

@@ -1,6 +1,6 @@
-"""A recording from its first list to its accounts, with or without a submission of our own in it.
+"""A recording from its first list to its accounts, with or without a submission.
 
-Whatever ends it (the condition, the time, the user, an error), the files are complete and say which it was.
+However it ends (by the condition, the time, the user, an error), the files are complete and contain the reason.
 """
 
 from __future__ import annotations
@@ -54,18 +54,21 @@ ERROR = "error"
 
 _TICK_S = 0.1
 _PROGRESS_S = 1.0
-# after the last workload ended, its pods' and events' last rows may still be on their way
+# after the end of the last workload, the last rows of its pods and events may still arrive
 _QUIET_S = 0.5
 _LONGEST_SETTLING_S = 3.0
-# a workload that was created and that no watch shows for this time will not come any more
+# a created workload that no watch has shown for this time counts as lost
 _UNSEEN_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPlan:
-    """What is recorded, and until when; times in seconds, ``planned`` is the number of workloads awaited.
+    """The scopes and the end of a recording; times in seconds.
 
-    ``related`` are kinds that are watched where the user may do so, ``metrics`` what is scraped of the control plane.
+    Attributes:
+        planned: The expected number of workloads.
+        related: Further kinds to watch if the user is permitted to.
+        metrics: The metrics of the control plane to scrape.
     """
 
     run: str
@@ -80,7 +83,7 @@ class SessionPlan:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """How a session ended and what it saw; *failure* says why not everything was submitted, if nobody wanted that."""
+    """The end of a session and its results; *failure* is why the submission is incomplete, unless it was stopped."""
 
     ended_by: str
     accounting: Accounting
@@ -100,7 +103,12 @@ class Session:
         interrupted: Callable[[], bool],
         submission: SubmissionToBegin | None = None,
     ) -> None:
-        """*interrupted* says whether the user asked to stop; *submission* is None when others submit."""
+        """Prepare the recording.
+
+        Args:
+            interrupted: Returns whether the user interrupted the run.
+            submission: None to record the workloads of another submitter.
+        """
         self._client = client
         self._plan = plan
         self._files = files
@@ -127,9 +135,10 @@ class Session:
         self._unseen_since: float | None = None
 
     async def run(self) -> SessionEnd:
-        """Record until it is over.
+        """Record until the end of the session, and return its results.
 
-        :raises PerfError: when the cluster or the disk ends it before; the files are closed then, too.
+        Raises:
+            PerfError: If the cluster or the disk fails; the files are then complete, too.
         """
         with calm_collector():
             return await self._run()
@@ -154,7 +163,7 @@ class Session:
         return SessionEnd(ended_by, accounting, self._write_progress("done", accounting.sentence()), self._failure)
 
     async def _synced(self) -> bool:
-        """Start the recorder; whether it came to be in sync before the user asked to stop."""
+        """Start the recorder; return False if the user interrupts the run before it is in sync."""
         starting = asyncio.create_task(self._start())
         while not starting.done():
             await asyncio.wait({starting}, timeout=_TICK_S)
@@ -216,7 +225,7 @@ class Session:
             await asyncio.sleep(_TICK_S)
 
     def _check(self, submitting: asyncio.Task[None] | None) -> None:
-        """Flush, and raise what went wrong in a task of ours."""
+        """Flush, and raise the error of a task."""
         for journal in self._journals:
             journal.flush()
         self._recorder.check()
@@ -232,7 +241,7 @@ class Session:
         return not self._unseen() or self._waited_for_unseen()
 
     def _unseen(self) -> bool:
-        """Whether a workload was created that the recorder has not heard of yet."""
+        """Return whether a workload was created that no watch has shown yet."""
         if self._submitting is None:
             return False
         known = self._recorder.ledger.workloads
@@ -244,7 +253,7 @@ class Session:
         return now - max(self._unseen_since, self._recorder.last_s) > _UNSEEN_S
 
     async def _settle(self, ended_by: str, submitting: asyncio.Task[None] | None) -> None:
-        """Let what is on its way arrive: answers of the submission, last rows of the watches."""
+        """Wait for outstanding answers of the submission and last rows of the watches."""
         if self._submitting is not None and submitting is not None and not submitting.done():
             self._submitting.stop()
             await submitting
@@ -325,7 +334,7 @@ class Session:
         return progress
 
     def _seen_in(self, name: str) -> str | None:
-        """The workload seen whose name this one begins with: controllers append to it."""
+        """Return the observed workload whose name begins this one, as controllers append to it."""
         known = self._recorder.ledger.workloads
         while name:
             if name in known:
@@ -335,7 +344,7 @@ class Session:
 
 
 def _close_failed(journal: Journal) -> PerfError | None:
-    """Close a journal; its error, since the other files are to be completed in any case."""
+    """Close a journal; return its error, so that the other files are completed in any case."""
     try:
         journal.close()
     except PerfError as error:

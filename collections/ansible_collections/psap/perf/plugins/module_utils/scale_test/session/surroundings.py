@@ -1,4 +1,4 @@
-"""What kind of cluster this is: a lab or not, OpenShift or not, how many GPUs."""
+"""Read the properties of a cluster, and create namespaces in it."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ _UNKNOWN_USER = 401
 _FORBIDDEN = 403
 _NOT_FOUND = 404
 _CONFLICT = 409
-# a controller manager needs half a minute to follow an API server that restarted
+# after a restart of the API server, a controller manager needs half a minute
 _SERVICE_ACCOUNT_TRIES = 600
 _SERVICE_ACCOUNT_PAUSE_S = 0.1
-# a cluster that is not there is said so at once, not after the patience that a running test deserves
+# report an unreachable cluster soon; only a running test repeats requests for longer
 _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
 _PAGE = "500"
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The cluster as far as a submission depends on it."""
+    """The properties of a cluster that a submission depends on."""
 
     lab: Lab | None
     openshift: bool
-    # where a lab's components show their metrics
+    # URLs of the metrics of a lab's components
     metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
 
 
 async def read_surroundings(client: ApiClient) -> Surroundings:
-    """Ask the cluster what it is.
+    """Read the properties of the cluster.
 
-    :raises ClusterError: when it cannot be reached, or does not know us.
+    Raises:
+        ClusterError: If it cannot be reached, or does not accept the credentials.
     """
     marker = await client.request("GET", _LAB, policy=_FIRST_CONTACT)
     if marker.status == _UNKNOWN_USER:
@@ -65,16 +66,24 @@ async def read_surroundings(client: ApiClient) -> Surroundings:
 
 
 async def require_namespace(client: ApiClient, namespace: str, how: str = "create it first") -> None:
-    """:raises ClusterError: when there is no such namespace; *how* says where one comes from."""
+    """Check that the namespace exists.
+
+    Args:
+        how: Advice to create one.
+
+    Raises:
+        ClusterError: If it does not exist.
+    """
     answer = await client.request("GET", f"{_NAMESPACES}/{namespace}")
     if answer.status == _NOT_FOUND:
         raise ClusterError(f"no namespace {namespace} at {client.endpoint.server}; {how}")
 
 
 async def make_namespace(client: ApiClient, namespace: str) -> bool:
-    """Make a namespace that is not there yet, labelled as ours to remove; whether it was made.
+    """Create a missing namespace, with a label for the cleanup; return whether it was missing.
 
-    :raises ClusterError: when it cannot be made, or stays without its service account.
+    Raises:
+        ClusterError: If it cannot be created, or does not get its service account.
     """
     if await client.exists(f"{_NAMESPACES}/{namespace}"):
         return False
@@ -85,13 +94,13 @@ async def make_namespace(client: ApiClient, namespace: str) -> bool:
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
     answer = await client.request("POST", _NAMESPACES, body=json.dumps(body).encode())
     if not answer.succeeded and answer.status != _CONFLICT:
-        raise ClusterError(f"cannot make namespace {namespace} at {client.endpoint.server}: {answer.message()}")
+        raise ClusterError(f"cannot create namespace {namespace} at {client.endpoint.server}: {answer.message()}")
     await _await_service_account(client, namespace)
     return True
 
 
 async def _await_service_account(client: ApiClient, namespace: str) -> None:
-    """Without it the first pods are refused and come late: it would be measured as the cluster's latency."""
+    """Wait for it: without it the first pods are refused, and the delay would count as the cluster's latency."""
     for _try in range(_SERVICE_ACCOUNT_TRIES):
         if await client.exists(f"{_NAMESPACES}/{namespace}/serviceaccounts/default"):
             return
@@ -100,7 +109,7 @@ async def _await_service_account(client: ApiClient, namespace: str) -> None:
 
 
 async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
-    """Name and allocatable GPUs of every node; None when we may not list nodes."""
+    """Return name and allocatable GPUs of every node; None if the user may not list nodes."""
     nodes: list[dict[str, Any]] = []
     parameters = {"limit": _PAGE}
     while True:

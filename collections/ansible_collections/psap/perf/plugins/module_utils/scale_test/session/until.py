@@ -1,4 +1,4 @@
-"""When a recording is over: a word or a JMESPath expression over the progress."""
+"""The condition that ends a recording: a word or a JMESPath expression over the progress."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ Condition = Callable[[Progress], bool]
 
 
 def condition(until: str) -> Condition:
-    """The condition that *until* names.
+    """Return the condition that *until* names.
 
-    ``all_completed``: as many workloads as asked for (at least one) were seen and none is running any more.
+    ``all_completed``: the wanted number of workloads (at least one) was seen and none is running any more.
     Anything else is JMESPath over the fields of the progress, for example ``completed >= `200```.
 
-    :raises UsageError: when it is neither.
+    Raises:
+        UsageError: If it is neither.
     """
     if until == ALL_COMPLETED:
         return _all_completed

@@ -19,7 +19,7 @@ READY_SCHEMA = "psap.perf/submitter-ready/1"
 GO_SCHEMA = "psap.perf/submitter-go/1"
 PROGRESS_SCHEMA = "psap.perf/submitter-progress/1"
 
-# how a process ended by itself
+# reasons for the end of a process
 ALL_SENT = "all sent"
 STOPPED = "stopped"
 FAILED = "error"
@@ -27,59 +27,59 @@ FAILED = "error"
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where the coordinator writes."""
+    """The folder of the coordinator."""
 
     path: Path
 
     @property
     def plan(self) -> Path:
-        """What to submit."""
+        """The plan of the submission."""
         return self.path / "plan.json"
 
     @property
     def go(self) -> Path:
-        """When it begins."""
+        """The time of the start."""
         return self.path / "go.json"
 
     @property
     def stop(self) -> Path:
-        """Exists when no more is to be sent."""
+        """Exists when no more workloads are to be sent."""
         return self.path / "stop"
 
     def of(self, number: int) -> OwnFolder:
-        """The folder of one process."""
+        """Return the folder of one process."""
         return OwnFolder(self.path / f"{number:02d}")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFolder:
-    """Where one process writes."""
+    """The folder of one process."""
 
     path: Path
 
     @property
     def ready(self) -> Path:
-        """That it can begin."""
+        """Exists when the process is ready to start."""
         return self.path / "ready.json"
 
     @property
     def sending(self) -> Path:
-        """What it was about to send."""
+        """The announced requests."""
         return self.path / "sending.jsonl"
 
     @property
     def submissions(self) -> Path:
-        """What was answered."""
+        """The answered requests."""
         return self.path / "submissions.jsonl"
 
     @property
     def progress(self) -> Path:
-        """How far it is."""
+        """The present status."""
         return self.path / "progress.json"
 
     @property
     def done(self) -> Path:
-        """How it ended."""
+        """The final status."""
         return self.path / "done.json"
 
     @property
@@ -89,9 +89,12 @@ class OwnFolder:
 
 
 def ready_document(number: int, clock: RunClock, *, shared: bool) -> dict[str, Any]:
-    """``ready.json``: who is ready, and by which clock; *shared* when it is the coordinator's own.
+    """Return the content of ``ready.json``.
 
-    ``wall_offset_s`` is how far the machine's wall clock is ahead of that clock: what it was stepped by since.
+    ``wall_offset_s`` is how far the wall clock is ahead of *clock*: by how much it has been changed since.
+
+    Args:
+        shared: Whether *clock* is the coordinator's clock.
     """
     return {
         "schema": READY_SCHEMA,
@@ -105,18 +108,18 @@ def ready_document(number: int, clock: RunClock, *, shared: bool) -> dict[str, A
 
 
 def write_go(folder: Folder, at_s: float) -> None:
-    """Let all begin at *at_s*, in seconds since the epoch, UTC."""
+    """Start all processes at *at_s*, in seconds since the epoch, UTC."""
     write_json(folder.go, {"schema": GO_SCHEMA, "at_s": at_s})
 
 
 def read_go(folder: Folder) -> float | None:
-    """When to begin; None as long as nobody said so."""
+    """Return the time of the start; None until it is set."""
     return float(read_json(folder.go)["at_s"]) if folder.go.exists() else None
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """``progress.json``, and at the end ``done.json``: how far a process is, and what ended it (None: it goes on)."""
+class SubmitterStatus:
+    """The content of ``progress.json`` and ``done.json``: a process's counts, and its end (None while it runs)."""
 
     submitter: int
     at_s: float
@@ -136,8 +139,8 @@ class Standing:
         requests: RequestCounts,
         ended_by: str | None = None,
         error: str | None = None,
-    ) -> Standing:
-        """How things stand with process *number*."""
+    ) -> SubmitterStatus:
+        """Return the present status of process *number*."""
         return cls(number, clock.now(), counts.sent, counts.answered, counts.refused, requests, ended_by, error)
 
     def write(self, path: Path) -> None:
@@ -158,19 +161,19 @@ class Standing:
         )
 
     @classmethod
-    def read(cls, path: Path) -> Standing | None:
-        """The document in *path*; None when there is none yet."""
+    def read(cls, path: Path) -> SubmitterStatus | None:
+        """Return the document in *path*; None if it does not exist yet."""
         if not path.exists():
             return None
-        given = read_json(path)
-        met = given["requests"]
+        document = read_json(path)
+        requests = document["requests"]
         return cls(
-            submitter=given["submitter"],
-            at_s=given["at_s"],
-            sent=given["sent"],
-            answered=given["answered"],
-            refused=given["refused"],
-            requests=RequestCounts(Counter(met["answers"]), Counter(met["retries"])),
-            ended_by=given["ended_by"],
-            error=given["error"],
+            submitter=document["submitter"],
+            at_s=document["at_s"],
+            sent=document["sent"],
+            answered=document["answered"],
+            refused=document["refused"],
+            requests=RequestCounts(Counter(requests["answers"]), Counter(requests["retries"])),
+            ended_by=document["ended_by"],
+            error=document["error"],
         )

@@ -1,4 +1,4 @@
-"""The coordinator: starts the processes together, and makes their submissions one."""
+"""The coordinator, which starts the processes together and merges their submissions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.re
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import (
     STOPPED,
     Folder,
-    Standing,
+    SubmitterStatus,
     write_go,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionRow,
     SubmissionTools,
-    Submitted,
     Submitter,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
@@ -30,77 +30,78 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
 
 _TICK_S = 0.05
 _READY_WITHIN_S = 60.0
-# all know of the start before it comes
+# all processes read the time of the start before it is reached
 _LEAD_S = 0.3
-# a process that was asked to stop waits for last answers, ten seconds at most
+# a process that is being stopped waits for last answers, ten seconds at most
 _END_WITHIN_S = 15.0
-# what a dead process had sent may still be at work in the API server
+# the API server may still process the requests of a dead process
 _AFTER_DEATH_S = 1.0
-_COLUMNS = tuple(field.name for field in fields(Submitted) if field.name != "absence")
+_COLUMNS = tuple(field.name for field in fields(SubmissionRow) if field.name != "absence")
 
 
-class Started(Protocol):
-    """A submitting process somewhere."""
+class SubmitterHandle(Protocol):
+    """A submitting process on any machine."""
 
     def fate(self) -> str | None:
-        """How it ended, in words that follow its name; None while it runs."""
+        """Return how it ended, as a phrase that follows its name; None while it runs."""
 
     def kill(self) -> None:
-        """End it at once."""
+        """End it immediately."""
 
 
-class Starter(Protocol):
-    """Whoever starts them."""
+class SubmitterStarter(Protocol):
+    """Starts submitting processes."""
 
-    def start(self, folder: Folder, number: int) -> Started:
-        """Start one.
+    def start(self, folder: Folder, number: int) -> SubmitterHandle:
+        """Start a process.
 
-        :raises PerfError: when it cannot be started.
+        Raises:
+            PerfError: If it cannot be started.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class GatheredSubmission:
-    """What *own* would submit, by *submitters* processes that share its connections; *folder* is made for them."""
+    """The submission *own* by several processes that share its connections; *folder* is created for them."""
 
     own: OwnSubmission
     submitters: int
     folder: Path
-    starter: Starter
+    starter: SubmitterStarter
 
     def workload_in(self, name: str) -> str | None:
-        """By the names that the submission gives."""
+        """Return the workload by the submission's names."""
         return self.own.workload_in(name)
 
     def begin(self, tools: SubmissionTools) -> Submitting:
-        """Nothing is started before it runs."""
+        """Return the submission; its ``run`` starts the processes."""
         return _Gathering(self, tools)
 
 
 def shares(connections: int, submitters: int) -> list[int]:
-    """How many connections each submitter has: as equal as they can be; 0 each of 0, which is as many as are taken."""
+    """Return the number of connections of each submitter, as equal as possible; 0 for each if it is not limited."""
     each, more = divmod(connections, submitters)
     return [each + (number < more) for number in range(submitters)]
 
 
 class _Member:
-    """One process, and what is known of what it did."""
+    """One process and its known requests."""
 
-    def __init__(self, folder: Folder, number: int, started: Started, share: int) -> None:
+    def __init__(self, folder: Folder, number: int, started: SubmitterHandle, share: int) -> None:
         self.number = number
         self.started = started
         self.share = share
         self.ended = False
         self.answered = 0
-        # sent, and not answered as far as is known: moments by index
+        # the times of sent requests without a known answer, by index
         self.open: dict[int, float] = {}
         self.own = folder.of(number)
         self._rows = Follower(self.own.submissions)
         self._sending = Follower(self.own.sending)
 
     def news(self) -> tuple[int, list[dict[str, Any]]]:
-        """How many were sent since the last call, and the new rows."""
-        # in this order: what is in a row was announced before it
+        """Return the number of requests sent since the last call, and the new rows."""
+        # in this order: each row was announced before
         rows = self._rows.rows()
         sent = self._sending.rows()
         self.open.update((notice["index"], notice["sent_s"]) for notice in sent)
@@ -109,9 +110,9 @@ class _Member:
         self.answered += len(rows)
         return len(sent), rows
 
-    def standing(self) -> Standing | None:
-        """The last that it wrote of itself."""
-        return Standing.read(self.own.done) or Standing.read(self.own.progress)
+    def status(self) -> SubmitterStatus | None:
+        """Return its last status; None before the first."""
+        return SubmitterStatus.read(self.own.done) or SubmitterStatus.read(self.own.progress)
 
 
 class _Gathering:
@@ -128,24 +129,24 @@ class _Gathering:
 
     @property
     def requests(self) -> RequestCounts:
-        """Of all processes, as each told them last."""
+        """The sums over all processes, by their last statuses."""
         total = RequestCounts()
         for member in self._members:
-            standing = member.standing()
-            total = total.plus(standing.requests) if standing else total
+            status = member.status()
+            total = total.plus(status.requests) if status else total
         return total
 
     @property
     def failure(self) -> str | None:
-        """Who died, and what was not submitted because of it."""
+        """The processes that died, with the missing submissions; None without any."""
         return "; ".join(self._failures) or None
 
     def stop(self) -> None:
-        """Tell all; those that do not end soon are ended."""
+        """Stop all processes; those that do not end soon are killed."""
         self._stopping = True
 
     async def run(self) -> None:
-        """Start all together, and gather until each has ended."""
+        """Start all processes together, and gather their rows until each has ended."""
         own = self._submission.own
         try:
             self._folder.path.mkdir()
@@ -163,7 +164,7 @@ class _Gathering:
             self._end()
 
     async def _all_ready(self) -> bool:
-        """Wait for all; False when the submission is stopped before it."""
+        """Wait until all are ready; return False if the submission is stopped before."""
         deadline = self._tools.clock.now() + _READY_WITHIN_S
         while not self._stopping:
             missing = [member for member in self._members if not member.own.ready.exists()]
@@ -191,24 +192,24 @@ class _Gathering:
                     await self._gather(member, overdue=deadline is not None and self._tools.clock.now() > deadline)
 
     async def _gather(self, member: _Member, *, overdue: bool) -> None:
-        # its fate first: what it wrote before its end is read after it
+        # its end first, so that all rows before its end are read
         if overdue:
             member.started.kill()
         fate = member.started.fate()
-        self._hear(member)
+        self._read_rows(member)
         if fate is not None:
             member.ended = True
-            await self._conclude(member, "did not end when it was asked to" if overdue else _why(member))
+            await self._conclude(member, "did not stop in time" if overdue else _why(member))
 
-    def _hear(self, member: _Member) -> None:
+    def _read_rows(self, member: _Member) -> None:
         sent, rows = member.news()
         self._tools.counts.sent += sent
         for row in rows:
-            self._tools.counts.tell(Submitted(**{name: row[name] for name in _COLUMNS}))
+            self._tools.counts.add(SubmissionRow(**{name: row[name] for name in _COLUMNS}))
             self._tools.record(row)
 
     async def _conclude(self, member: _Member, why: str) -> None:
-        """Account for what a process leaves behind."""
+        """Account for the requests of an ended process."""
         left = dict(member.open)
         unsent = member.share - member.answered - len(left)
         if left:
@@ -224,13 +225,13 @@ class _Gathering:
             self._failures.append(f"submitter {member.number} {why}: of its {member.share} workloads {fates}")
 
     def _end(self) -> None:
-        """Leave no process, and no workload without its row."""
+        """Kill all processes, and write a row for each remaining workload."""
         for member in self._members:
             member.started.kill()
         for member in self._members:
             if member.ended:
                 continue
-            self._hear(member)
+            self._read_rows(member)
             submitter = Submitter(
                 self._tools, self._submission.own.workloads, self._submission.own.resources, member.number
             )
@@ -239,10 +240,10 @@ class _Gathering:
 
 
 def _why(member: _Member) -> str:
-    """Why a process is not what it should be: in its own words, else how it ended."""
-    done = Standing.read(member.own.done)
+    """Return why a process failed, by its own error, else by how it ended."""
+    done = SubmitterStatus.read(member.own.done)
     if done and done.error:
         return f"gave up ({done.error})"
     if done and done.ended_by == STOPPED:
-        return "was asked to stop from outside"
+        return "was stopped from outside"
     return member.started.fate() or "was not ready in time"

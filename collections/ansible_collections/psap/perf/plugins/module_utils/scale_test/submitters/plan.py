@@ -1,4 +1,4 @@
-"""The plan of a submission, from which every process knows by itself what it is to submit and when."""
+"""The plan of a submission, by which every process determines its workloads and their times."""
 
 from __future__ import annotations
 
@@ -24,31 +24,35 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """When each workload is due, in seconds after the beginning: a shape of arrival, written out."""
+    """A shape of arrival as a list: when each workload is due, in seconds after the start."""
 
     of: Sequence[float]
 
     def due_s(self, index: int) -> float:
-        """The time of this index."""
+        """Return the time of this index."""
         return self.of[index]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedWorkloads:
-    """Workloads that differ: which of *variants* each index is."""
+    """Workloads that differ; *of* is the variant's number of each index."""
 
     variants: Sequence[Workloads]
     of: Sequence[int]
 
     def at(self, index: int) -> Workloads:
-        """Those of this index's variant."""
+        """Return the workloads of this index's variant."""
         return self.variants[self.of[index]]
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionPlan:
-    """One submission by several processes; *connections* has the number of each (0: as many as
-    the API server takes), *boot* names the machine's run."""
+    """One submission by several processes.
+
+    Attributes:
+        connections: Number of connections of each process; 0 for as many as the API server accepts.
+        boot: ID of the coordinator's boot.
+    """
 
     connections: Sequence[int]
     count: int
@@ -60,18 +64,19 @@ class SubmissionPlan:
     boot: str
 
     def indices(self, number: int) -> range:
-        """Those of one process."""
+        """Return the indices of one process."""
         return range(number, self.count, len(self.connections))
 
     def local_clock(self) -> tuple[RunClock, bool]:
-        """The clock of this process, and whether it is the coordinator's: the monotonic clock of a machine is one."""
+        """Return this process's clock, and whether it is the coordinator's, which it is on the same machine."""
         return (self.clock, True) if self.boot and self.boot == boot_id() else (RunClock.tied(), False)
 
 
 def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock: RunClock) -> None:
-    """Write what *own* would submit from this process as a plan for as many as *connections* has numbers.
+    """Write the plan of the submission *own* by one process for each number of *connections*.
 
-    :raises UsageError: when a template cannot be handed over, or holds a credential.
+    Raises:
+        UsageError: If a template cannot be passed on, or contains a credential.
     """
     numbers: dict[int, int] = {}
     variants: list[Workloads] = []
@@ -93,12 +98,12 @@ def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock
         "due_s": [own.arrivals.due_s(index) for index in range(own.count)],
         "clock": {"utc_s": clock.utc_s, "monotonic_s": clock.monotonic_s, "boot": boot_id()},
     }
-    # in one line: tens of thousands of numbers, a line each, would be read by nobody
+    # in one line, as it contains tens of thousands of numbers
     text = json.dumps(document) + "\n"
     if hide(text) != text:
         raise UsageError(
-            "the workloads hold a credential, and several submitters read them from a file, which holds none: "
-            "keep it in a Secret of the cluster that the workloads name, or use one submitter"
+            "the workloads contain a credential, which must not be in the file that several submitters read: "
+            "store it in a Secret of the cluster that the workloads name, or use one submitter"
         )
     write_text(path, text)
 
@@ -106,32 +111,33 @@ def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock
 def _portable(workloads: Workloads) -> dict[str, Any]:
     plan = workloads.portable_plan()
     values = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name != "folder"}
-    plained: dict[str, Any] = plain(values)
-    return plained
+    document: dict[str, Any] = plain(values)
+    return document
 
 
 def read_plan(path: Path) -> SubmissionPlan:
-    """The plan in *path*, its templates rendered.
+    """Return the plan in *path*, with rendered templates.
 
-    :raises PerfError: when it cannot be read, or a template not be rendered.
+    Raises:
+        PerfError: If it cannot be read, or a template cannot be rendered.
     """
-    given = read_json(path)
-    submission = Submission(**given["submission"])
-    resources = [ResourceKind(**resource) for resource in given["resources"]]
-    variants = [Workloads(WorkloadPlan(**variant), submission) for variant in given["variants"]]
-    clock = given["clock"]
+    document = read_json(path)
+    submission = Submission(**document["submission"])
+    resources = [ResourceKind(**resource) for resource in document["resources"]]
+    variants = [Workloads(WorkloadPlan(**variant), submission) for variant in document["variants"]]
+    clock = document["clock"]
     return SubmissionPlan(
-        connections=given["connections"],
-        count=given["count"],
+        connections=document["connections"],
+        count=document["count"],
         submission=submission,
         resources={(resource.api_version, resource.kind): resource for resource in resources},
-        workloads=PlannedWorkloads(variants, given["variant_of"]),
-        due=DueTimes(given["due_s"]),
+        workloads=PlannedWorkloads(variants, document["variant_of"]),
+        due=DueTimes(document["due_s"]),
         clock=RunClock(clock["utc_s"], clock["monotonic_s"]),
         boot=clock["boot"],
     )
 
 
 def boot_id() -> str:
-    """What tells this run of this machine from others; empty where the kernel does not say."""
+    """Return the ID of this machine's boot; empty if the kernel provides none."""
     return _BOOT.read_text(encoding="ascii").strip() if _BOOT.exists() else ""

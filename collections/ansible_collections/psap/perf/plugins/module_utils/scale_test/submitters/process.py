@@ -1,4 +1,4 @@
-"""A submitting process on this machine: its start, its fate."""
+"""Start and end a submitting process on this machine."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class LocalProcesses:
     endpoint: ApiEndpoint
 
     def start(self, folder: Folder, number: int) -> SubmitterProcess:
-        """Start number *number* of the submission in *folder*.
+        """Start process *number* of the submission in *folder*.
 
-        :raises PerfError: when no process can be started.
+        Raises:
+            PerfError: If the process cannot be started.
         """
         own = folder.of(number)
         own.path.mkdir()
@@ -36,30 +37,30 @@ class LocalProcesses:
                 )
         except OSError as error:
             raise PerfError(f"submitter {number} cannot be started: {error.strerror}") from error
-        # one that died at once has a fate, which is told later
+        # the end of a process that died immediately is reported later
         with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as stream:
             stream.write(encode_endpoint(self.endpoint))
         return SubmitterProcess(process, own)
 
 
 class SubmitterProcess:
-    """One that was started."""
+    """A started submitting process."""
 
     def __init__(self, process: subprocess.Popen[bytes], own: OwnFolder) -> None:
         self._process = process
         self._own = own
 
     def fate(self) -> str | None:
-        """How it ended, in words that follow its name; None while it runs."""
+        """Return how it ended, as a phrase that follows its name; None while it runs."""
         code = self._process.poll()
         if code is None:
             return None
         if code < 0:
             return f"was killed by {signal.Signals(-code).name}"
-        said = self._own.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return f"ended with exit code {code}" + (f" ({said[-1]})" if said else "")
+        lines = self._own.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return f"ended with exit code {code}" + (f" ({lines[-1]})" if lines else "")
 
     def kill(self) -> None:
-        """End it at once, if it has not ended."""
+        """End it immediately, if it still runs."""
         self._process.kill()
         self._process.wait()

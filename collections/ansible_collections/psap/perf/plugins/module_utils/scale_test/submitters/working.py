@@ -1,4 +1,4 @@
-"""What one submitting process does, from its plan to its last file."""
+"""The submitting process, from its plan to its last file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.fo
     FAILED,
     STOPPED,
     Folder,
-    Standing,
+    SubmitterStatus,
     read_go,
     ready_document,
 )
@@ -37,9 +37,10 @@ _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
 
 
 def main(folder: str, number: str) -> None:
-    """Be process *number* of the submission in *folder*.
+    """Run process *number* of the submission in *folder*.
 
-    :raises PerfError: what ended it before its time; it stands in ``done.json`` too, unless the disk is what failed.
+    Raises:
+        PerfError: If it ends early; the error is also in ``done.json``, unless the disk failed.
     """
     asyncio.run(_Work(Folder(Path(folder)), int(number), decode_endpoint(read_line())).run())
 
@@ -69,7 +70,7 @@ class _Work:
         error: PerfError | None = None
         try:
             async with client:
-                # a connection that is open, and a server that answers: the start is not held up by either
+                # open a connection now, so that neither it nor the server's first answer delays the start
                 await client.request("GET", "/version", policy=_FIRST_CONTACT)
                 write_json(self._own.ready, ready_document(self._number, clock, shared=shared))
                 began_s = await self._go()
@@ -81,10 +82,10 @@ class _Work:
             try:
                 journal.close()
             except PerfError as raised:
-                # rows of the last moments may fail as those before did: the first error is the one to report
+                # the last rows may fail like earlier ones: report the first error
                 error = error or raised
         ended_by = FAILED if error else STOPPED if self._stopped else ALL_SENT
-        self._standing(tools, clock, ended_by, str(error) if error else None).write(self._own.done)
+        self._status(tools, clock, ended_by, str(error) if error else None).write(self._own.done)
         if error:
             raise error
 
@@ -93,7 +94,7 @@ class _Work:
         return self._terminated.is_set() or self._folder.stop.exists()
 
     async def _go(self) -> float | None:
-        """The moment of the start; None when there is to be none."""
+        """Return the time of the start; None if the submission is stopped before."""
         while (at_s := read_go(self._folder)) is None:
             if self._stopped:
                 return None
@@ -126,9 +127,9 @@ class _Work:
         now = tools.clock.now()
         if now >= self._next_progress_s:
             self._next_progress_s = now + _PROGRESS_S
-            self._standing(tools, tools.clock).write(self._own.progress)
+            self._status(tools, tools.clock).write(self._own.progress)
 
-    def _standing(
+    def _status(
         self, tools: SubmissionTools, clock: RunClock, ended_by: str | None = None, error: str | None = None
-    ) -> Standing:
-        return Standing.now(self._number, clock, tools.counts, tools.client.counts, ended_by, error)
+    ) -> SubmitterStatus:
+        return SubmitterStatus.now(self._number, clock, tools.counts, tools.client.counts, ended_by, error)

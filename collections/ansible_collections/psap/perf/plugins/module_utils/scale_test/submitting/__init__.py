@@ -1,1 +1,1 @@
-"""One submitting process: workloads, and what is created beside them."""
+"""One submitting process: workloads, and the objects that are created for them."""

@@ -1,7 +1,7 @@
-"""Churn: in rounds, a share of the workloads is deleted and as many new ones take their places.
+"""Churn: each round replaces a share of the workloads by new ones.
 
-What a round does follows from its number alone: it sends the next indices, and each takes the place of the oldest
-workload that is still there (the lowest index), so that two runs with the same settings do the same.
+A round is determined by its number: it sends the next indices, each of which replaces the oldest existing workload (of
+the lowest index), so that two runs with the same settings are the same.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.co
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.deletions import Deleter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pacing import reached
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionRow,
     SubmissionTools,
-    Submitted,
     Submitter,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
@@ -27,40 +27,44 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
     SubmissionToBegin,
     Submitting,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import AtOnce
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import Immediate
 
 
 @dataclass(frozen=True, slots=True)
 class ChurnPlan:
-    """How much is replaced, how often, and how many times; *percent* 0 is none at all."""
+    """The share to replace (0 for no churn), the period, and the number of rounds."""
 
     percent: float = 0.0
     period_s: float = 10.0
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when a number is out of its range."""
+        """Check the numbers.
+
+        Raises:
+            UsageError: If a number is out of its range.
+        """
         if not 0 <= self.percent <= 100:
             raise UsageError(f"churn percent is {self.percent:g}; it must be from 0 to 100")
         if self.percent and self.rounds < 1:
             raise UsageError(f"churn rounds is {self.rounds}; it must be at least 1")
 
     def share(self, count: int) -> int:
-        """How many of *count* workloads a round replaces: to the nearest, at least one."""
+        """Return how many of *count* workloads a round replaces: rounded, at least one."""
         return max(1, round(count * self.percent / 100)) if self.percent else 0
 
     def total(self, count: int) -> int:
-        """How many workloads are submitted in all, *count* of them before the first round."""
+        """Return the total number of workloads, *count* of them before the first round."""
         return count + self.rounds * self.share(count)
 
     def document(self) -> dict[str, Any]:
-        """What ``recording.json`` keeps of it."""
+        """Return its values in ``recording.json``."""
         return {"churn": {"percent": self.percent, "period_s": self.period_s, "rounds": self.rounds}}
 
 
 @dataclass(frozen=True, slots=True)
 class ChurnedSubmission:
-    """A *first* submission, by one process or several, and then rounds of churn by this one.
+    """A *first* submission, by one process or several, then rounds of churn by this one.
 
     *path* is the file of the deletions.
     """
@@ -71,11 +75,11 @@ class ChurnedSubmission:
     path: Path
 
     def workload_in(self, name: str) -> str | None:
-        """By the names that the submission gives."""
+        """Return the workload by the submission's names."""
         return self.own.workload_in(name)
 
     def begin(self, tools: SubmissionTools) -> Submitting:
-        """The first submission and its rounds, ready to run."""
+        """Return the first submission and its rounds."""
         return _Churning(self, tools)
 
 
@@ -105,10 +109,10 @@ class _Churning:
             self._round.stop()
 
     async def run(self) -> None:
-        """The first workloads, then a round each period, counted from the last answer to a first workload.
+        """Submit the first workloads, then run a round each period, from the last answer to a first workload on.
 
-        A round that lasts longer than the period puts off those after it. When not all of the first could be
-        submitted, there are none.
+        A round that lasts longer than the period delays the next ones. If the first submission is incomplete, there are
+        no rounds.
         """
         await self._first.run()
         began, plan = self._tools.clock.now(), self._submission.plan
@@ -124,13 +128,13 @@ class _Churning:
         share = self._submission.plan.share(own.count)
         beginning = own.count + (number - 1) * share
         indices = range(beginning, beginning + share)
-        leaving = dict(zip(indices, self._oldest(), strict=False))
-        turn = _Round(number, leaving, self._deleter)
+        replaced = dict(zip(indices, self._oldest(), strict=False))
+        turn = _Round(number, replaced, self._deleter)
         self._round = Submitter(self._tools, own.workloads, own.resources, turn=turn)
-        await self._round.submit(indices, concurrency=concurrency_of(own.connections), arrivals=AtOnce())
+        await self._round.submit(indices, concurrency=concurrency_of(own.connections), arrivals=Immediate())
 
-    def _oldest(self) -> Iterator[Submitted]:
-        """Those that are there, the lowest index first."""
+    def _oldest(self) -> Iterator[SubmissionRow]:
+        """Return the existing workloads, the lowest index first."""
         known, deleted = self._tools.ledger.workloads, self._deleter.gone
         outcomes = sorted(self._tools.counts.outcomes.values(), key=lambda submitted: submitted.index)
         there = (one for one in outcomes if one.name in known and one.name not in deleted)
@@ -139,19 +143,19 @@ class _Churning:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """One round: who leaves for whom."""
+    """One round; *replaced* has the workloads to delete by the index of the new ones."""
 
     number: int
-    leaving: dict[int, Submitted]
+    replaced: dict[int, SubmissionRow]
     deleter: Deleter
 
     def replaces(self, index: int) -> int | None:
-        """The index of the workload whose place this one takes; None when nothing was there any more."""
-        left = self.leaving.get(index)
-        return left.index if left else None
+        """Return the index of the workload that this one replaces; None without one."""
+        former = self.replaced.get(index)
+        return former.index if former else None
 
     async def make_room(self, index: int) -> None:
         """Delete that workload."""
-        left = self.leaving.get(index)
-        if left is not None:
-            await self.deleter.delete(left, self.number)
+        former = self.replaced.get(index)
+        if former is not None:
+            await self.deleter.delete(former, self.number)

@@ -1,11 +1,10 @@
-"""How many requests of a submission are under way at once: a fixed number, or as many as the API server takes.
+"""The number of concurrent requests of a submission: fixed, or as many as the API server accepts.
 
-The second works as TCP's congestion control does. It begins with what any API server takes, and doubles as long as that
-carries more (slow start, RFC 5681, but it ends where the rate grows no more, since an API server queues long before it
-refuses). From there it adds one at a time while answers come as soon as they did, takes a quarter away when they take
-three times as long (TCP Vegas: delay is the signal), takes half of it away when a request has to be repeated, and
-tries from time to time whether doubling carries more by now. What is sent when it is due says nothing of the limit, and
-changes nothing (RFC 7661).
+The second is similar to TCP's congestion control. It starts with a number that any API server accepts, and doubles it
+while the rate grows (slow start, RFC 5681, but ended by the rate, since an API server queues long before it refuses).
+Then it adds one at a time while the latency stays the same, removes a quarter when the latency triples (TCP Vegas:
+delay is the signal), halves it when a request has to be repeated, and tries to double it again from time to time.
+Requests that are sent when they are due do not show the limit, and do not change it (RFC 7661).
 """
 
 from __future__ import annotations
@@ -14,59 +13,60 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-# an API server works on 49 requests of an administrator at once and queues the others (API Priority and Fairness: the
-# share of global-default of the 600 that it takes by default); with fewer, etcd has little to write together
+# an API server processes 49 requests of an administrator concurrently and queues the others (API Priority and Fairness:
+# the share of global-default of its 600 by default); with fewer, etcd cannot batch its writes
 _FIRST = 32
 _MOST = 128
-# an epoch, over which rate and latency are measured: answers for each request under way, and the least of them
+# an epoch, over which rate and latency are measured: answers for each concurrent request, and their minimum
 _ANSWERS_EACH = 3
 _LEAST_ANSWERS = 50
-# the least that doubling must carry more; answers then take up to 1.9 times as long
+# the rate must grow by this factor at least; answers then take up to 1.9 times as long
 _WORTH_DOUBLING = 1.05
-# a rate that does not show it is measured again: others use the machine, too
+# measurements before doubling ends, as other programs use the machine, too
 _TRIES = 2
-# latency, as a multiple of that where doubling ended
+# latency, as a multiple of the latency at the end of doubling
 _AS_SOON = 1.25
 _TOO_LONG = 3.0
 _EPOCHS_TO_TRY_AGAIN = 16
 
 
 class Concurrency(Protocol):
-    """How many requests may be under way."""
+    """The limit of concurrent requests."""
 
     @property
     def limit(self) -> int:
-        """How many now."""
+        """The present limit."""
 
     @property
     def most(self) -> int:
-        """How many there will be at most."""
+        """The largest possible limit."""
 
     def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
-        """Take notice of an answer: its times by any clock, and how often it was asked for.
+        """Record the times of an answer, by any clock, and the number of attempts.
 
-        *late*: it had been due before a request could be sent.
+        Args:
+            late: Whether the request was due before it could be sent.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class FixedConcurrency:
-    """Always the same."""
+    """A fixed limit."""
 
     limit: int
 
     @property
     def most(self) -> int:
-        """The same."""
+        """The limit."""
         return self.limit
 
     def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
-        """Nothing changes."""
+        """Ignore the answer."""
 
 
 @dataclass(slots=True)
 class _Epoch:
-    """Answers since the limit changed; *skipped* are those still to come of what was sent before."""
+    """Answers since the limit changed; *skipped* is the number of outstanding answers to earlier requests."""
 
     skipped: int
     began_s: float = 0.0
@@ -94,7 +94,7 @@ class _Epoch:
 
 
 class AdaptiveConcurrency:
-    """As many as the API server takes, from 1 to *most*."""
+    """As many requests as the API server accepts, from 1 to *most*."""
 
     def __init__(self, most: int = _MOST) -> None:
         self.most = most
@@ -102,16 +102,16 @@ class AdaptiveConcurrency:
         self._epoch = _Epoch(skipped=self.limit)
         self._epochs = 0
         self._halved_s = -math.inf
-        # what doubling is measured by: the best rate, and its limit
+        # the reference of doubling: the best rate, and its limit
         self._best: tuple[float, int] | None = None
         self._doubling = True
         self._tries = 0
         self._usual_s = math.inf
 
     def record(self, sent_s: float, answered_s: float, *, tries: int, late: bool) -> None:
-        """Take notice, and change the limit: at the end of an epoch, or at once for a request that was repeated."""
+        """Record an answer, and change the limit: at the end of an epoch, or immediately after a repeated request."""
         if tries > 1:
-            # once for all that were under way together
+            # once for all concurrent requests
             if sent_s >= self._halved_s:
                 self._halved_s = answered_s
                 self._doubling = False
@@ -128,7 +128,7 @@ class AdaptiveConcurrency:
         self.limit = limit
 
     def _doubled(self) -> int:
-        """Twice as many, or those before when doubling did not carry more."""
+        """Return twice the limit, or the previous one if the rate did not grow."""
         if self._best is None or self._epoch.rate >= _WORTH_DOUBLING * self._best[0]:
             self._best = (self._epoch.rate, self.limit)
             self._usual_s = self._epoch.latency_s
@@ -142,7 +142,7 @@ class AdaptiveConcurrency:
         return self._best[1]
 
     def _steadied(self) -> int:
-        """A few more or fewer, or a try at twice as many."""
+        """Return a slightly different limit, or twice the limit to try again."""
         latency_s = self._epoch.latency_s
         self._usual_s = min(self._usual_s, latency_s)
         self._epochs += 1
@@ -157,5 +157,5 @@ class AdaptiveConcurrency:
 
 
 def concurrency_of(connections: int) -> Concurrency:
-    """So many; 0 is as many as the API server takes."""
+    """Return a fixed limit, or for 0 as many as the API server accepts."""
     return FixedConcurrency(connections) if connections else AdaptiveConcurrency()

@@ -1,4 +1,4 @@
-"""Deleting a workload of ours, once, through the faults that a submission meets too; a row for each."""
+"""Delete workloads of a submission, in spite of temporary failures, and write a row for each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionRow,
     SubmissionTools,
-    Submitted,
     WorkloadsByIndex,
 )
 
@@ -30,7 +30,7 @@ _CONFLICT = 409
 
 @dataclass(frozen=True, slots=True)
 class _Deletion:
-    """How one went; ``status`` None means that no answer came."""
+    """The result of a deletion; ``status`` is None without an answer."""
 
     status: int | None
     outcome: str
@@ -38,7 +38,7 @@ class _Deletion:
 
 
 class Deleter:
-    """Deletes workloads and keeps the accounts straight: who was running and is deleted by us is not lost."""
+    """Deletes workloads, and records in the ledger that they are churned, not lost."""
 
     def __init__(
         self,
@@ -47,17 +47,17 @@ class Deleter:
         resources: Mapping[tuple[str, str], ResourceKind],
         record: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """*record* takes each row of ``churn.jsonl``."""
+        """Store the arguments; *record* writes a row of ``churn.jsonl``."""
         self._tools = tools
         self._workloads = workloads
         self._resources = resources
         self._ledger = tools.ledger
         self._record = record
-        # by the answers: the watch may show it later
+        # by the answers; the watch may be later
         self.gone: set[str] = set()
 
-    async def delete(self, submitted: Submitted, churn_round: int) -> None:
-        """Delete a workload, with its pods and its pod group; whatever comes of it stands in its row."""
+    async def delete(self, submitted: SubmissionRow, churn_round: int) -> None:
+        """Delete a workload, with its pods and its pod group, and write the result to its row."""
         workloads = self._workloads.at(submitted.index)
         resource = self._resources[workloads.api_version, workloads.kind]
         known = self._ledger.workloads[submitted.name]
@@ -73,7 +73,7 @@ class Deleter:
             raise
         finally:
             if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and known.gone)):
-                # it was there when we asked: an earlier try, whose answer was lost, did it
+                # it existed at the first request: an earlier attempt, whose answer was lost, deleted it
                 done = _Deletion(done.status, DELETED, done.error)
             if done.outcome != FAILED:
                 self.gone.add(submitted.name)
@@ -94,7 +94,7 @@ class Deleter:
         group = workloads.pod_group(submitted.index)
         if group is not None:
             resource = self._resources[group["apiVersion"], group["kind"]]
-            # what stays of a group for want of an answer, the cleanup removes
+            # the cleanup deletes a group that remains without an answer
             await self._deleted(resource.object(workloads.namespace, submitted.name), None, [])
 
     async def _deleted(self, path: str, uid: str | None, answers: list[Answer]) -> _Deletion:
@@ -109,12 +109,12 @@ class Deleter:
             )
         except UnansweredError as error:
             return _Deletion(None, FAILED, str(error))
-        return _judged(answer)
+        return _deletion(answer)
 
 
-def _judged(answer: Answer) -> _Deletion:
+def _deletion(answer: Answer) -> _Deletion:
     if answer.succeeded:
         return _Deletion(answer.status, DELETED)
-    # 409: another object has the name now, and ours is gone
+    # 409: another object has the name now, the workload is gone
     outcome = ABSENT if answer.status in (_NOT_FOUND, _CONFLICT) else FAILED
     return _Deletion(answer.status, outcome, None if answer.status == _NOT_FOUND else answer.message())

@@ -1,4 +1,4 @@
-"""Requests that are sent when they are due, as many at once as the concurrency allows."""
+"""Send requests when they are due, as many concurrently as the limit allows."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import Concurrency
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import Arrivals
 
-# how long requests on their way may still be answered when the run is stopped
+# how long to wait for outstanding answers when the run is stopped
 _LAST_ANSWERS_S = 10.0
 
 
-class Sent(Protocol):
-    """What became of a request, as far as the concurrency follows from it; times by any clock."""
+class SentRequest(Protocol):
+    """A sent request, as far as the concurrency depends on it; times by any clock."""
 
     @property
     def sent_s(self) -> float:
-        """When it was sent."""
+        """Time of the first attempt."""
 
     @property
     def answered_s(self) -> float:
-        """When its last answer came."""
+        """Time of the last answer."""
 
     @property
     def attempts(self) -> int:
-        """How often it was sent."""
+        """Number of attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When requests are sent, and how many at once; none any more once *stopping* is set."""
+    """The times of requests, and the limit of concurrent ones; no more are sent after *stopping* is set."""
 
     clock: RunClock
     concurrency: Concurrency
@@ -42,12 +42,15 @@ class Pace:
     stopping: asyncio.Event
 
     async def send(
-        self, indices: Iterable[int], send: Callable[[int], Awaitable[Sent | None]], began_s: float | None = None
+        self, indices: Iterable[int], send: Callable[[int], Awaitable[SentRequest | None]], began_s: float | None = None
     ) -> None:
-        """Call *send* with each index in order, as long after *began_s* (by the clock; None: now) as the arrivals say.
+        """Call *send* with each index in order, when it is due.
 
-        *send* returns None for what it did not send. Returns when all are through, or soon after *stopping* is set;
-        the first error of *send* ends the others.
+        Returns when all are answered, or soon after *stopping* is set; the first error of *send* ends the others.
+
+        Args:
+            send: Sends the request of an index; returns None if it did not send it.
+            began_s: Start of the arrivals by the clock, by default now.
         """
         queue = iter(indices)
         started = self.clock.now() if began_s is None else began_s
@@ -70,7 +73,7 @@ class Pace:
                 raise result
 
     async def _connection(
-        self, queue: Iterator[int], send: Callable[[int], Awaitable[Sent | None]], started: float, slots: _Slots
+        self, queue: Iterator[int], send: Callable[[int], Awaitable[SentRequest | None]], started: float, slots: _Slots
     ) -> None:
         while True:
             async with slots:
@@ -87,7 +90,7 @@ class Pace:
 
 
 class _Slots:
-    """Lets in as many at once as the concurrency says at each moment, in the order in which they come."""
+    """A semaphore, in order of arrival, whose size is the present limit of the concurrency."""
 
     def __init__(self, concurrency: Concurrency) -> None:
         self._concurrency = concurrency
@@ -98,7 +101,7 @@ class _Slots:
         await self._free.acquire()
 
     async def __aexit__(self, *_error: object) -> None:
-        # its slot is given back as often as there may be slots: none when there are too many, several when too few
+        # release as many slots as the limit allows: none if it was lowered, several if it was raised
         self._slots -= 1
         while self._slots < self._concurrency.limit:
             self._slots += 1
@@ -106,7 +109,7 @@ class _Slots:
 
 
 async def reached(clock: RunClock, moment: float, stopping: asyncio.Event) -> bool:
-    """Wait for a moment; False when *stopping* is set before it, or was when the moment had passed."""
+    """Wait until *moment*; return False if *stopping* is set, before or then."""
     wait = moment - clock.now()
     if wait > 0:
         with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""The submitter: one asyncio client, as many requests at once as it may, an arrival shape; a row for every workload."""
+"""The submitter: sends workloads concurrently by a shape of arrival, and writes a row for each."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ REFUSED = "failed"
 _NOT_FOUND = 404
 _CONFLICT = 409
 
-_NO_POD_GROUP = "not made: its pod group was never answered for"
+_NO_POD_GROUP = "not created: the request for its pod group was never answered"
 
 
 class _PodGroupUnansweredError(UnansweredError):
-    """Whether the pod group exists is unknown; the workload was not sent."""
+    """It is unknown whether the pod group exists; the workload was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """One row of ``submissions.jsonl``; ``status`` None means that no answer came."""
+class SubmissionRow:
+    """One row of ``submissions.jsonl``; ``status`` is None without an answer."""
 
     index: int
     name: str
@@ -53,26 +53,26 @@ class Submitted:
     attempts: int
     uid: str | None = None
     error: str | None = None
-    # why it does not exist, where that is known although no answer says so
+    # why it does not exist, if that is known without an answer
     absence: str | None = None
 
     @property
     def unanswered(self) -> bool:
-        """Whether nobody knows if the workload exists."""
+        """Whether it is unknown if the workload exists."""
         return self.status is None and self.uid is None and self.absence is None
 
 
 @dataclass(slots=True)
 class SubmissionCounts:
-    """How far the submission is; *refused* are those that are known not to exist."""
+    """The progress of the submission; *refused* workloads are known not to exist."""
 
     sent: int = 0
     answered: int = 0
     refused: int = 0
-    outcomes: dict[str, Submitted] = field(default_factory=dict)
+    outcomes: dict[str, SubmissionRow] = field(default_factory=dict)
 
-    def tell(self, submitted: Submitted) -> None:
-        """Count what became of one."""
+    def add(self, submitted: SubmissionRow) -> None:
+        """Count the result of one workload."""
         self.answered += 1
         self.refused += submitted.outcome == REFUSED and not submitted.unanswered
         self.outcomes[submitted.name] = submitted
@@ -82,11 +82,11 @@ class WorkloadsByIndex(Protocol):
     """Workloads that may differ."""
 
     def at(self, index: int) -> Workloads:
-        """Those that the workload with this index is one of."""
+        """Return the workloads that include the one with this index."""
 
 
-def _keep_no_notice(index: int, sent_s: float) -> None:
-    """For whoever needs no notice: all that is sent is counted in the same process."""
+def _announce_nothing(index: int, sent_s: float) -> None:
+    """Do nothing, as the same process counts the requests."""
 
 
 def _empty_ledger() -> Ledger:
@@ -99,40 +99,43 @@ def _no_rows_in(path: Path) -> Callable[[Mapping[str, Any]], None]:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionTools:
-    """What a submission works with.
+    """The dependencies of a submission.
 
-    *record* takes each row of ``submissions.jsonl``, *counts* are kept as it goes, *announce* hears the index of each
-    workload and the moment just before it is sent, *rights* tells a server that does not know ours yet from one that
-    denies them. In the process that records, the *ledger* is what the recorder saw,
-    and *rows_in* begins another journal.
+    Attributes:
+        record: Writes a row of ``submissions.jsonl``.
+        counts: The progress, which the submission updates.
+        announce: Called with the index of each workload and the time just before it is sent.
+        rights: Distinguishes temporary refusals from permanent ones.
+        ledger: The recorder's observations, in the process that records.
+        rows_in: Creates another journal, in the process that records.
     """
 
     client: ApiClient
     clock: RunClock
     record: Callable[[dict[str, Any]], None]
     counts: SubmissionCounts = field(default_factory=SubmissionCounts)
-    announce: Callable[[int, float], None] = _keep_no_notice
+    announce: Callable[[int, float], None] = _announce_nothing
     rights: UnsettledRights = field(default_factory=UnsettledRights)
     ledger: Ledger = field(default_factory=_empty_ledger)
     rows_in: Callable[[Path], Callable[[Mapping[str, Any]], None]] = _no_rows_in
 
 
 class Turn(Protocol):
-    """A later round of a submission, whose workloads take the places of others."""
+    """A later round of a submission, whose workloads replace others."""
 
     @property
     def number(self) -> int:
-        """Of the round, from 1."""
+        """Number of the round, from 1."""
 
     def replaces(self, index: int) -> int | None:
-        """The index of the workload whose place the one with this index takes."""
+        """Return the index of the workload that the one with this index replaces."""
 
     async def make_room(self, index: int) -> None:
-        """What is done just before the workload with this index is sent."""
+        """Delete the replaced workload, just before the one with this index is sent."""
 
 
 class Submitter:
-    """Submits workloads. Several submitters may share a submission, each with indices of its own."""
+    """Submits workloads. Several submitters may share a submission, each with different indices."""
 
     def __init__(
         self,
@@ -142,8 +145,13 @@ class Submitter:
         number: int = 0,
         turn: Turn | None = None,
     ) -> None:
-        """*resources* are the kinds by API version and name; *number* is this submitter's, among several; *turn* is a
-        later round of a submission."""
+        """Store the arguments.
+
+        Args:
+            resources: The kinds by API version and name.
+            number: Number of this submitter among several.
+            turn: A later round of a submission.
+        """
         self._tools = tools
         self._client = tools.client
         self._clock = tools.clock
@@ -158,20 +166,22 @@ class Submitter:
     async def submit(
         self, indices: range, *, concurrency: Concurrency, arrivals: Arrivals, began_s: float | None = None
     ) -> None:
-        """Send all of *indices* in order, as many at once as *concurrency* says, each as long after *began_s* (by the
-        clock; None: now) as *arrivals* have it.
+        """Send all of *indices* in order; return when all are answered or refused, or soon after :meth:`stop`.
 
-        Returns when all are answered or refused, or soon after :meth:`stop`.
+        Args:
+            concurrency: The limit of concurrent requests.
+            arrivals: When each is due after *began_s*.
+            began_s: Start by the clock, by default now.
         """
         pace = Pace(self._clock, concurrency, arrivals, self._stopping)
         await pace.send(indices, self._in_turn, began_s)
 
     def stop(self) -> None:
-        """Send no more; requests on their way may still be answered."""
+        """Send no more; outstanding requests may still be answered."""
         self._stopping.set()
 
     async def adopt(self, index: int, sent_s: float, fate: str) -> None:
-        """Account for a workload whose submitter met its *fate* before it told the answer: look whether it exists."""
+        """Account for a workload whose submitter ended (*fate*) before it reported the answer, by reading it."""
         workloads = self._workloads.at(index)
         found = None
         with suppress(UnansweredError):
@@ -179,11 +189,11 @@ class Submitter:
         self.give_up(index, sent_s, fate, found)
 
     def give_up(self, index: int, sent_s: float, fate: str, found: Answer | None = None) -> None:
-        """Account for a workload that was sent and whose answer will not be known; *found* is what a look showed."""
+        """Account for a workload that was sent without a known answer; *found* is the answer of a later GET."""
         workloads = self._workloads.at(index)
         uid = _uid_if_ours(found, workloads, index) if found else None
-        self._tell(
-            Submitted(
+        self._record(
+            SubmissionRow(
                 index=index,
                 name=workloads.name(index),
                 sent_s=sent_s,
@@ -193,54 +203,54 @@ class Submitter:
                 attempts=1,
                 uid=uid,
                 error=fate,
-                absence=f"not made: {fate}" if found and found.status == _NOT_FOUND else None,
+                absence=f"not created: {fate}" if found and found.status == _NOT_FOUND else None,
             )
         )
 
-    async def _in_turn(self, index: int) -> Submitted | None:
+    async def _in_turn(self, index: int) -> SubmissionRow | None:
         if self._turn is not None:
             await self._turn.make_room(index)
             if self._stopping.is_set():
                 return None
         return await self._one(index)
 
-    async def _one(self, index: int) -> Submitted:
+    async def _one(self, index: int) -> SubmissionRow:
         workloads = self._workloads.at(index)
         name = workloads.name(index)
         sent = self._clock.now()
         self._tools.announce(index, sent)
         self.counts.sent += 1
-        submitted = Submitted(index, name, sent, sent, None, REFUSED, 1)
+        submitted = SubmissionRow(index, name, sent, sent, None, REFUSED, 1)
         answers: list[Answer] = []
         try:
             submitted = await self._sent(workloads, index, name, answers)
         except asyncio.CancelledError:
             status, why = unfinished(answers)
             tries = answers[-1].attempts + 1 if answers else 1
-            submitted = Submitted(index, name, sent, self._clock.now(), status, REFUSED, tries, None, why)
+            submitted = SubmissionRow(index, name, sent, self._clock.now(), status, REFUSED, tries, None, why)
             raise
         except UnansweredError as error:
             now, tries = self._clock.now(), error.attempts
             absence = _NO_POD_GROUP if isinstance(error, _PodGroupUnansweredError) else None
-            submitted = Submitted(index, name, sent, now, None, REFUSED, tries, None, str(error), absence)
+            submitted = SubmissionRow(index, name, sent, now, None, REFUSED, tries, None, str(error), absence)
         finally:
-            self._tell(submitted)
+            self._record(submitted)
         return submitted
 
-    async def _sent(self, workloads: Workloads, index: int, name: str, answers: list[Answer]) -> Submitted:
-        """Send a workload, after its pod group where it has one, and say what became of it."""
+    async def _sent(self, workloads: Workloads, index: int, name: str, answers: list[Answer]) -> SubmissionRow:
+        """Send a workload, after its pod group if it has one, and return the result."""
         body, path = workloads.body(index), self._resource(workloads).collection(workloads.namespace)
         refusal = await self._refused_pod_group(workloads, index, answers)
         sent = self._clock.now()
         if refusal is not None:
-            said = f"its pod group: {refusal.message()}"
-            return Submitted(index, name, sent, sent, refusal.status, REFUSED, refusal.attempts, None, said)
+            error = f"its pod group: {refusal.message()}"
+            return SubmissionRow(index, name, sent, sent, refusal.status, REFUSED, refusal.attempts, None, error)
         answers.clear()
         answer = await self._ask("POST", path, body, answers)
         return await self._judge(answer, index, name, sent)
 
     async def _refused_pod_group(self, workloads: Workloads, index: int, answers: list[Answer]) -> Answer | None:
-        """Make a workload's pod group; the refusal when there is none afterwards."""
+        """Create a workload's pod group; return the refusal if it does not exist afterwards."""
         group = workloads.pod_group(index)
         if group is None:
             return None
@@ -249,7 +259,7 @@ class Submitter:
             path = resource.collection(workloads.namespace)
             answer = await self._ask("POST", path, json.dumps(group).encode(), answers)
             if answer.status == _CONFLICT:
-                # an earlier try of ours may have made it
+                # an earlier attempt may have created it
                 path = resource.object(workloads.namespace, workloads.name(index))
                 found = await self._ask("GET", path)
                 return None if _uid_if_ours(found, workloads, index) else answer
@@ -257,19 +267,19 @@ class Submitter:
             raise _PodGroupUnansweredError(str(error), error.attempts) from error
         return None if answer.succeeded else answer
 
-    async def _judge(self, answer: Answer, index: int, name: str, sent: float) -> Submitted:
+    async def _judge(self, answer: Answer, index: int, name: str, sent: float) -> SubmissionRow:
         answered = self._clock.now()
         outcome, uid, error = REFUSED, None, None
         if answer.succeeded:
             outcome, uid = CREATED, _uid(answer)
         elif answer.status == _CONFLICT:
-            # an earlier try of ours may have made it
+            # an earlier attempt may have created it
             workloads = self._workloads.at(index)
             uid = _uid_if_ours(await self._look_up(workloads, name), workloads, index)
             outcome = EXISTED if uid else REFUSED
         if outcome == REFUSED:
             error = answer.message()
-        return Submitted(index, name, sent, answered, answer.status, outcome, answer.attempts, uid, error)
+        return SubmissionRow(index, name, sent, answered, answer.status, outcome, answer.attempts, uid, error)
 
     async def _look_up(self, workloads: Workloads, name: str) -> Answer:
         path = self._resource(workloads).object(workloads.namespace, name)
@@ -284,15 +294,15 @@ class Submitter:
         )
 
     async def _pause(self, delay_s: float) -> bool:
-        """Wait before another try; False once no more are to be sent."""
+        """Wait before another attempt; return False after :meth:`stop`."""
         await self._client.policy.sleep(delay_s)
         return not self._stopping.is_set()
 
     def _resource(self, workloads: Workloads) -> ResourceKind:
         return self._resources[workloads.api_version, workloads.kind]
 
-    def _tell(self, submitted: Submitted) -> None:
-        self.counts.tell(submitted)
+    def _record(self, submitted: SubmissionRow) -> None:
+        self.counts.add(submitted)
         workloads = self._workloads.at(submitted.index)
         self._tools.record(
             {
@@ -319,13 +329,13 @@ class Submitter:
 
 
 def _uid(answer: Answer) -> str | None:
-    """The uid, read without parsing the whole object: thousands come back a second."""
+    """Return the uid without parsing the whole object: there are thousands of answers a second."""
     rest = answer.body.partition(b'"uid":"')[2]
     return rest.partition(b'"')[0].decode() or None
 
 
 def _uid_if_ours(found: Answer, workloads: Workloads, index: int) -> str | None:
-    """The uid of the object that was found, when it is the workload with this index."""
+    """Return the uid of the object in the answer if it is the workload with this index."""
     metadata = found.document().get("metadata") or {}
     ours = found.succeeded and workloads.submission.owns(metadata, index)
     return str(metadata["uid"]) if ours else None

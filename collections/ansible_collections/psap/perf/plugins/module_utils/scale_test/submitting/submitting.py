@@ -1,6 +1,6 @@
-"""A submission as the session sees it: to be begun, and then at work, whoever carries it out.
+"""The session's interface of a submission: one to begin, and one in progress.
 
-One submitter in this process is one, gathered processes are another, and one that deletes and submits again a third.
+It is implemented by one submitter in this process, by several processes, and by churn.
 """
 
 from __future__ import annotations
@@ -21,40 +21,45 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 
 
 class Submitting(Protocol):
-    """A submission at work. What it sent and what came back stands in the counts and rows of its tools."""
+    """A submission in progress. Its requests and answers are in the counts and rows of its tools."""
 
     @property
     def requests(self) -> RequestCounts:
-        """What clients of its own met, beside the session's."""
+        """The request counts of further clients, besides the session's."""
 
     @property
     def failure(self) -> str | None:
-        """Why not all was submitted although nobody asked to stop, as a sentence; the command fails with it."""
+        """Why the submission is incomplete although it was not stopped, as a sentence of the command's error."""
 
     async def run(self) -> None:
-        """Submit everything; returns when all is answered or refused, or soon after :meth:`stop`.
+        """Submit all workloads; return when all are answered or refused, or soon after :meth:`stop`.
 
-        :raises PerfError: when it cannot go on, and what was submitted is not worth following to its end.
+        Raises:
+            PerfError: If it cannot continue, and the recording of the submitted workloads should end.
         """
 
     def stop(self) -> None:
-        """Send no more; requests on their way may still be answered."""
+        """Send no more; outstanding requests may still be answered."""
 
 
 class SubmissionToBegin(Protocol):
-    """What is submitted, before it begins."""
+    """A submission before its start."""
 
     def workload_in(self, name: str) -> str | None:
-        """The workload that an object of this name belongs to, or None."""
+        """Return the workload that an object of this name belongs to, or None."""
 
     def begin(self, tools: SubmissionTools) -> Submitting:
-        """The submission, ready to run."""
+        """Return the submission, ready to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSubmission:
-    """Submitted by this process: *resources* are the kinds by API version and name; *connections* 0 is as many as the
-    API server takes."""
+    """A submission by this process.
+
+    Attributes:
+        resources: The kinds by API version and name.
+        connections: Limit of concurrent requests; 0 for as many as the API server accepts.
+    """
 
     workloads: AssortedWorkloads
     resources: Mapping[tuple[str, str], ResourceKind]
@@ -63,11 +68,11 @@ class OwnSubmission:
     arrivals: Arrivals
 
     def workload_in(self, name: str) -> str | None:
-        """By the names that the submission gives."""
+        """Return the workload by the submission's names."""
         return self.workloads.submission.workload_in(name)
 
     def begin(self, tools: SubmissionTools) -> Submitting:
-        """One submitter, over the session's client."""
+        """Return a submission by one submitter with the session's client."""
         return _InThisProcess(self, Submitter(tools, self.workloads, self.resources))
 
 

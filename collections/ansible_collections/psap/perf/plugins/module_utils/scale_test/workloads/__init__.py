@@ -1,1 +1,1 @@
-"""What is submitted, and when: templates, mixes of workloads, arrivals."""
+"""The workloads and their times: templates, mixes of workloads, arrivals."""

@@ -1,8 +1,8 @@
-"""Shapes of arrival: when each workload is due, in seconds after the beginning of the submission.
+"""Shapes of arrival: when each workload is due, in seconds after the start of the submission.
 
-The load is open: what is due is due, however long the API server took over what was due before. A workload for which no
-connection is free goes as soon as one is, and who falls behind catches up. Every shape is a pure function of its
-settings; the random one of its seed, too.
+The load is open: due times do not depend on the duration of earlier requests. A workload without a free connection is
+sent as soon as one is free, so that a delayed submission catches up. Every shape is a pure function of its settings,
+including the seed of a random one.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ class Arrivals(Protocol):
     """A shape of arrival."""
 
     def due_s(self, index: int) -> float:
-        """When the workload with this index (from 0) is due; never less than the one before, ``inf`` for never."""
+        """Return when the workload with this index (from 0) is due; not before the previous one, ``inf`` for never."""
 
 
 class RateProfile(Protocol):
-    """How many workloads are expected by when."""
+    """The expected number of workloads over time."""
 
     def when_s(self, amount: float) -> float:
-        """The moment, in seconds, by which *amount* workloads are expected; ``inf`` when that never comes."""
+        """Return the seconds after which *amount* workloads are expected; ``inf`` for never."""
 
 
 @dataclass(frozen=True, slots=True)
-class AtOnce:
-    """As fast as the connections carry them."""
+class Immediate:
+    """As fast as the connections allow."""
 
-    def due_s(self, index: int) -> float:  # noqa: ARG002 - every workload is due at once
-        """Always 0."""
+    def due_s(self, index: int) -> float:  # noqa: ARG002 - every workload is due immediately
+        """Return 0."""
         return 0.0
 
 
@@ -53,24 +53,24 @@ class Batches:
     delay_s: float
 
     def due_s(self, index: int) -> float:
-        """The number of the batch times the delay."""
+        """Return the number of the batch times the delay."""
         return (index // self.size) * self.delay_s
 
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """One rate throughout; *per_second* is above 0."""
+    """A constant rate; *per_second* is above 0."""
 
     per_second: float
 
     def when_s(self, amount: float) -> float:
-        """Amount divided by rate."""
+        """Return the amount divided by the rate."""
         return amount / self.per_second
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """*duration_s* seconds in which the rate goes in a straight line from one value to another, both a second."""
+    """*duration_s* seconds in which the rate changes linearly between two values, in workloads a second."""
 
     duration_s: float
     first_rate: float
@@ -78,11 +78,11 @@ class Phase:
 
     @property
     def amount(self) -> float:
-        """How many workloads are expected in it: the area below the line."""
+        """The expected number of workloads: the area below the line."""
         return self.duration_s * (self.first_rate + self.last_rate) / 2
 
     def when_s(self, amount: float) -> float:
-        """Seconds into the phase by which *amount* workloads (above 0, at most all of its own) are expected."""
+        """Return the seconds into the phase until *amount* workloads (above 0, at most all) are expected."""
         slope = (self.last_rate - self.first_rate) / self.duration_s
         # the smaller root of slope/2 t² + first t = amount, in the form that a slope of 0 does not break
         under_root = max(0.0, self.first_rate**2 + 2 * slope * amount)
@@ -91,12 +91,12 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Phased:
-    """Phases one after the other (ramp, steady, drain); the last one's last rate lasts on."""
+    """Phases one after the other (ramp, steady, drain); the last rate continues after the last phase."""
 
     phases: tuple[Phase, ...]
 
     def when_s(self, amount: float) -> float:
-        """The moment by which the area below all the lines reaches *amount*."""
+        """Return when the area below all lines reaches *amount*."""
         began = 0.0
         for phase in self.phases:
             if 0 < phase.amount >= amount:
@@ -109,13 +109,13 @@ class Phased:
 
 @dataclass(frozen=True, slots=True)
 class Paced:
-    """As a bucket of *burst* tokens lets them through, full at first and filled at the profile's rate."""
+    """A token bucket of *burst* tokens, full at the start and filled at the profile's rate."""
 
     profile: RateProfile
     burst: int = 1
 
     def due_s(self, index: int) -> float:
-        """The first *burst* are due at once; each later one when its token is there."""
+        """Return 0 for the first *burst*, then the time of the token."""
         return self.profile.when_s(max(0, index - self.burst + 1))
 
 
@@ -132,7 +132,7 @@ class Poisson:
         object.__setattr__(self, "_gaps", _exponential_gaps(self.seed))
 
     def due_s(self, index: int) -> float:
-        """The moment at which a process of one arrival a second, stretched to the profile, has this arrival."""
+        """Return the time of this arrival of a process of one arrival a second, scaled to the profile."""
         while len(self._expected) <= index:
             before = self._expected[-1] if self._expected else 0.0
             self._expected.append(before + next(self._gaps))
@@ -147,7 +147,7 @@ def _exponential_gaps(seed: int) -> Iterator[float]:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalSettings:
-    """What a user asks for. At most one of *rate*, *batch_delay_s*, *phases* and *trace* is given.
+    """The user's settings. At most one of *rate*, *batch_delay_s*, *phases* and *trace* is set.
 
     *rate* is in workloads a second (0: as fast as possible), *spacing* ``even`` or ``poisson``, *burst* a number of
     workloads, *batch_delay_s* in seconds.
@@ -162,21 +162,25 @@ class ArrivalSettings:
     trace: Trace | None = None
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when they contradict each other, or one is out of its range."""
+        """Check the settings.
+
+        Raises:
+            UsageError: If they contradict each other, or one is out of its range.
+        """
         for name, least in (("rate", 0), ("burst", 1), ("batch_delay_s", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")
         given = [name for name in ("rate", "batch_delay_s", "phases", "trace") if getattr(self, name)]
         if len(given) > 1:
-            raise UsageError(f"{' and '.join(given)} are both given; each is a shape of arrival of its own")
+            raise UsageError(f"{' and '.join(given)} are both set; set one of them, as each is a shape of arrival")
         paced = bool(self.rate or self.phases)
         if self.spacing == POISSON and not paced:
-            raise UsageError("spacing poisson needs a rate or phases: around which rate are arrivals drawn?")
+            raise UsageError("spacing poisson needs a rate or phases, around which arrivals are drawn")
         if self.burst > 1 and (not paced or self.spacing == POISSON):
             raise UsageError(f"burst is {self.burst}; it needs a rate or phases, and even spacing")
 
     def document(self) -> dict[str, Any]:
-        """What is kept of them beside the recording."""
+        """Return their values in ``recording.json``."""
         return {
             "rate": self.rate,
             "burst": self.burst,
@@ -188,9 +192,10 @@ class ArrivalSettings:
         }
 
     def arrivals(self, count: int, batch: int) -> Arrivals:
-        """When each of *count* workloads is due, where *batch* of them are sent in parallel.
+        """Return when each of *count* workloads is due, with *batch* of them sent in parallel.
 
-        :raises UsageError: when not all of them come to be due.
+        Raises:
+            UsageError: If some of them are never due.
         """
         if self.trace is not None:
             self.trace.check(count)
@@ -199,7 +204,7 @@ class ArrivalSettings:
             expected = sum(phase.amount for phase in self.phases)
             raise UsageError(
                 f"the phases end at a rate of 0 after about {expected:g} workloads, before all {count} are due: "
-                "make them longer, or let the last one end at a rate above 0"
+                "extend them, or end the last one at a rate above 0"
             )
         return arrivals
 
@@ -209,15 +214,16 @@ class ArrivalSettings:
         if self.batch_delay_s > 0:
             return Batches(batch, self.batch_delay_s)
         if not self.rate and not self.phases:
-            return AtOnce()
+            return Immediate()
         profile: RateProfile = Phased(self.phases) if self.phases else Steady(self.rate)
         return Poisson(profile, self.seed) if self.spacing == POISSON else Paced(profile, self.burst)
 
 
 def phases_of(given: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
-    """Phases as they are spelled: ``duration``, the rate ``to`` which it goes, and ``from`` which (default: the last).
+    """Return phases from entries of ``duration``, the rate ``to``, and the rate ``from`` (by default the last rate).
 
-    :raises UsageError: when one cannot be used.
+    Raises:
+        UsageError: If one is invalid.
     """
     phases: list[Phase] = []
     for number, one in enumerate(given, start=1):
@@ -231,5 +237,5 @@ def phases_of(given: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
 
 
 def arrivals_at(rate: float) -> Arrivals:
-    """Workloads at *rate* a second; 0 is as fast as possible."""
+    """Return arrivals at *rate* a second; 0 is as fast as possible."""
     return ArrivalSettings(rate=rate).arrivals(1, 1)

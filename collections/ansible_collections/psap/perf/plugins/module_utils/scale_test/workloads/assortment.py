@@ -1,6 +1,6 @@
-"""Workloads that differ: which namespace, queue, priority, kind and size the workload of each index has.
+"""Workloads that differ: the namespace, queue, priority, kind and size of the workload of each index.
 
-Everything follows from the index alone, so that a repeated try, and another submitting process, say the same.
+All values follow from the index alone, so that a repeated attempt and another submitting process get the same.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _LONGEST_CYCLE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Where a share of the workloads goes.
+    """The namespace and queue of a share of the workloads.
 
-    An empty *namespace* or *queue* is that of all workloads. The queue is created if *quota*, in GPUs, is given. Queues
-    of one *cohort* lend each other what they do not use.
+    If *namespace* or *queue* is empty, the value for all workloads is used. The queue is created if *quota*, in GPUs,
+    is set. Queues of one *cohort* lend each other their unused quota.
     """
 
     namespace: str = ""
@@ -43,7 +43,7 @@ class Priority:
 
 
 def tenants_of(given: Sequence[Tenant], namespace: str, queue: str) -> list[Tenant]:
-    """Return the tenants; those without a namespace or queue have *namespace* and *queue*, and no tenant is one."""
+    """Return the tenants, by default one; *namespace* and *queue* are the values of those without."""
     return [
         replace(one, namespace=one.namespace or namespace, queue=one.queue or queue) for one in given or (Tenant(),)
     ]
@@ -51,7 +51,7 @@ def tenants_of(given: Sequence[Tenant], namespace: str, queue: str) -> list[Tena
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What tells workloads apart beside name and index; None: as all the others."""
+    """The differences between workloads besides name and index; None for the common value."""
 
     namespace: str
     queue: str
@@ -65,7 +65,11 @@ class Rotation:
     """A smooth weighted round robin: each cycle has every member as often as its weight, well spread."""
 
     def __init__(self, weights: Sequence[int]) -> None:
-        """:raises UsageError: when a weight is below 1, or a cycle would be too long."""
+        """Compute the cycle.
+
+        Raises:
+            UsageError: If a weight is below 1, or the cycle would be too long.
+        """
         if not weights or min(weights) < 1:
             raise UsageError(f"weights are {list(weights)}; each must be a whole number of at least 1")
         divisor = math.gcd(*weights)
@@ -76,7 +80,7 @@ class Rotation:
                 f"{_LONGEST_CYCLE}: use smaller numbers of about the same ratios"
             )
         self._cycle = _smooth(self._weights)
-        # how often the member at each place of the cycle came before in it
+        # how often the member at each place of the cycle occurs before in it
         self._earlier: list[int] = []
         turns: Counter[int] = Counter()
         for member in self._cycle:
@@ -87,17 +91,17 @@ class Rotation:
         return len(self._cycle)
 
     def member(self, position: int) -> int:
-        """Whose turn it is."""
+        """Return the member at this position."""
         return self._cycle[position % len(self._cycle)]
 
     def turn(self, position: int) -> int:
-        """The how-manieth turn (from 0) of that member it is."""
+        """Return how often that member occurs before this position."""
         cycles, place = divmod(position, len(self._cycle))
         return cycles * self._weights[self._cycle[place]] + self._earlier[place]
 
 
 def _smooth(weights: Sequence[int]) -> list[int]:
-    """The heaviest debt goes next; the first of equal ones."""
+    """Return the cycle, in which the member with the largest debt is next, the first of equal ones."""
     total = sum(weights)
     debts = [0] * len(weights)
     cycle: list[int] = []
@@ -115,7 +119,11 @@ class Assortment:
     def __init__(
         self, tenants: Sequence[Tenant], priorities: Sequence[Priority] = (), trace: Trace | None = None
     ) -> None:
-        """:raises UsageError: when there is no tenant, or a weight is below 1."""
+        """Prepare the rotations.
+
+        Raises:
+            UsageError: If there is no tenant, or a weight is below 1.
+        """
         self.tenants = tuple(tenants)
         self.priorities = tuple(priorities)
         self._trace = trace
@@ -128,20 +136,20 @@ class Assortment:
         return tuple(dict.fromkeys(tenant.namespace for tenant in self.tenants))
 
     def priority(self, name: str | None) -> Priority | None:
-        """The priority of this name; None for None."""
+        """Return the priority of this name; None for None."""
         return next((priority for priority in self.priorities if priority.name == name), None)
 
     def distinct(self, count: int) -> Iterator[Variant]:
-        """The variants of the first *count* workloads, some of them several times."""
+        """Yield the variants of the first *count* workloads, some of them several times."""
         period = len(self._places) * (len(self._ranks) if self._ranks else 1)
         yield from map(self.variant, range(count if self._trace else min(count, period)))
 
     def variant(self, index: int) -> Variant:
-        """The variant of the workload with this index."""
+        """Return the variant of the workload with this index."""
         tenant = self.tenants[self._places.member(index)]
         priority = None
         if self._ranks is not None:
-            # counted within the tenant: otherwise equal weights would give each tenant one priority only
+            # counted within the tenant: otherwise, with equal weights each tenant would have only one priority
             priority = self.priorities[self._ranks.member(self._places.turn(index))].name
         if self._trace is None:
             return Variant(tenant.namespace, tenant.queue, priority)
@@ -153,7 +161,11 @@ class AssortedWorkloads:
     """The workloads of a submission, each of its variant; a template is rendered once for each variant."""
 
     def __init__(self, assortment: Assortment, count: int, make: Callable[[Variant], Workloads]) -> None:
-        """:raises UsageError: when a variant among the first *count* cannot be made."""
+        """Create the workloads of each variant.
+
+        Raises:
+            UsageError: If a variant of the first *count* workloads cannot be created.
+        """
         self._assortment = assortment
         self._of: dict[Variant, Workloads] = {}
         for variant in assortment.distinct(count):
@@ -162,12 +174,12 @@ class AssortedWorkloads:
         self.submission = self.at(0).submission
 
     def at(self, index: int) -> Workloads:
-        """The workloads of this index's variant."""
+        """Return the workloads of this index's variant."""
         return self._of[self._assortment.variant(index)]
 
     @classmethod
     def alike(cls, workloads: Workloads) -> AssortedWorkloads:
-        """Workloads that do not differ."""
+        """Return workloads that do not differ."""
         return cls(Assortment([Tenant(workloads.namespace)]), 1, lambda _variant: workloads)
 
     @property
@@ -176,5 +188,5 @@ class AssortedWorkloads:
         return list(dict.fromkeys((made.api_version, made.kind) for made in self._of.values()))
 
     def manifest(self, index: int) -> dict[str, Any]:
-        """The manifest of the workload with this index, as it is sent."""
+        """Return the manifest of the workload with this index, as it is sent."""
         return self.at(index).manifest(index)

@@ -1,4 +1,4 @@
-"""Gangs: all pods of a workload start together or none does, by a pod group that stands beside each workload."""
+"""Gangs: all pods of a workload start together or none does, by a pod group for each workload."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
 
 KIND = "PodGroup"
-# API groups: Kubernetes' own, and that of the scheduler-plugins' coscheduling; the first that is there is used.
-# The fields that are used here are the same in all versions: v1alpha2 of Kubernetes 1.36, v1alpha3 and v1beta1 of 1.37
+# API groups of Kubernetes and of the scheduler plugins' coscheduling; the first that is served is used.
+# The fields used here are the same in all versions: v1alpha2 of Kubernetes 1.36, v1alpha3 and v1beta1 of 1.37
 NATIVE = "scheduling.k8s.io"
 PLUGINS = "scheduling.x-k8s.io"
 
 _PLUGINS_LABEL = "scheduling.x-k8s.io/pod-group"
-# a lab puts the pods that bear it into the group of that name
+# a lab adds pods with this label to the group of that name
 _LAB_LABEL = "lab.psap.perf/pod-group"
-# groups whose pod templates know the field by which a pod joins a native group; others' definitions drop it silently
+# groups whose pod templates have the field by which a pod joins a native group; other definitions drop it silently
 _KUBERNETES = ("", "apps", "batch")
 
 Manifest = dict[str, Any]
 
 
 async def discover_pod_groups(client: ApiClient) -> ResourceKind:
-    """Which pod groups the cluster has.
+    """Return the kind of the cluster's pod groups.
 
-    :raises ClusterError: when it has none that we know.
+    Raises:
+        ClusterError: If it serves no supported kind.
     """
     for group in (NATIVE, PLUGINS):
         found = await find(client, group, KIND)
@@ -38,37 +39,39 @@ async def discover_pod_groups(client: ApiClient) -> ResourceKind:
     raise ClusterError(
         f"the cluster at {client.endpoint.server} serves no PodGroup, which gangs need: neither of {NATIVE} "
         "(Kubernetes 1.36 and later, with the feature gate GenericWorkload and the API enabled) nor of "
-        f"{PLUGINS} (the scheduler plugins); enable one, or leave the gang out"
+        f"{PLUGINS} (the scheduler plugins); enable one, or disable the gang"
     )
 
 
 def check_kinds(kinds: Iterable[tuple[str, str]], pod_groups: str, *, lab: bool) -> None:
-    """Refuse kinds (each an API version and a name) whose pods cannot join groups of the API version *pod_groups*.
+    """Check that pods of *kinds* (each an API version and a name) can join groups of the API version *pod_groups*.
 
-    :raises UsageError: which, and why.
+    Raises:
+        UsageError: If pods of a kind cannot.
     """
     for api_version, kind in kinds:
         if runai.is_runai_version(api_version):
-            raise UsageError(f"Run:ai makes pod groups by itself; leave the gang out for workloads of kind {kind}")
-        if group_of(pod_groups) == NATIVE and not lab and not _knows_native(api_version):
+            raise UsageError(f"Run:ai creates pod groups by itself; disable the gang for workloads of kind {kind}")
+        if group_of(pod_groups) == NATIVE and not lab and not _has_native_field(api_version):
             raise UsageError(
                 f"pods of a {kind} ({api_version}) cannot join a pod group of {NATIVE}: the kind's definition drops "
-                "the field; choose Job, IndexedJob, Deployment or Pod, or leave the gang out"
+                "the field; choose Job, IndexedJob, Deployment or Pod, or disable the gang"
             )
 
 
 def join(manifest: Manifest, templates: list[Manifest], pod_groups: str) -> None:
-    """Let the pods of *templates*, those of the workload *manifest*, join the group that has the workload's name.
+    """Add the pods of *templates*, those of the workload *manifest*, to the group with the workload's name.
 
-    :raises UsageError: when it has no pod template.
+    Raises:
+        UsageError: If it has no pod template.
     """
     name = manifest["metadata"]["name"]
     if not templates:
         raise UsageError(
-            f"a {manifest['kind']} has no pod template whose pods could join a pod group; leave the gang out"
+            f"a {manifest['kind']} has no pod template whose pods could join a pod group; disable the gang"
         )
     for template in templates:
-        if group_of(pod_groups) == NATIVE and _knows_native(manifest["apiVersion"]):
+        if group_of(pod_groups) == NATIVE and _has_native_field(manifest["apiVersion"]):
             template["spec"]["schedulingGroup"] = {"podGroupName": name}
         else:
             label = _LAB_LABEL if group_of(pod_groups) == NATIVE else _PLUGINS_LABEL
@@ -76,17 +79,17 @@ def join(manifest: Manifest, templates: list[Manifest], pod_groups: str) -> None
 
 
 def pod_group(workload: Manifest, pods: int, priority_class: str | None, pod_groups: str) -> Manifest:
-    """The group of a workload's *pods* pods, with the workload's name and labels."""
-    named = {key: workload["metadata"][key] for key in ("name", "namespace", "labels")}
-    made = {"apiVersion": pod_groups, "kind": KIND, "metadata": named}
+    """Return the group of a workload's *pods* pods, with the workload's name and labels."""
+    metadata = {key: workload["metadata"][key] for key in ("name", "namespace", "labels")}
+    group = {"apiVersion": pod_groups, "kind": KIND, "metadata": metadata}
     if group_of(pod_groups) == PLUGINS:
-        return {**made, "spec": {"minMember": pods}}
+        return {**group, "spec": {"minMember": pods}}
     spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": pods}}}
     if priority_class:
-        # preemption for a gang goes by the group's priority
+        # preemption for a gang uses the group's priority
         spec["priorityClassName"] = priority_class
-    return {**made, "spec": spec}
+    return {**group, "spec": spec}
 
 
-def _knows_native(api_version: str) -> bool:
+def _has_native_field(api_version: str) -> bool:
     return group_of(api_version) in _KUBERNETES

@@ -1,4 +1,4 @@
-"""Checks of names and sizes that only the API server would refuse otherwise, long after the test began."""
+"""Check names and sizes that otherwise only the API server would refuse, long after the start of the test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
 
 MOST_WORKLOADS = 1_000_000
-"""Of one submission: its recording keeps a row of each in memory."""
-# as many as Kubernetes lets an indexed Job have
+"""The limit of one submission, whose recording keeps a row of each workload in memory."""
+# Kubernetes' limit for an indexed Job
 _MOST_PODS = 100_000
 _MOST_CONNECTIONS = 4096
 _MOST_SUBMITTERS = 64

@@ -1,4 +1,4 @@
-"""Manifests of workloads: where their pod templates are, how large they are, what all of ours carry."""
+"""Manifests of workloads: their pod templates, their size, and the metadata that the test adds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What one workload asks for, all its pods together."""
+    """The pods of one workload, and their GPUs."""
 
     pods: int
     gpus: int
 
 
 def pod_templates(manifest: Manifest) -> list[Manifest]:
-    """Every pod template in the manifest, at any depth; the manifest itself when it is a Pod."""
+    """Return every pod template in the manifest, at any depth; the manifest itself if it is a Pod."""
     if manifest.get("kind") == "Pod":
         return [manifest]
     return list(_templates_below(manifest))
@@ -47,17 +47,17 @@ def _templates_below(value: Any) -> Iterator[Manifest]:
 
 
 def priority_class_of(manifest: Manifest) -> str | None:
-    """The PriorityClass of the workload's pods."""
+    """Return the PriorityClass of the workload's pods."""
     return next(
         (name for template in pod_templates(manifest) if (name := template["spec"].get("priorityClassName"))), None
     )
 
 
 def size_of(manifest: Manifest, pods: int) -> Size:
-    """The pods and GPUs of a workload; *pods* counts those of a kind whose replicas we cannot read."""
+    """Return the pods and GPUs of a workload; *pods* is the number of pods of an unknown kind."""
     if runai.is_runai(manifest):
-        made = runai.pods_of(manifest)
-        return Size(made, made * runai.gpus_of(manifest))
+        count = runai.pods_of(manifest)
+        return Size(count, count * runai.gpus_of(manifest))
     templates = pod_templates(manifest)
     gpus = [_gpus(template) for template in templates]
     counts = _replicas(manifest)
@@ -67,7 +67,7 @@ def size_of(manifest: Manifest, pods: int) -> Size:
 
 
 def _replicas(manifest: Manifest) -> list[int] | None:
-    """How many pods each template makes, or None for a kind we do not know."""
+    """Return the number of pods of each template, or None for an unknown kind."""
     spec = manifest.get("spec") or {}
     if manifest.get("kind") == "Job":
         return [int(spec.get("completions") or spec.get("parallelism") or 1)]
@@ -91,11 +91,13 @@ def prepare(
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
 ) -> None:
-    """Give the workload its name and our *labels*, and its pod templates the labels and *annotations*.
+    """Set the workload's name and labels, and the labels and annotations of its pod templates.
 
-    Pods that run until they are deleted get no *annotations*, which say how a pod ends.
+    Args:
+        annotations: The duration of pods; pods that run until they are deleted get none.
 
-    :raises UsageError: when the manifest is none.
+    Raises:
+        UsageError: If it is not a manifest.
     """
     for key in ("apiVersion", "kind"):
         if not isinstance(manifest.get(key), str):
@@ -106,12 +108,12 @@ def prepare(
     _merge(metadata, "labels", labels)
     endings = {} if manifest["kind"] in _LASTING else annotations
     if runai.is_runai(manifest):
-        # the workload's own are for those who stand in for Run:ai's controllers on a lab
+        # the workload's annotations are for a lab's emulator of Run:ai
         _merge(metadata, "annotations", endings)
-        runai.carry(manifest, labels, endings)
+        runai.set_pod_metadata(manifest, labels, endings)
     for template in pod_templates(manifest):
         pod = template.setdefault("metadata", {})
-        # how long a trainer runs on a lab follows from what it trains
+        # on a lab, the duration of a trainer depends on its training
         lasts = {} if LAB_TRAINER in (pod.get("labels") or {}) else endings
         _merge(pod, "labels", labels)
         _merge(pod, "annotations", lasts)

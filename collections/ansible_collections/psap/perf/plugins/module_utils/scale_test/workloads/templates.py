@@ -1,4 +1,4 @@
-"""One template, many workloads: rendered once, then name and index are put in, as bytes ready to send."""
+"""Render a template once for many workloads, and substitute name and index in its bytes for each of them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _PROBE = 7
 
 
 def template_of(kind: str) -> str:
-    """The file of the template of a kind, among the shipped ones or beside a user's."""
+    """Return the file name of the template of a kind, shipped or in a user's folder."""
     return f"{kind.lower()}.yml.j2"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadPlan:
-    """What is submitted: a template, and its variables beside ``name``, ``index`` and ``namespace``."""
+    """A template, and its variables besides ``name``, ``index`` and ``namespace``."""
 
     source: str
     origin: str
@@ -40,14 +40,14 @@ class WorkloadPlan:
     pods: int
     variables: Mapping[str, Any]
     pod_annotations: Mapping[str, str]
-    # put over what the template renders
+    # applied to the rendered manifest
     patch: Mapping[str, Any] = field(default_factory=dict)
-    # where templates that this one includes lie; or their texts, by name
+    # the folder of included templates; or their texts, by name
     folder: Path | None = None
     parts: Mapping[str, str] | None = None
-    # API version of the pod groups that make gangs of the workloads; empty for none
+    # API version of the workloads' pod groups; empty without gangs
     pod_groups: str = ""
-    # the value of the PriorityClass that the workloads name, where we know it
+    # the value of the workloads' PriorityClass, if known
     priority: int | None = None
 
 
@@ -55,7 +55,11 @@ class Workloads:
     """The workloads of one submission, by index."""
 
     def __init__(self, plan: WorkloadPlan, submission: Submission) -> None:
-        """:raises UsageError: when the template cannot be rendered, or renders no Kubernetes object."""
+        """Render the first workload.
+
+        Raises:
+            UsageError: If the template cannot be rendered, or does not render a Kubernetes object.
+        """
         self.plan = plan
         self.submission = submission
         self.namespace = plan.namespace
@@ -72,35 +76,36 @@ class Workloads:
         self._body = self._skeleton() or self._rendered
 
     def manifest(self, index: int) -> dict[str, Any]:
-        """The manifest of the workload with this index, as it is sent."""
+        """Return the manifest of the workload with this index, as it is sent."""
         document: dict[str, Any] = json.loads(self.body(index))
         return document
 
     def portable_plan(self) -> WorkloadPlan:
-        """The plan with the texts of what its template includes, for a process that has not its folder.
+        """Return the plan with the texts of included templates, for a process without access to their folder.
 
-        :raises UsageError: when it includes a template whose name it computes.
+        Raises:
+            UsageError: If the template computes the name of an included one.
         """
         parts: dict[str, str] = {}
         _gather_parts(self._environment, self.plan.source, self.plan.origin, parts)
         return replace(self.plan, folder=None, parts=parts)
 
     def name(self, index: int) -> str:
-        """The name of the workload with this index."""
+        """Return the name of the workload with this index."""
         return self.submission.name(index)
 
     def body(self, index: int) -> bytes:
-        """The manifest of one workload as JSON."""
+        """Return the manifest of one workload as JSON."""
         return self._body(index)
 
     def pod_group(self, index: int) -> dict[str, Any] | None:
-        """The pod group that stands beside a workload; None where there are no gangs."""
+        """Return the pod group of a workload; None without gangs."""
         if not self.plan.pod_groups:
             return None
         name = self.name(index)
         labels = self.submission.labels(index, name)
-        named = {"metadata": {"name": name, "namespace": self.namespace, "labels": labels}}
-        return gangs.pod_group(named, self.size.pods, self._priority_class, self.plan.pod_groups)
+        workload = {"metadata": {"name": name, "namespace": self.namespace, "labels": labels}}
+        return gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups)
 
     def _rendered(self, index: int) -> bytes:
         return json.dumps(self._whole(index), separators=(",", ":")).encode()
@@ -114,7 +119,7 @@ class Workloads:
             text = self._template.render({**plan.variables, "namespace": plan.namespace, "name": name, "index": index})
             manifest = load_yaml(text)
         except jinja2.UndefinedError as error:
-            raise UsageError(f"{plan.origin}: {error.message}; it may use: {self._known()}") from error
+            raise UsageError(f"{plan.origin}: {error.message}; it may use: {self._variable_names()}") from error
         except (jinja2.TemplateError, yaml.YAMLError, TypeError, ValueError) as error:
             raise UsageError(f"{plan.origin} cannot be rendered: {error}") from error
         if not isinstance(manifest, dict):
@@ -131,14 +136,13 @@ class Workloads:
             gangs.join(complete, manifests.pod_templates(complete), plan.pod_groups)
         return complete
 
-    def _known(self) -> str:
+    def _variable_names(self) -> str:
         return ", ".join(sorted({*self.plan.variables, "namespace", *_PER_WORKLOAD}))
 
     def _skeleton(self) -> Callable[[int], bytes] | None:
-        """A rendering by substitution, about a hundred times faster than Jinja2 and YAML for each workload.
+        """Return a rendering by substitution, about a hundred times faster than Jinja2 and YAML for each workload.
 
-        None where that would not give the same: the template computes with name or index, or has the index
-        as a number.
+        None if its result would differ: the template computes with name or index, or has the index as a number.
         """
         if _computes_per_workload(self._environment, self.plan.source):
             return None
@@ -167,12 +171,12 @@ def _environment(plan: WorkloadPlan) -> jinja2.Environment:
 
 
 def _refuse(message: str) -> NoReturn:
-    """What a template calls when it cannot express what it was given."""
+    """Raise an error; a template calls this for values that it does not support."""
     raise UsageError(message)
 
 
 def _queue_of(manifest: Mapping[str, Any]) -> str | None:
-    """The queue in which a workload waits: Kueue's, or the one that each project of Run:ai has."""
+    """Return the queue of a workload: Kueue's, or the one of the Run:ai project."""
     metadata = manifest["metadata"]
     if runai.is_runai(manifest):
         return runai.project_of(metadata["namespace"])
@@ -187,7 +191,7 @@ def _compile(environment: jinja2.Environment, plan: WorkloadPlan) -> jinja2.Temp
 
 
 def _computes_per_workload(environment: jinja2.Environment, source: str) -> bool:
-    """Whether the template, or one that it includes, does more with ``name`` or ``index`` than print it."""
+    """Return whether the template, or an included one, does more with ``name`` or ``index`` than print it."""
     tree = environment.parse(source)
     used = [node for node in tree.find_all(nodes.Name) if node.name in _PER_WORKLOAD]
     printed = [
@@ -204,7 +208,7 @@ def _computes_per_workload(environment: jinja2.Environment, source: str) -> bool
 def _gather_parts(environment: jinja2.Environment, source: str, origin: str, parts: dict[str, str]) -> None:
     for name in jinja2.meta.find_referenced_templates(environment.parse(source)):
         if name is None or environment.loader is None:
-            raise UsageError(f"{origin} computes what it includes; several submitters need to know its name: write it")
+            raise UsageError(f"{origin} computes the name of an included template; several submitters need a constant")
         if name not in parts:
             parts[name] = environment.loader.get_source(environment, name)[0]
             _gather_parts(environment, parts[name], origin, parts)
@@ -212,6 +216,6 @@ def _gather_parts(environment: jinja2.Environment, source: str, origin: str, par
 
 def _part_computes(environment: jinja2.Environment, name: str | None) -> bool:
     if name is None or environment.loader is None:
-        return True  # which template it is, is computed itself
+        return True  # the name of the template is computed
     source, _path, _fresh = environment.loader.get_source(environment, name)
     return _computes_per_workload(environment, source)

@@ -1,4 +1,4 @@
-"""Traces of arrivals: a CSV file with a row for each workload, in the order in which they come."""
+"""Traces of arrivals: a CSV file with a row for each workload, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLUMNS = ("time_s", "kind", "gpus", "duration")
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """One workload: when it is due, and what differs from the others; None where the trace does not say."""
+    """One workload: when it is due, and its differences from the others; None if the trace has no value."""
 
     time_s: float
     kind: str | None = None
@@ -32,19 +32,24 @@ class Trace:
     rows: tuple[TraceRow, ...]
 
     def due_s(self, index: int) -> float:
-        """The time in the row of this index."""
+        """Return the time in the row of this index."""
         return self.rows[index].time_s
 
     def check(self, count: int) -> None:
-        """:raises UsageError: when *count* workloads are more than it has."""
+        """Check that the trace has *count* workloads.
+
+        Raises:
+            UsageError: If it has fewer.
+        """
         if count > len(self.rows):
-            raise UsageError(f"{self.origin} has {len(self.rows)} workloads, but {count} are asked for")
+            raise UsageError(f"{self.origin} has {len(self.rows)} workloads, but {count} are needed")
 
 
 def read_trace(path: Path) -> Trace:
-    """The trace in the CSV file *path*: a header with ``time_s`` and any of ``kind``, ``gpus``, ``duration``.
+    """Return the trace in the CSV file *path*: a header with ``time_s`` and any of ``kind``, ``gpus``, ``duration``.
 
-    :raises UsageError: when it cannot be used; with file and line.
+    Raises:
+        UsageError: If it is invalid; the message has file and line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

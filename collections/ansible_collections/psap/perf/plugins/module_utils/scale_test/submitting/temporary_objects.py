@@ -1,4 +1,4 @@
-"""Objects that a submission makes for itself beside its workloads: there before the first, gone after the last."""
+"""Objects that a submission creates before its first workload, and deletes after its last."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True)
-class Belonging:
-    """An object to make at the API's path *collection*."""
+class TemporaryObject:
+    """An object to create at the API's path *collection*."""
 
     collection: str
     body: dict[str, Any]
@@ -40,41 +40,44 @@ class Belonging:
 
 
 def labels_of(submission: Submission, namespace: str) -> dict[str, str]:
-    """The labels of what belongs to *submission*; by its first *namespace* the cleanup finds what a kill left."""
+    """Return the labels of objects of *submission*; the cleanup finds them by the first *namespace* after a kill."""
     return {RUN: submission.run, SUBMISSION: submission.identity, NAMESPACE: namespace, MANAGED_BY: MANAGER}
 
 
 @asynccontextmanager
-async def belongings(client: ApiClient, submission: Submission, wanted: Iterable[Belonging]) -> AsyncIterator[None]:
-    """The objects *wanted*, made in this order, are there within; after it they are deleted, whatever happened.
+async def temporary_objects(
+    client: ApiClient, submission: Submission, wanted: Iterable[TemporaryObject]
+) -> AsyncIterator[None]:
+    """Create the objects *wanted* in this order, and delete them after the block, also after an error.
 
-    :raises ClusterError: when one cannot be made, or not removed although all went well.
+    Raises:
+        ClusterError: If one cannot be created, or not deleted after a block without an error.
     """
-    made: list[Belonging] = []
+    created: list[TemporaryObject] = []
     try:
         for each in wanted:
-            await _make(client, submission, each)
-            # not before: one that was refused is another's
-            made.append(each)
+            await _create(client, submission, each)
+            # not before: a refused object may belong to another submission
+            created.append(each)
         yield
     except BaseException:
-        # the first error is the one to tell; what is left behind, the cleanup finds by its labels
-        for each in reversed(made):
+        # report the first error; the cleanup finds remaining objects by their labels
+        for each in reversed(created):
             await client.request("DELETE", each.path)
         raise
-    for each in reversed(made):
+    for each in reversed(created):
         answer = await client.request("DELETE", each.path)
         if not answer.succeeded and answer.status != NOT_FOUND:
-            raise ClusterError(f"cannot remove {each}: {answer.message()}")
+            raise ClusterError(f"cannot delete {each}: {answer.message()}")
 
 
-async def _make(client: ApiClient, submission: Submission, wanted: Belonging) -> None:
+async def _create(client: ApiClient, submission: Submission, wanted: TemporaryObject) -> None:
     answer = await client.request("POST", wanted.collection, body=json.dumps(wanted.body).encode())
     if answer.status == _CONFLICT:
-        # an earlier try of ours whose answer was lost, or another's
+        # created by an earlier attempt whose answer was lost, or by another client
         found = await client.request("GET", wanted.path)
         labels = (found.document().get("metadata") or {}).get("labels") or {}
         if labels.get(SUBMISSION) == submission.identity:
             return
     if not answer.succeeded:
-        raise ClusterError(f"cannot make {wanted}: {answer.message()}")
+        raise ClusterError(f"cannot create {wanted}: {answer.message()}")
