@@ -60,62 +60,62 @@ class Ledger:
 
     def workload_reached(self, transition: Transition) -> None:
         """Record a transition of a workload object."""
-        known = self.workloads.get(transition.name)
-        if known is None:
-            known = self.workloads[transition.name] = WorkloadState(transition.uid)
-        elif known.uid != transition.uid:
-            self._replaced(known, transition.uid)
-        known.gone = transition.transition == DELETED
+        entry = self.workloads.get(transition.name)
+        if entry is None:
+            entry = self.workloads[transition.name] = WorkloadState(transition.uid)
+        elif entry.uid != transition.uid:
+            self._replaced(entry, transition.uid)
+        entry.gone = transition.transition == DELETED
         end = self._ends.get(transition.transition)
-        if end is not None and known.state == RUNNING:
-            self._end(known, end, transition.reason)
-        elif transition.transition == DELETED and known.state == RUNNING:
-            self._end(known, LOST, "deleted before its end")
+        if end is not None and entry.state == RUNNING:
+            self._end(entry, end, transition.reason)
+        elif transition.transition == DELETED and entry.state == RUNNING:
+            self._end(entry, LOST, "deleted before its end")
 
     def claim(self, name: str) -> None:
         """Record that the test deletes this workload; if it runs now, it counts as churned after that."""
-        known = self.workloads[name]
-        known.claimed = known.state == RUNNING
+        entry = self.workloads[name]
+        entry.claimed = entry.state == RUNNING
 
     def settle(self, name: str, *, deleted: bool) -> None:
         """Record whether the deletion succeeded; if not, the state that the workload reached meanwhile counts."""
-        known = self.workloads[name]
-        if not known.claimed:
+        entry = self.workloads[name]
+        if not entry.claimed:
             return
-        known.claimed = False
+        entry.claimed = False
         if deleted:
-            self._end(known, CHURNED, None)
-        elif known.waiting is not None:
-            self._end(known, *known.waiting)
+            self._end(entry, CHURNED, None)
+        elif entry.waiting is not None:
+            self._end(entry, *entry.waiting)
 
     def pod_reached(self, transition: Transition) -> None:
         """Record a transition of a pod; the first failure is the workload's cause, preferably not a disruption."""
         self.pods[transition.transition] += 1
-        known = self.workloads.get(transition.workload or "")
-        if known is not None and transition.transition == RUNNING:
-            known.reason = RUNNING
-        if known is None or transition.transition != FAILED:
+        entry = self.workloads.get(transition.workload or "")
+        if entry is not None and transition.transition == RUNNING:
+            entry.reason = RUNNING
+        if entry is None or transition.transition != FAILED:
             return
-        if known.pod_failure is None or known.pod_failure in DISRUPTIONS:
-            known.pod_failure = transition.reason
+        if entry.pod_failure is None or entry.pod_failure in DISRUPTIONS:
+            entry.pod_failure = transition.reason
 
     def warned(self, workload: str, hindrance: str) -> None:
         """Record the reason of a warning about a workload or its pod."""
-        known = self.workloads.get(workload)
-        if known is not None:
-            known.reason = hindrance
+        entry = self.workloads.get(workload)
+        if entry is not None:
+            entry.reason = hindrance
 
-    def _replaced(self, known: WorkloadState, uid: str) -> None:
+    def _replaced(self, entry: WorkloadState, uid: str) -> None:
         """Record that another object has the name; if the first one was running, it counts as lost."""
-        known.objects += 1
-        known.uid = uid
-        if known.state == RUNNING:
-            self._end(known, LOST, "replaced by another object of its name")
+        entry.objects += 1
+        entry.uid = uid
+        if entry.state == RUNNING:
+            self._end(entry, LOST, "replaced by another object of its name")
 
-    def _end(self, known: WorkloadState, state: str, cause: str | None) -> None:
-        if known.claimed:
-            known.waiting = known.waiting or (state, cause)
+    def _end(self, entry: WorkloadState, state: str, cause: str | None) -> None:
+        if entry.claimed:
+            entry.waiting = entry.waiting or (state, cause)
             return
-        known.state = state
-        known.cause = cause
+        entry.state = state
+        entry.cause = cause
         self.totals[state] += 1

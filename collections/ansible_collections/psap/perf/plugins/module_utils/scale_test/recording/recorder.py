@@ -210,5 +210,5 @@ class Recorder:
 
     def _regarded(self, regarding: dict[str, Any]) -> str | None:
         """Return the workload of the object that an event is about."""
-        known = self._workload_of_uid(str(regarding.get("uid", "")))
-        return known or self._attribution.workload_in(str(regarding.get("name", "")))
+        workload = self._workload_of_uid(str(regarding.get("uid", "")))
+        return workload or self._attribution.workload_in(str(regarding.get("name", "")))

@@ -96,8 +96,8 @@ class RelatedSink:
             self._report(self.tracker.remove(obj, seen_s) if kind == "DELETED" else self.tracker.observe(obj, seen_s))
 
     def _concerns(self, obj: _Object) -> bool:
-        known = str(obj["metadata"]["uid"]) in self.tracker
-        return known or self._workload_of is None or self._workload_of(obj) is not None
+        tracked = str(obj["metadata"]["uid"]) in self.tracker
+        return tracked or self._workload_of is None or self._workload_of(obj) is not None
 
     def _report(self, transitions: list[Transition]) -> None:
         for transition in transitions:

@@ -72,75 +72,75 @@ class Tracker:
         self._kind = kind
         self._lifecycle = lifecycle
         self._workload_in = workload_in or (_workload_of_pod if kind == "Pod" else _itself)
-        self._known: dict[str, _TrackedObject] = {}
+        self._objects: dict[str, _TrackedObject] = {}
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._objects)
 
     def __contains__(self, uid: str) -> bool:
-        return uid in self._known
+        return uid in self._objects
 
     def workload(self, uid: str) -> str | None:
         """Return the workload of a tracked object; None for any other uid."""
-        known = self._known.get(uid)
-        return known.workload if known else None
+        entry = self._objects.get(uid)
+        return entry.workload if entry else None
 
     def observe(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
         """Return the transitions to this state of an object; none for a repeated state."""
-        uid, known = self._recall(obj)
-        silent = self._lifecycle.implied if not known.mask else ()
+        uid, entry = self._recall(obj)
+        silent = self._lifecycle.implied if not entry.mask else ()
         bits = self._lifecycle.bits
         present = 0
         fresh: dict[str, Transition] = {}
         for milestone in self._lifecycle.read(obj):
             bit = bits[milestone.word]
             present |= bit
-            if not known.mask & bit and milestone.word not in silent:
+            if not entry.mask & bit and milestone.word not in silent:
                 fresh[milestone.word] = self._transition(
-                    uid, known, seen_s, milestone.word, milestone.stamp, milestone.reason
+                    uid, entry, seen_s, milestone.word, milestone.stamp, milestone.reason
                 )
-        known.mask = (known.mask & self._lifecycle.lasting) | present
+        entry.mask = (entry.mask & self._lifecycle.lasting) | present
         return [fresh[word] for word in self._lifecycle.words if word in fresh]
 
     def remove(self, obj: dict[str, Any], seen_s: float) -> list[Transition]:
         """Return the transitions to the last state of a deleted object, then ``deleted``."""
         found = self.observe(obj, seen_s)
         uid = str(obj["metadata"]["uid"])
-        found.append(self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None))
+        found.append(self._transition(uid, self._objects.pop(uid), seen_s, DELETED, None, None))
         return found
 
     def missing(self, listed: Iterable[str], seen_s: float) -> list[Transition]:
         """Return ``deleted`` for each tracked object that a complete list of uids no longer has."""
-        gone = self._known.keys() - set(listed)
-        return [self._transition(uid, self._known.pop(uid), seen_s, DELETED, None, None) for uid in sorted(gone)]
+        gone = self._objects.keys() - set(listed)
+        return [self._transition(uid, self._objects.pop(uid), seen_s, DELETED, None, None) for uid in sorted(gone)]
 
     def _recall(self, obj: dict[str, Any]) -> tuple[str, _TrackedObject]:
         metadata = obj["metadata"]
         uid = str(metadata["uid"])
-        known = self._known.get(uid)
-        if known is None:
+        entry = self._objects.get(uid)
+        if entry is None:
             workload = self._workload_in(obj)
-            known = self._known[uid] = _TrackedObject(metadata.get("namespace", ""), metadata["name"], workload)
-            known.node = metadata["name"] if self._kind == "Node" else None
-        if known.node is None and self._kind == "Pod":
+            entry = self._objects[uid] = _TrackedObject(metadata.get("namespace", ""), metadata["name"], workload)
+            entry.node = metadata["name"] if self._kind == "Node" else None
+        if entry.node is None and self._kind == "Pod":
             node = (obj.get("spec") or {}).get("nodeName")
             # one string for all pods of a node
-            known.node = sys.intern(str(node)) if node else None
-        return uid, known
+            entry.node = sys.intern(str(node)) if node else None
+        return uid, entry
 
     def _transition(
-        self, uid: str, known: _TrackedObject, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
+        self, uid: str, entry: _TrackedObject, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
     ) -> Transition:
         return Transition(
             seen_s=seen_s,
             kind=self._kind,
-            namespace=known.namespace,
-            name=known.name,
+            namespace=entry.namespace,
+            name=entry.name,
             uid=uid,
-            workload=known.workload,
+            workload=entry.workload,
             transition=word,
             stamp=stamp,
-            node=known.node,
+            node=entry.node,
             reason=reason,
         )
 

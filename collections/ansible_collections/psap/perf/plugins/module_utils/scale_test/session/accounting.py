@@ -128,10 +128,10 @@ def account_watched(planned: int, ledger: Ledger) -> Accounting:
     """Return the accounts of observed workloads of other submitters."""
     states: Counter[str] = Counter()
     causes = _no_causes()
-    for known in ledger.workloads.values():
-        states[known.state] += 1
-        if known.state in causes:
-            causes[known.state][_cause(known)] += 1
+    for entry in ledger.workloads.values():
+        states[entry.state] += 1
+        if entry.state in causes:
+            causes[entry.state][_cause(entry)] += 1
     return _accounting(planned or ledger.seen, ledger.seen, states, causes, _discrepancies(ledger.seen, states, ledger))
 
 
@@ -161,10 +161,10 @@ def _accounting(
     )
 
 
-def _judge(submitted: SubmissionRow, known: WorkloadState | None, settled_s: float) -> tuple[str, str | None]:
+def _judge(submitted: SubmissionRow, entry: WorkloadState | None, settled_s: float) -> tuple[str, str | None]:
     """Return state and cause of one workload; observations take precedence over the submitter's answer."""
-    if known is not None:
-        return known.state, _cause(known)
+    if entry is not None:
+        return entry.state, _cause(entry)
     if submitted.unanswered:
         return LOST, "submission never answered"
     if submitted.uid is None:
@@ -179,12 +179,12 @@ def _is_refused(submitted: SubmissionRow) -> bool:
     return submitted.uid is None and not submitted.unanswered
 
 
-def _cause(known: WorkloadState) -> str:
-    if known.state == RUNNING:
-        return known.reason or _NO_POD
+def _cause(entry: WorkloadState) -> str:
+    if entry.state == RUNNING:
+        return entry.reason or _NO_POD
     # a pod that ended before it ran has no reason; the workload then has one
-    of_pod = known.pod_failure if known.state == FAILED and known.pod_failure != _UNKNOWN else None
-    return of_pod or known.cause or _UNKNOWN
+    of_pod = entry.pod_failure if entry.state == FAILED and entry.pod_failure != _UNKNOWN else None
+    return of_pod or entry.cause or _UNKNOWN
 
 
 def _discrepancies(sent: int, states: Counter[str], ledger: Ledger) -> list[str]:
@@ -192,10 +192,10 @@ def _discrepancies(sent: int, states: Counter[str], ledger: Ledger) -> list[str]
     found = []
     if sum(states.values()) != sent:
         found.append(f"{sent} submissions were attempted, but {sum(states.values())} are accounted for")
-    twice = [name for name, known in ledger.workloads.items() if known.objects > 1]
+    twice = [name for name, entry in ledger.workloads.items() if entry.objects > 1]
     if twice:
         found.append(f"{len(twice)} names belonged to more than one object: {_some(twice)}")
-    by_state = Counter(known.state for known in ledger.workloads.values())
+    by_state = Counter(entry.state for entry in ledger.workloads.values())
     for state in (COMPLETED, FAILED, LOST, CHURNED):
         if ledger.totals[state] != by_state[state]:
             found.append(f"{ledger.totals[state]} were counted as {state}, but {by_state[state]} are")

@@ -244,8 +244,8 @@ class Session:
         """Return whether a workload was created that no watch has shown yet."""
         if self._submitting is None:
             return False
-        known = self._recorder.ledger.workloads
-        return any(row.uid and name not in known for name, row in self._counts.outcomes.items())
+        workloads = self._recorder.ledger.workloads
+        return any(row.uid and name not in workloads for name, row in self._counts.outcomes.items())
 
     def _waited_for_unseen(self) -> bool:
         now = self._clock.now()
@@ -335,9 +335,9 @@ class Session:
 
     def _seen_in(self, name: str) -> str | None:
         """Return the observed workload whose name begins this one, as controllers append to it."""
-        known = self._recorder.ledger.workloads
+        workloads = self._recorder.ledger.workloads
         while name:
-            if name in known:
+            if name in workloads:
                 return name
             name = name.rpartition("-")[0]
         return None

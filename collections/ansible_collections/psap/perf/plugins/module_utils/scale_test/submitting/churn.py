@@ -135,10 +135,10 @@ class _Churning:
 
     def _oldest(self) -> Iterator[SubmissionRow]:
         """Return the existing workloads, the lowest index first."""
-        known, deleted = self._tools.ledger.workloads, self._deleter.gone
+        workloads, deleted = self._tools.ledger.workloads, self._deleter.gone
         outcomes = sorted(self._tools.counts.outcomes.values(), key=lambda submitted: submitted.index)
-        there = (one for one in outcomes if one.name in known and one.name not in deleted)
-        return (one for one in there if not known[one.name].gone)
+        there = (one for one in outcomes if one.name in workloads and one.name not in deleted)
+        return (one for one in there if not workloads[one.name].gone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ class Deleter:
         """Delete a workload, with its pods and its pod group, and write the result to its row."""
         workloads = self._workloads.at(submitted.index)
         resource = self._resources[workloads.api_version, workloads.kind]
-        known = self._ledger.workloads[submitted.name]
-        sent, was_gone = self._tools.clock.now(), known.gone
+        entry = self._ledger.workloads[submitted.name]
+        sent, was_gone = self._tools.clock.now(), entry.gone
         self._ledger.claim(submitted.name)
         done = _Deletion(None, FAILED)
         answers: list[Answer] = []
@@ -72,7 +72,7 @@ class Deleter:
             done = _Deletion(status, FAILED, why)
             raise
         finally:
-            if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and known.gone)):
+            if not was_gone and (done.status == _NOT_FOUND or (done.outcome == FAILED and entry.gone)):
                 # it existed at the first request: an earlier attempt, whose answer was lost, deleted it
                 done = _Deletion(done.status, DELETED, done.error)
             if done.outcome != FAILED:
