@@ -1,4 +1,4 @@
-"""What a Lease says, and when another run may take it."""
+"""The text of a Lease, and when another run may take it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ LEASE = {
 
 
 def test_lease_states_its_holder_and_begin() -> None:
-    said = "run scale_test-20261123T174317Z-dffc16 (scale_test) of ada on bastion, since 2026-11-23T17:43:19Z"
-    assert str(lease_of(LEASE)) == said
+    text = "run scale_test-20261123T174317Z-dffc16 (scale_test) of ada on bastion, since 2026-11-23T17:43:19Z"
+    assert str(lease_of(LEASE)) == text
 
 
 def test_lease_expires_after_its_duration_without_renewal() -> None:
@@ -86,7 +86,7 @@ RENEWED = datetime.datetime(2026, 11, 23, 17, 44, 19, tzinfo=datetime.UTC)
 
 
 def seconds_until_it_ended(hour: int, looks: list[float]) -> float | None:
-    """When, of *looks* at a Lease that nobody renews, its holder is over; the reader's clock is ahead by *hour*."""
+    """Return when, at reads of a Lease without renewals, its holder counts as ended; the reader's clock is ahead."""
     silence, lease = Silence(), lease_of(LEASE)
     ahead = datetime.timedelta(hours=hour)
     for look in looks:
@@ -114,7 +114,7 @@ def test_renewing_holder_is_alive_regardless_of_its_clock() -> None:
 
 
 WORKFLOW = "https://awx.example.com/#/jobs/workflow/17"
-# of a job of AWX that was cancelled: its container is gone, and with it its run directory
+# of a cancelled job of AWX: its container and its run directory are gone
 CANCELLED = Holder(
     "scale_test-1", "scale_test", "root", "automation-job-41", "node-1", "/runner/project/runs/1", WORKFLOW
 )
@@ -122,7 +122,7 @@ CLEANUP = replace(CANCELLED, run="scale_test-2", host="automation-job-42", direc
 
 
 class OneLease:
-    """A cluster with one Lease, and a clock that passes as others sleep."""
+    """A cluster with one Lease, and a clock that advances during sleeps."""
 
     server = "https://cluster"
 

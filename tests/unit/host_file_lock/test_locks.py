@@ -1,4 +1,4 @@
-"""The lock in a folder: who has it, who is next, and what becomes of it when processes, clocks and disks fail."""
+"""The lock in a folder: its owner, its queue, and its state when processes, clocks and disks fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def who(owner: str, run: str = "") -> Requester:
 
 
 def after(seconds: float, step: float = 0.0) -> Moment:
-    """So many seconds after the start, when somebody has set the clock on the wall by *step*."""
+    """Return the moment some seconds after the start, after a change of the wall clock by *step*."""
     return Moment(START.wall + seconds + step, START.boot_id, START.boot + seconds)
 
 
@@ -191,7 +191,7 @@ def test_process_stopped_during_a_write_is_named(
 
 @pytest.fixture(name="full")
 def _full(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No space for what is written from here on; tests/integration/driver/test_locks.py fills a real disk."""
+    """Fail later writes for lack of space; tests/integration/driver/test_locks.py fills a real disk."""
 
     def refuse(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -246,7 +246,7 @@ for _round in range(10_000):
 
 
 def holds_of(lines: list[str]) -> list[tuple[float, float, str]]:
-    """When each hold began, when it ended, at the latest by expiry, and whose it was."""
+    """Return start, end (at the latest the expiry) and owner of each hold."""
     holds: list[tuple[float, float, str]] = []
     last: dict[str, int] = {}
     for at, owner, what in (line.split() for line in lines):
@@ -262,7 +262,7 @@ def holds_of(lines: list[str]) -> list[tuple[float, float, str]]:
 
 
 def overlapping(holds: list[tuple[float, float, str]]) -> list[str]:
-    """Holds that begin before the end of another owner's."""
+    """Return the holds that start before the end of another owner's."""
     return [
         f"{owner} from {begun} on, {other} until {end}"
         for number, (begun, _end, owner) in enumerate(holds)
@@ -285,7 +285,7 @@ def test_three_processes_killed_repeatedly_exclude_each_other(tmp_path: Path) ->
     try:
         for kill in range(10):
             before, deadline = len(noted()), time.monotonic() + 60
-            # whoever was killed is succeeded
+            # a killed owner is succeeded by the next
             while len(noted()) < before + 3 or noted()[-1].endswith("ends"):
                 assert time.monotonic() < deadline, noted()
                 time.sleep(0.005)

@@ -32,7 +32,7 @@ JOBS = Replacing(frozenset({"Job"}), 1.0, lambda: None)
 
 
 class Server:
-    """Keeps what is applied; refuses to change the spec of Jobs and claims, as the real one does."""
+    """Stores applied objects; refuses to change the spec of Jobs and claims, like a real cluster."""
 
     def __init__(self, *served: str) -> None:
         self.objects: dict[tuple[str, str], Manifest] = {}

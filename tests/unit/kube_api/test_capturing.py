@@ -1,4 +1,4 @@
-"""Logs that are kept whole, against a cluster of a few pods."""
+"""Capture whole logs of a cluster of a few pods."""
 
 from __future__ import annotations
 

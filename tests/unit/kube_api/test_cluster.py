@@ -1,4 +1,4 @@
-"""Reaching a cluster: what is no kubeconfig is said to be none, in one sentence."""
+"""Connecting to a cluster: invalid kubeconfigs are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_missing_lab_is_named_with_existing_labs(tmp_path: Path, monkeypatch: py
 
 
 class _Anonymous(Quiet, BaseHTTPRequestHandler):
-    """Refuses who has no credentials, as an API server does."""
+    """Refuses requests without credentials, like an API server."""
 
     def do_GET(self) -> None:
         body = b'{"message": "nodes is forbidden: User \\"system:anonymous\\" cannot list resource"}'
@@ -107,6 +107,6 @@ def test_kind_without_watch_is_not_watched(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "kubeconfig"
     path.write_text(_KUBECONFIG.format(server="http://127.0.0.1:1"), encoding="utf-8")
     cluster = Cluster(Access(kubeconfig=str(path)))
-    # as discovery tells of PackageManifests
+    # the verbs of PackageManifests in discovery
     monkeypatch.setattr(cluster, "_resource", lambda *_: SimpleNamespace(verbs=["get", "list"]))
     assert list(cluster.watch(Query("packages.operators.coreos.com/v1", "PackageManifest"), "1", 60)) == []

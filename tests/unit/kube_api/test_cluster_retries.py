@@ -1,4 +1,4 @@
-"""How often a request is tried, against a server made for it."""
+"""The number of attempts of requests to a scripted server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Request = Callable[[Cluster], Any]
 
 
 class _Busy(Quiet, BaseHTTPRequestHandler):
-    """Says 429 with Retry-After so many times, then answers the version."""
+    """Answers 429 with Retry-After some times, then with the version."""
 
     refusals = 0
 
@@ -81,7 +81,7 @@ def test_retry_after_header_has_a_limit(cluster: Cluster) -> None:
 
 
 class _Scripted(Quiet, BaseHTTPRequestHandler):
-    """Gives the answers of a script, one for each request but those that ask for kinds; then what was asked for."""
+    """Gives the answers of a script, one for each request except discovery; then the object."""
 
     script: ClassVar[list[int]] = []
     requests: ClassVar[list[str]] = []

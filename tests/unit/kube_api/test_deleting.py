@@ -1,4 +1,4 @@
-"""Objects that are deleted, and others that a controller makes in their place."""
+"""Deletion of objects while a controller creates new ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every document that is written has a JSON Schema, and is as it says."""
+"""Every written document has a JSON Schema, and matches it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _names_in_sources() -> set[str]:
 
 
 def _names_of_records() -> set[str]:
-    """Of the documents that roles write by psap.perf.record, which are named after their files."""
+    """Return the documents that roles write by psap.perf.record, which are named after their files."""
     roles = (PROJECT / "collections/ansible_collections/psap/perf/roles").glob("*/tasks/*.yml")
     records = re.compile(r"psap\.perf\.record:\n\s+file: ([a-z_]+)\n")
     return {f"psap.perf/{name}/1" for path in roles for name in records.findall(path.read_text(encoding="utf-8"))}
@@ -132,7 +132,7 @@ def test_group_json_follows_its_schema(tmp_path: Path) -> None:
 
 
 class _Somewhere:
-    """A cluster that is asked only what it is."""
+    """A cluster of which only the properties are read."""
 
     server = "https://127.0.0.1:6443"
 

@@ -1,4 +1,4 @@
-"""A folder that becomes ConfigMaps."""
+"""Conversion of a folder to ConfigMaps."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def test_config_map_stays_within_the_limit_of_kubernetes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({}, "has no files to serve"),
         ({"large": bytes((1 << 20) + 1)}, "large has 1048577 bytes, and a ConfigMap holds 1048576"),
         ({f"{number:02}": bytes(1 << 20) for number in range(17)}, "needs 17 ConfigMaps of 1 MiB"),
     ],
 )
-def test_unservable_files_are_refused(tmp_path: Path, files: dict[str, bytes], told: str) -> None:
+def test_unservable_files_are_refused(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
     write(tmp_path, files)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         parts_of(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Kinds that are named by their group have the version that the server prefers among those that serve them."""
+"""Kinds with a group have the version that the server prefers among those that serve them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DSC = "datasciencecluster.opendatahub.io"
 
 
 class Api(Quiet, http.server.BaseHTTPRequestHandler):
-    """An API server of namespaced kinds, each with one empty object; it records what it is asked."""
+    """An API server of namespaced kinds, each with one empty object; it records the requests."""
 
     # kinds by API version, each group's preferred version first
     serves: ClassVar[dict[str, list[str]]]
@@ -79,7 +79,7 @@ def cluster(api: type[Api], tmp_path: Path) -> Iterator[Cluster]:
             {"kueue.x-k8s.io/v1beta2": ["LocalQueue"], "kueue.x-k8s.io/v1beta1": ["LocalQueue"]},
             "kueue.x-k8s.io/v1beta2",
         ),
-        # written as v1, it would lose what only v2 has
+        # written as v1, it would lose the fields of v2
         (
             "DataScienceCluster",
             {f"{DSC}/v2": ["DataScienceCluster"], f"{DSC}/v1": ["DataScienceCluster"]},

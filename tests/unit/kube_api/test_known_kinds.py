@@ -1,4 +1,4 @@
-"""API versions that a task need not name."""
+"""API versions of kinds that a task names without one."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def test_version_of_a_known_kind_is_optional() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("Deploymnt", "pass the api_version of Deploymnt, which is not a known kind; did you mean Deployment?"),
         ("Unheard", "pass the api_version of Unheard, which is not a known kind"),
     ],
 )
-def test_unknown_kind_requires_a_version(kind: str, said: str) -> None:
+def test_unknown_kind_requires_a_version(kind: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         query_from({"kind": kind, "api_version": None})
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_no_kind_has_two_versions() -> None:
@@ -70,7 +70,7 @@ def test_preferred_version_comes_first() -> None:
 
 
 def _definitions() -> dict[str, set[str]]:
-    """Which kinds the definitions of the lab serve, by API version and by group."""
+    """Return the kinds in the lab's definitions, by API version and by group."""
     served: dict[str, set[str]] = {}
     for path in sorted(_LAB.rglob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
@@ -84,7 +84,7 @@ def _definitions() -> dict[str, set[str]]:
 
 def test_lab_serves_its_kinds_in_their_known_groups() -> None:
     served = _definitions()
-    # every operator of OpenShift has a kind of its own in the last
+    # the last contains a kind for every operator of OpenShift
     groups = {group_of(name) for name in served} - {"operator.openshift.io"}
     wrong = {
         kind: version

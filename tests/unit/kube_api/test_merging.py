@@ -25,7 +25,7 @@ CONFIGURATION = Query("v1", "ConfigMap", namespace="monitoring", name="c")
 
 
 class Server:
-    """Merges as the real one does; labels in capitals become small, as a default or a webhook would have it."""
+    """Merges like a real cluster; labels in capitals become lower case, as by a default or a webhook."""
 
     def __init__(self, *objects: Manifest) -> None:
         self.objects = {item["metadata"]["name"]: item for item in objects}

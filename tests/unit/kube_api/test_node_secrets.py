@@ -1,4 +1,4 @@
-"""What a MachineConfig writes to nodes may be secret: it reaches the server, and nothing that is written or shown."""
+"""Files of a MachineConfig may be secret: they are sent to the server, and neither written nor printed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import sca
 
 API_VERSION = "machineconfiguration.openshift.io/v1"
 PATH, OTHER_PATH = "/etc/pki/entitlement/entitlement.pem", "/etc/sysctl.d/perf.conf"
-# a certificate, so that nothing but its place tells that it is not to be shown
+# a certificate, so that only its place shows that it must be hidden
 PEM = "-----BEGIN CERTIFICATE-----\n" + "\n".join(f"{number:02d}" * 32 for number in range(20)) + "\n"
 CONFIG: Manifest = {
     "apiVersion": API_VERSION,
@@ -46,7 +46,7 @@ CONFIG: Manifest = {
 
 
 class Server:
-    """Keeps MachineConfigs, and makes of each one that is rendered, as the operator does."""
+    """Stores MachineConfigs, and creates a rendered one for each, like the operator."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Manifest] = {}

@@ -39,7 +39,7 @@ def thing(kind: str, name: str, *finalizers: str) -> Manifest:
 
 
 class Server:
-    """Objects by kind and name; one with finalizers waits until they are taken away."""
+    """Objects by kind and name; one with finalizers remains until they are removed."""
 
     def __init__(self, *objects: Manifest, stubborn: str = "", remade: str = "") -> None:
         self.objects = {(item["kind"], item["metadata"]["name"]): copy.deepcopy(item) for item in objects}

@@ -17,7 +17,7 @@ OF_ROLE = {"some": [{"kinds": ["Node"], "verbs": ["list"]}, {"kinds": ["Pod"], "
 
 
 class Source:
-    """A cluster whose user may do what *allowed* names."""
+    """A cluster whose user has the rights in *allowed*."""
 
     def __init__(self, *allowed: tuple[str, str, str | None]) -> None:
         self.allowed = allowed

@@ -1,4 +1,4 @@
-"""Where to look for what killed commands of a run left."""
+"""Queries for temporary objects of killed commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates of a kubeconfig: they are used, and nothing of them stays on disk."""
+"""Certificates of a kubeconfig: they are used, and do not remain on disk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever shows no certificate is cut off: that is what is tested."""
+        """Ignore errors of clients without a certificate, which the tests cause."""
 
 
 class _Kinds(BaseHTTPRequestHandler):
@@ -45,14 +45,14 @@ class _Kinds(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Not onto the tests' output."""
+        """Print nothing to the tests' output."""
 
 
 @contextmanager
 def _api_server(
     authority: Authority, handler: type[BaseHTTPRequestHandler] = _Kinds, *, wanted: bool = True
 ) -> Iterator[str]:
-    """A server with a certificate of *authority*, which refuses to talk to who has none of it where one is *wanted*."""
+    """A server with a certificate of *authority*, which refuses clients without one if it is *wanted*."""
     pair = authority.issue_server("server", [])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority.pair.certificate))
     context.load_cert_chain(pair.certificate, pair.key)
@@ -101,7 +101,7 @@ def test_connection_leaves_no_certificate_or_key(verified: bool, tmp_path: Path,
     with _api_server(authority) as url:
         chosen = trust if verified else {"insecure-skip-tls-verify": True}
         access = _access(tmp_path, {"server": url, **chosen}, authority.issue_client("user", "somebody"))
-        # a second one in the same process finds the names that the client remembers of the first
+        # a second connection in the same process, for which the client has cached names
         for cluster in (Cluster(access), Cluster(access)):
             assert list(scratch.iterdir()) == []
             assert cluster.serves("v1", "Node")
@@ -114,7 +114,7 @@ def test_server_of_another_authority_is_not_trusted(tmp_path: Path, scratch: Pat
     with _api_server(authority) as url:
         trust = {"certificate-authority-data": _inline(other.pair.certificate)}
         cluster = Cluster(_access(tmp_path, {"server": url, **trust}, authority.issue_client("user", "somebody")))
-        # of two authorities of one name, which the identifiers of their keys tell apart
+        # two authorities of one name, with different key identifiers
         with pytest.raises(
             ClusterError, match=r"cannot reach the cluster at https://.*: self-signed certificate in certificate chain"
         ):
@@ -133,7 +133,7 @@ def test_invalid_certificates_are_reported_as_unusable(tmp_path: Path, scratch: 
 
 
 class _Unknown(Quiet, BaseHTTPRequestHandler):
-    """Knows nobody, and does not say why, as an API server does."""
+    """Refuses all credentials without a reason, like an API server."""
 
     def do_GET(self) -> None:
         self.send_response(401)
@@ -153,8 +153,8 @@ def test_expired_client_certificate_explains_a_401(days: int, tmp_path: Path, mo
         with pytest.raises(ClusterError, match=r"does not accept the credentials of the kubeconfig .*401") as caught:
             cluster.serves("v1", "Node")
         cluster.close()
-    told = f"; the client certificate expired on {until:%Y-%m-%d} at "
-    assert (told in str(caught.value)) == (days < 0)
+    text = f"; the client certificate expired on {until:%Y-%m-%d} at "
+    assert (text in str(caught.value)) == (days < 0)
 
 
 @pytest.mark.parametrize("server", ["https://me:hush@127.0.0.1:1/path", "https://hush@127.0.0.1:1/path"])

@@ -1,4 +1,4 @@
-"""Credential plugins of kubeconfigs: bounded in time and output, stopped at once, and named when they fail."""
+"""Credential plugins of kubeconfigs: bounded in time and output, stopped immediately, and named if they fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def kubeconfig(folder: Path, script: str, user: str = "u", cluster: dict[str, Any] | None = None, **plugin: Any) -> str:
-    """The path of a kubeconfig whose user has a plugin beside it, a shell *script*."""
+    """Return the path of a kubeconfig whose user has a plugin in the same folder, a shell *script*."""
     program = folder / "plugin"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o700)
@@ -45,7 +45,7 @@ def kubeconfig(folder: Path, script: str, user: str = "u", cluster: dict[str, An
 
 
 def credential(**status: str) -> str:
-    """The shell command that prints an ExecCredential with this *status*."""
+    """Return the shell command that prints an ExecCredential with this *status*."""
     text = ", ".join(f'"{key}": "{value}"' for key, value in status.items())
     return f"""echo '{{"apiVersion": "{VERSION}", "kind": "ExecCredential", "status": {{{text}}}}}'"""
 
@@ -59,9 +59,9 @@ def test_hanging_plugin_ends_at_its_limit_with_its_children(
     begun = time.monotonic()
     with pytest.raises(
         ClusterError, match=rf"plugin \./plugin of the kubeconfig {path} did not end within 0\.5 s"
-    ) as told:
+    ) as caught:
         read(path)
-    assert told.value.exit_code == 3
+    assert caught.value.exit_code == 3
     assert time.monotonic() - begun < PATIENCE_S
     wait_until_dead(int((tmp_path / "child").read_text()))
 
@@ -132,9 +132,9 @@ def test_unknown_user_is_named(read: Callable[[str], Any], tmp_path: Path) -> No
 def test_arguments_are_not_in_the_reason(tmp_path: Path) -> None:
     script = 'echo "unknown flag: $1" >&2; exit 1'
     path = kubeconfig(tmp_path, script, args=["--oidc-client-secret=hush-hush"])
-    with pytest.raises(ClusterError, match="unknown flag") as told:
+    with pytest.raises(ClusterError, match="unknown flag") as caught:
         load_endpoint(path)
-    assert "hush-hush" not in str(told.value)
+    assert "hush-hush" not in str(caught.value)
 
 
 def test_background_process_delays_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where the API server is, read from kubeconfigs as kubectl reads them."""
+"""The API server's endpoint, read from kubeconfigs like kubectl."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_failing_credential_plugin_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "message"),
     [
         ("raise SystemExit(3)", "ended with exit code 3"),
         ("print('{}')", "printed no ExecCredential"),
@@ -98,11 +98,11 @@ def test_failing_credential_plugin_is_named(tmp_path: Path) -> None:
         ("import sys; sys.stdin.read(); print('no more')", "printed no ExecCredential"),
     ],
 )
-def test_credential_plugin_arguments_are_not_printed(tmp_path: Path, program: str, told: str) -> None:
+def test_credential_plugin_arguments_are_not_printed(tmp_path: Path, program: str, message: str) -> None:
     arguments = ["-c", program, "--oidc-client-secret=hush"]
     plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": arguments}
     path = kubeconfig(tmp_path, users=[{"name": "u", "user": {"exec": plugin}}])
-    with pytest.raises(ClusterError, match=told) as raised:
+    with pytest.raises(ClusterError, match=message) as raised:
         load_endpoint(str(path))
     assert "hush" not in "".join(traceback.format_exception(raised.value))
 

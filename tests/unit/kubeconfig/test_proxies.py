@@ -18,7 +18,7 @@ from perflab.control_plane.certificates import Authority
 from tests.standins.connect_proxy import ConnectProxy, connect_proxy
 from tests.unit.kubeconfig.test_access import _access, _api_server, _inline
 
-# no name server knows it: only the proxy gets there
+# no name server resolves it: only the proxy can reach it
 NAME = "api.cluster.test"
 _VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 
@@ -32,7 +32,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(name="behind")
 def _behind(tmp_path: Path) -> Iterator[tuple[Callable[..., Access], ConnectProxy]]:
-    """A way to make an access to a TLS server that is behind a proxy, and the proxy."""
+    """Yield a function that creates an access to a TLS server behind a proxy, and the proxy."""
     authority = Authority(tmp_path / "authority")
     client = authority.issue_client("user", "somebody")
     with _api_server(authority) as url, connect_proxy({NAME: ("127.0.0.1", int(url.rpartition(":")[2]))}) as proxy:
@@ -45,7 +45,7 @@ def _behind(tmp_path: Path) -> Iterator[tuple[Callable[..., Access], ConnectProx
 
 
 def submitter_reaches(access: Access) -> bool:
-    """Whether the submitter's connection gets an answer."""
+    """Return whether the submitter's connection gets an answer."""
 
     async def ask() -> bool:
         async with ApiClient(access.endpoint()) as client:
@@ -58,7 +58,7 @@ def submitter_reaches(access: Access) -> bool:
 
 
 def verb_reaches(access: Access) -> bool:
-    """Whether the verbs' connection gets an answer."""
+    """Return whether the verbs' connection gets an answer."""
     cluster = Cluster(access)
     try:
         return cluster.serves("v1", "Node")
@@ -124,9 +124,9 @@ def test_proxy_that_refuses_is_named_without_its_login(behind: Behind) -> None:
     access, proxy = behind
     proxy.login = "Basic other"
     with_login = proxy.url.replace("//", "//ada:s3cret@")
-    with pytest.raises(ClusterError, match=rf"through the proxy {proxy.url} while .*407") as told:
+    with pytest.raises(ClusterError, match=rf"through the proxy {proxy.url} while .*407") as caught:
         verb_reaches(access(**{"proxy-url": with_login}))
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(caught.value)
 
 
 def test_own_proxy_wins(behind: Behind) -> None:

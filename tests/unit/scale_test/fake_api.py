@@ -35,13 +35,13 @@ class FakeApi:
         self.history: list[tuple[int, str, str, dict[str, Any]]] = []
         self.changed = asyncio.Condition()
         self.ended = asyncio.Event()
-        # each: a status to answer with, "reset" (before it is done), "lost" (done, but no answer), "hold" (done, and
-        # the answer comes when the connection is given up), "stall" (the same, and not done either), "rights" (403, as
-        # one whose rights are not known yet), "made" (no fault)
+        # each: a status of the answer, "reset" (before the change), "lost" (changed, but no answer), "hold" (changed,
+        # and the answer comes when the connection is closed), "stall" (the same without a change), "rights" (403, like
+        # a server that has not loaded its access rules yet), "made" (no fault)
         self.post_faults: deque[int | str] = deque()
         self.delete_faults: deque[int | str] = deque()
         self.deletions: list[tuple[str, dict[str, Any]]] = []
-        # what an answer with a scripted status says
+        # the message of an answer with a scripted status
         self.fault_message = "scripted fault"
         self.retry_after: str | None = None
         # whether POSTs are answered with 429
@@ -51,13 +51,13 @@ class FakeApi:
         self.lists = 0
         self.watches: set[web.StreamResponse] = set()
         self.watches_opened = 0
-        # what the watches keep to themselves for now: kinds of changes, such as DELETED
+        # kinds of changes that the watches withhold, such as DELETED
         self.withheld: set[str] = set()
         self.cut_watches = 0
         self.complete_jobs = False
         # collections that may not be listed
         self.forbidden: set[str] = set()
-        # what is served beside RESOURCES: kinds by API version
+        # further kinds by API version, besides RESOURCES
         self.more: dict[str, list[tuple[str, str]]] = {}
         # pages of metrics by path
         self.pages_of_metrics: dict[str, str] = {}
@@ -106,7 +106,7 @@ class FakeApi:
         await self.update(collection, name, startTime=CREATED_AT, conditions=[failed])
 
     async def compact(self) -> None:
-        """Forget the history: a watch from an older version is told 410."""
+        """Forget the history: a watch from an older version gets 410."""
         self.oldest = self.version
         self.history.clear()
 
@@ -157,7 +157,7 @@ class FakeApi:
         return web.json_response(body, status=201)
 
     async def _kueue(self, request: web.Request) -> web.Response:
-        """Queues and flavors, when there is a Kueue."""
+        """Serve queues and flavors if the cluster has Kueue."""
         path = request.path
         if self.kueue is None:
             return self._status(404, "not found")
@@ -245,13 +245,13 @@ class FakeApi:
         self._completing = asyncio.ensure_future(self.complete(path, name))
 
     async def _wait_for_ever(self) -> web.Response:
-        """Until the server ends: whoever waits goes first."""
+        """Wait until the server ends, unless the client closes the connection first."""
         await self.ended.wait()
         return self._status(503, "the server ends")
 
     @classmethod
     def _cut(cls, request: web.Request) -> web.Response:
-        """Break the connection: what is answered reaches nobody."""
+        """Break the connection, so that the answer is lost."""
         assert request.transport is not None
         request.transport.abort()
         return cls._status(500, "nobody reads this")
@@ -261,7 +261,7 @@ class FakeApi:
         return web.json_response(found) if found else self._status(404, "not found")
 
     def _list(self, request: web.Request) -> web.Response:
-        """Two objects a page, so that the paging is always at work."""
+        """Return two objects a page, so that all lists have several pages."""
         self.lists += 1
         if self.refuse_lists:
             return self._status(self.refuse_lists, "refused")

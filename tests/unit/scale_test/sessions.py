@@ -1,4 +1,4 @@
-"""A whole session against the fake API server, in few words."""
+"""Run a whole session against the fake API server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def job_workloads() -> AssortedWorkloads:
 
 
 def own_process(folder: Path, *, before: str = "", **scene: int) -> list[str]:
-    """The words that start a process which plays a Scene of its own; *before* are statements to begin with."""
+    """Return the command of a process that plays a separate Scene, after the statements *before*."""
     arguments = ", ".join(f"{name}={value}" for name, value in scene.items())
     program = f"""
 import pathlib, sys
@@ -85,7 +85,7 @@ Scene(pathlib.Path(sys.argv[1]), {arguments}).play()
 
 @dataclass
 class Scene:
-    """What to run: *count* Jobs of ours (0: others submit), and what is done to the server meanwhile."""
+    """A session: *count* submitted Jobs (0 only watches), and the changes of the server meanwhile."""
 
     folder: Path
     count: int = 3
@@ -165,7 +165,7 @@ class Scene:
         return submission
 
     def starter(self) -> SubmitterStarter:
-        """Whoever starts submitting processes."""
+        """The object that starts submitting processes."""
         assert self.api is not None
         return LocalProcesses(ApiEndpoint(self.api.server))
 

@@ -1,4 +1,4 @@
-"""What tests do to submitting processes."""
+"""Helpers of tests that kill or stop submitting processes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .sessions import JOBS, Deed, Scene, eventually
 
 
 def pids(folder: Path) -> list[int]:
-    """Of the processes that said that they were ready."""
+    """Return the process IDs of the submitters that are ready."""
     return [json.loads(path.read_text())["pid"] for path in sorted(folder.glob("submitters/*/ready.json"))]
 
 
 def alive(pid: int) -> bool:
-    """Whether the process is there; one that waits to be reaped is not."""
+    """Return whether the process runs; a zombie does not."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def after(scene: Scene, made: int, deed: Deed) -> Deed:
-    """Do something when so many workloads are there, and let all complete."""
+    """Call a function when a number of workloads exists, and let all complete."""
 
     async def meanwhile(api: FakeApi) -> None:
         api.complete_jobs = True

@@ -1,4 +1,4 @@
-"""Shapes of arrival, by values worked out by hand, and the random one by its statistics."""
+"""Shapes of arrival: values computed by hand, and the statistics of the random one."""
 
 from __future__ import annotations
 

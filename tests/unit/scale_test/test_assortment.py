@@ -54,7 +54,7 @@ def request(folder: Path, assortment: Assortment, count: int, trace: Trace | Non
 def test_rotation_gives_each_member_its_share_evenly() -> None:
     rotation = Rotation([5, 1, 1])
     cycle = [rotation.member(position) for position in range(7)]
-    # worked by hand: the heaviest debt goes next
+    # computed by hand: the largest debt is next
     assert cycle == [0, 0, 1, 0, 2, 0, 0]
     assert [rotation.member(position) for position in range(7, 14)] == cycle
 
@@ -82,7 +82,7 @@ def test_every_tenant_has_every_priority_by_weight() -> None:
         ("b", "high"): 2,
     }
     assert {variant.queue for variant in variants if variant.namespace == "b"} == {"queue-b"}
-    # from the index alone, whoever asks and in whatever order
+    # from the index alone, in any order and process
     again = Assortment(tenants, [Priority("low", 0, weight=3), Priority("high", 1000)])
     assert [again.variant(index) for index in reversed(range(24))] == variants[::-1]
 

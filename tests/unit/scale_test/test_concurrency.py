@@ -1,4 +1,4 @@
-"""How many requests are under way at once, against servers whose rate and latency follow from that number."""
+"""The limit of concurrent requests, with servers whose rate and latency depend on their number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.co
 
 @dataclass(frozen=True)
 class Server:
-    """Answers in *latency_s* (seconds) to *parallel* requests at once; to more in proportion later."""
+    """Answers *parallel* concurrent requests in *latency_s* (seconds), more of them proportionally later."""
 
     parallel: int
     latency_s: float = 0.01
@@ -35,7 +35,7 @@ def limits(
     late: bool = True,
     tries: Callable[[int], int] = lambda _number: 1,
 ) -> list[int]:
-    """The limit after each answer of *server*, which may be another for each request."""
+    """Return the limit after each answer of *server*, which may be another for each request."""
     found: list[int] = []
     under_way: list[tuple[float, int, float, int]] = []
     numbers = itertools.count()
@@ -55,7 +55,7 @@ def test_concurrency_doubles_to_the_servers_parallelism() -> None:
     found = limits(AdaptiveConcurrency(), 20_000, lambda _number: Server(parallel=48))
     assert found[0] == 32
     later = found[5_000:]
-    # 64, where doubling ended, and a quarter more: but for the moments in which it tries whether doubling carries more
+    # 64, where doubling ended, and a quarter more, except while it tries to double again
     assert min(later) >= 64
     assert sum(limit <= 81 for limit in later) > 0.7 * len(later)
 
@@ -99,12 +99,12 @@ def test_doubled_latency_reduces_concurrency_to_its_start_at_most() -> None:
     slow_from = 6_000
 
     def server(number: int) -> Server:
-        # however few it is asked for at once
+        # with any number of concurrent requests
         return Server(parallel=64) if number < slow_from else Server(parallel=1, latency_s=0.05)
 
     found = limits(AdaptiveConcurrency(), 12_000, server)
     assert found[slow_from - 200] >= 64
-    # but for the moments in which it tries whether doubling carries more
+    # except while it tries to double again
     assert 32 <= statistics.median(found[-2_000:]) <= 41
 
 

@@ -1,4 +1,4 @@
-"""The control plane's metrics: what is read of a page, what is asked for, and what may go wrong."""
+"""The control plane's metrics: the samples of a page, the components to scrape, and failures."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_non_finite_value_is_no_sample() -> None:
 
 
 def test_lab_settings_apply_to_this_machine_only() -> None:
-    told = {"etcd": "http://127.0.0.1:1/metrics", "kube-scheduler": "https://scheduler.example/metrics"}
-    assert lab_endpoints(json.dumps(told)) == {"etcd": told["etcd"]}
+    urls = {"etcd": "http://127.0.0.1:1/metrics", "kube-scheduler": "https://scheduler.example/metrics"}
+    assert lab_endpoints(json.dumps(urls)) == {"etcd": urls["etcd"]}
     assert lab_endpoints(None) == lab_endpoints("[]") == lab_endpoints("no JSON") == {}
 
 
@@ -145,7 +145,7 @@ def test_every_selected_family_is_listed_once() -> None:
 
 
 def scraped(tmp_path: Path, interval_s: float, pages: dict[str, str], endpoints: dict[str, str]) -> Scene:
-    """A session of three seconds, with these pages and paths of them by component."""
+    """Run a session of three seconds, with these pages and their paths by component."""
 
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)

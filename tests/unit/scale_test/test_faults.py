@@ -36,19 +36,19 @@ SILENT_WEBHOOK = (
 
 
 class FastTime:
-    """Time that passes as soon as all have been served that wait for an answer."""
+    """Time that advances when all outstanding requests are answered."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Be later by so many seconds, together with the others that sleep now."""
+        """Sleep, together with the other tasks that sleep now."""
         until = self.now + seconds
         await asyncio.sleep(0.001)
         self.now = max(self.now, until)
 
     def policy(self) -> RetryPolicy:
-        """The usual patience, in this time."""
+        """Return the default policy with this time."""
         return RetryPolicy(monotonic=lambda: self.now, sleep=self.sleep)
 
 
@@ -63,14 +63,14 @@ def test_429_for_twenty_seconds_delays_and_loses_nothing(tmp_path: Path) -> None
     end = scene.play(prepare)
     assert end.accounting.sentence() == "6 of 6 workloads submitted: 6 completed, 0 failed, 0 lost"
     requests.judge(end, max_failed=0, timeout_s=1.0)
-    # told ten times to come again two seconds later
+    # ten answers with a Retry-After of two seconds
     assert scene.document("recording")["client"]["requests"]["retries"] == {"429": 10}
     assert [row["attempts"] for row in scene.rows("submissions")] == [11, 1, 1, 1, 1, 1]
     assert fast.now == 20
 
 
 def play_silent_webhook(scene: Scene, *later: str) -> Accounting:
-    """Play a session in which a webhook never answers, so that each try is answered with 500; then *later* faults."""
+    """Play a session in which a webhook never answers, so that each attempt gets a 500; then *later* faults."""
 
     def prepare(api: FakeApi) -> None:
         api.fault_message = SILENT_WEBHOOK
@@ -102,8 +102,8 @@ def test_timeout_in_mid_try_keeps_the_answer_before(tmp_path: Path, monkeypatch:
     assert accounting.failed_by_cause == {
         "refused: 500 Internal Server Error, webhook a.b did not answer in time": 2,
     }
-    said = {(row["status"], row["attempts"], row["error"]) for row in scene.rows("submissions")}
-    assert said == {(500, 2, f"stopped before another try; the last answer: 500 {SILENT_WEBHOOK}")}
+    answers = {(row["status"], row["attempts"], row["error"]) for row in scene.rows("submissions")}
+    assert answers == {(500, 2, f"stopped before another try; the last answer: 500 {SILENT_WEBHOOK}")}
 
 
 def test_lasting_429_is_given_up_and_reported(tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_lasting_429_is_given_up_and_reported(tmp_path: Path) -> None:
 
     end = scene.play(prepare)
     assert (end.accounting.failed, end.accounting.identity_holds) == (2, True)
-    with pytest.raises(PerfError, match="2 failed \\(refused: 429 Too Many Requests: 2\\)") as said:
+    with pytest.raises(PerfError, match="2 failed \\(refused: 429 Too Many Requests: 2\\)") as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert said.value.exit_code == 1
+    assert raised.value.exit_code == 1
     assert {row["error"] for row in scene.rows("submissions")} == {"429 too many requests"}
     assert fast.now < RetryPolicy().give_up_after_s
 
@@ -139,14 +139,14 @@ def test_410_on_every_watch_polls_without_loss_or_duplicates(tmp_path: Path) -> 
     end = scene.play(prepare)
     assert (end.accounting.completed, end.accounting.lost, end.accounting.identity_holds) == (5, 1, True)
     rows = [row for row in scene.rows("transitions") if row["kind"] == "Job"]
-    told = collections.Counter((row["name"], row["transition"]) for row in rows)
-    assert set(told.values()) == {1}
-    assert {name for name, word in told if word == "completed"} == set(NAMES[:5])
+    counts = collections.Counter((row["name"], row["transition"]) for row in rows)
+    assert set(counts.values()) == {1}
+    assert {name for name, word in counts if word == "completed"} == set(NAMES[:5])
     recording = scene.document("recording")
     assert recording["disturbances"]["version gone"] == recording["relists"] > 3
-    with pytest.raises(PerfError, match="1 lost \\(deleted before its end: 1\\)") as said:
+    with pytest.raises(PerfError, match="1 lost \\(deleted before its end: 1\\)") as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert said.value.exit_code == 5
+    assert raised.value.exit_code == 5
 
 
 def test_server_without_versions_is_polled_with_backoff(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_repeatedly_lost_responses_create_one_workload_each(tmp_path: Path) -> N
 
     def prepare(api: FakeApi) -> None:
         api.complete_jobs = True
-        # the first one is made at its second try; its answers are lost up to the fifth
+        # the first one is created at the second attempt; its answers are lost up to the fifth
         api.post_faults.extend(["reset", "lost", "lost", 503, "lost"])
 
     end = scene.play(prepare)
@@ -236,7 +236,7 @@ def test_unknown_rights_after_a_restart_are_no_final_refusal(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "cause"),
+    ("status", "message", "cause"),
     [
         (403, 'jobs.batch "j" is forbidden: exceeded quota: half, requested: x', "403 Forbidden, quota half exceeded"),
         (403, 'admission webhook "a.b" denied the request: no', "403 Forbidden, webhook a.b denied it"),
@@ -262,8 +262,8 @@ def test_unknown_rights_after_a_restart_are_no_final_refusal(tmp_path: Path) -> 
         (599, None, "599"),
     ],
 )
-def test_refusal_is_counted_by_reason(status: int, said: str | None, cause: str) -> None:
-    assert refusal(status, said) == f"refused: {cause}"
+def test_refusal_is_counted_by_reason(status: int, message: str | None, cause: str) -> None:
+    assert refusal(status, message) == f"refused: {cause}"
 
 
 @pytest.mark.parametrize(("most", "allowed"), [(0, "none may"), (3, "at most 3 may")])
@@ -296,10 +296,10 @@ def test_first_refusal_is_quoted(tmp_path: Path) -> None:
 
     end = scene.play(prepare)
     assert (end.accounting.failed, end.accounting.refused, end.accounting.completed) == (2, 2, 1)
-    said = scene.rows("submissions")[0]["error"]
+    message = scene.rows("submissions")[0]["error"]
     with pytest.raises(PerfError) as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert str(raised.value).endswith(f"; see submissions.jsonl for the refusals, the first: {said}")
+    assert str(raised.value).endswith(f"; see submissions.jsonl for the refusals, the first: {message}")
 
 
 def test_refused_and_failed_workloads_have_files() -> None:

@@ -1,4 +1,4 @@
-"""Filling a cluster through what an API server refuses, forgets and repeats, and counting what is there."""
+"""Filling a cluster in spite of refusals and lost answers, and counting the objects."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Server:
         return web.json_response(found) if found else self._status(404, "not found")
 
     def _list(self, request: web.Request, plural: str) -> web.StreamResponse:
-        """Two a page; a token may be too old, and the refusal has another."""
+        """Return two a page; a token may have expired, and the refusal has another."""
         if request.query.get("continue") and self.old_tokens:
             self.old_tokens -= 1
             return web.json_response(
@@ -191,7 +191,7 @@ def test_namespaces_are_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("message", "posts"), [(QUOTA, 1), (ENDING, 1), (NO_RIGHT, 2)])
 def test_refusal_ends_its_namespace_only(tmp_path: Path, message: str, posts: int) -> None:
-    """A missing right is asked for again for a while, since we have it elsewhere: the server may just have started."""
+    """A request without a right is repeated for a while if another succeeded: the server may just have started."""
     server = Server("a", "b")
     server.faults[CONFIGMAPS_B] = deque([(403, message)] * 1000)
     account = server.fill(tmp_path, number=3)
@@ -199,8 +199,8 @@ def test_refusal_ends_its_namespace_only(tmp_path: Path, message: str, posts: in
     assert min(len(server.posts) - 3, 2) == posts
     with pytest.raises(ClusterError) as raised:
         account.judge()
-    said = "3 of 6 ConfigMap objects created, 3 are missing; refused: ConfigMap in b: 403 "
-    assert str(raised.value) == said + message
+    beginning = "3 of 6 ConfigMap objects created, 3 are missing; refused: ConfigMap in b: 403 "
+    assert str(raised.value) == beginning + message
     document = json.loads((tmp_path / "creation.json").read_text())
     assert document["refused"] == [{"kind": "ConfigMap", "namespace": "b", "message": f"403 {message}"}]
 
@@ -222,16 +222,16 @@ def test_namespace_being_deleted_receives_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"),
+    ("metadata", "message"),
     [
         ({}, "busy-00000 exists and was not created by this command; choose another prefix"),
         ({"labels": OURS, "deletionTimestamp": "x"}, "busy-00000 is being deleted; run again when it is gone"),
     ],
 )
-def test_name_already_taken_is_named(tmp_path: Path, metadata: dict[str, Any], said: str) -> None:
+def test_name_already_taken_is_named(tmp_path: Path, metadata: dict[str, Any], message: str) -> None:
     server = Server("a")
     server.put(CONFIGMAPS_A, "busy-00000", **metadata)
-    with pytest.raises(ClusterError, match=said):
+    with pytest.raises(ClusterError, match=message):
         server.fill(tmp_path).judge()
 
 
@@ -251,14 +251,14 @@ def test_object_with_a_lost_response_counts_as_created(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"), [((429, "slow down"), "refused [0-9]+ times: 429 slow"), ("reset", "no answer")]
+    ("fault", "message"), [((429, "slow down"), "refused [0-9]+ times: 429 slow"), ("reset", "no answer")]
 )
 def test_permanent_error_ends_it_and_reports_the_created_count(
-    tmp_path: Path, fault: tuple[int, str] | str, said: str
+    tmp_path: Path, fault: tuple[int, str] | str, message: str
 ) -> None:
     server = Server("a", "b")
     server.faults[CONFIGMAPS_B] = deque([fault] * 1000)
-    with pytest.raises(ClusterError, match=said):
+    with pytest.raises(ClusterError, match=message):
         server.fill(tmp_path)
     document = json.loads((tmp_path / "creation.json").read_text())
     assert (document["kinds"]["ConfigMap"]["created"], document["missing"]) == (1, 3)
@@ -281,7 +281,7 @@ def test_missing_namespace_explains_its_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifests", "number", "said"),
+    ("manifests", "number", "message"),
     [
         ([manifest()], -1, "count is -1"),
         ([manifest(), manifest("Namespace")], 1, "either Namespaces or objects"),
@@ -290,8 +290,8 @@ def test_missing_namespace_explains_its_source(tmp_path: Path) -> None:
         ([manifest(namespace="x")], 1, "has a namespace"),
     ],
 )
-def test_uncopyable_object_is_refused(manifests: list[dict[str, Any]], number: int, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_uncopyable_object_is_refused(manifests: list[dict[str, Any]], number: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Copies([Template(each, {}) for each in manifests], number, ["a"])
 
 

@@ -1,4 +1,4 @@
-"""Gangs: a pod group beside each workload, made before it, through every fault, and counted as no workload."""
+"""Gangs: the pod group of each workload is created before it, in spite of every fault, and is no workload."""
 
 from __future__ import annotations
 

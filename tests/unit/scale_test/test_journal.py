@@ -1,4 +1,4 @@
-"""Journals: whole lines, without the credentials that others wrote into what they say."""
+"""Journals: complete lines, without credentials in the messages of other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of a stream keep the time at which they came, whatever is done with them and however the stream ends."""
+"""Lines of a stream have their times of arrival, regardless of their processing and the stream's end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lin
 
 
 class Body:
-    """A response whose body comes in *pieces*, and then ends or breaks."""
+    """A response whose body arrives in *pieces*, and then ends or breaks."""
 
     def __init__(self, *pieces: bytes, error: Exception | None = None) -> None:
         self.pieces = pieces
@@ -32,7 +32,7 @@ class Body:
 
 
 def lines_of(body: Body) -> tuple[list[tuple[bytes, float]], BaseException | None]:
-    """The lines with their times, by a clock that goes on by one at each reading, and what broke the stream."""
+    """Return the lines with their times, by a clock that advances by one at each reading, and the stream's error."""
     ticks = itertools.count(1.0)
     found = []
 
@@ -66,7 +66,7 @@ def test_pieces_are_timestamped_during_earlier_processing() -> None:
         async with aclosing(arriving_lines(cast(Any, body), lambda: 0.0)) as lines:
             async for _line in lines:
                 read_at.append(body.read)
-                # work that gives way, as a line that takes its turn does
+                # processing that yields, like the one of a line
                 await asyncio.sleep(0.01)
 
     asyncio.run(scene())

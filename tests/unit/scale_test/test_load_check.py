@@ -1,4 +1,4 @@
-"""What of a load is refused before anything is touched, and by which setting's name."""
+"""Invalid loads are refused before anything changes, with the setting's name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CELLS = [{"scale_test_count": 10}, {"scale_test_count": 40}]
 
 
 def find(folder: str, named: str) -> Path:
-    """As the verb does, in the role or by path."""
+    """Find a file in the role or by path, like the verb."""
     path = ROLE / folder / named
     if not path.is_file():
         raise UsageError(f"there is no file {named}")
@@ -39,11 +39,11 @@ def check(cells: list[dict[str, Any]] | None = None, **given: Any) -> None:
 
 
 def refused(**given: Any) -> str:
-    """What is said of these settings, their common beginning left out."""
-    with pytest.raises(UsageError) as said:
+    """Return the error about these settings."""
+    with pytest.raises(UsageError) as raised:
         check(**given)
-    assert said.value.exit_code == 2
-    return str(said.value)
+    assert raised.value.exit_code == 2
+    return str(raised.value)
 
 
 def test_defaults_are_a_valid_load() -> None:
@@ -93,9 +93,9 @@ def test_minimum_workloads_include_those_of_churn() -> None:
     ],
 )
 def test_invalid_value_is_refused_by_its_settings_name(setting: str, value: Any, why: str) -> None:
-    said = refused(**{setting: value})
-    assert said.startswith(f"scale_test_{setting}: ")
-    assert why in said
+    message = refused(**{setting: value})
+    assert message.startswith(f"scale_test_{setting}: ")
+    assert why in message
 
 
 def test_all_mistakes_are_reported_once() -> None:
@@ -109,8 +109,10 @@ def test_all_mistakes_are_reported_once() -> None:
 
 def test_phases_too_short_for_a_cell_are_refused() -> None:
     phases = [{"duration": "10s", "from": 2.0, "to": 2.0}, {"duration": "1s", "to": 0.0}]
-    said = refused(phases=phases)
-    assert said.startswith("scale_test_phases: the phases end at a rate of 0 after about 21 workloads, before all 40")
+    message = refused(phases=phases)
+    assert message.startswith(
+        "scale_test_phases: the phases end at a rate of 0 after about 21 workloads, before all 40"
+    )
     check(CELLS[:1], phases=phases)
 
 
@@ -137,9 +139,9 @@ def test_trace_must_have_enough_rows_for_every_cell(tmp_path: Path) -> None:
 def test_broken_template_is_refused_with_its_place(tmp_path: Path, text: str, why: str) -> None:
     template = tmp_path / "own.yml.j2"
     template.write_text(text)
-    said = refused(template=str(template))
-    assert said.startswith("scale_test_template: ")
-    assert why in said
+    message = refused(template=str(template))
+    assert message.startswith("scale_test_template: ")
+    assert why in message
 
 
 @pytest.mark.parametrize(

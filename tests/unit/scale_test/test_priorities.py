@@ -1,4 +1,4 @@
-"""PriorityClasses are there while the workloads are, and gone after, whatever happened."""
+"""PriorityClasses exist while the workloads do, and are deleted after that in every case."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOW, HIGH = Priority("low", -5), Priority("high", 1000)
 
 
 async def within(api: FakeApi, error: Exception | None = None) -> list[str]:
-    """The classes there are within."""
+    """Return the classes that exist inside the block."""
     async with ApiClient(ApiEndpoint(api.server)) as client, priority_classes(client, SUBMISSION, "test", [LOW, HIGH]):
         if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""Queues of Kueue: refused when they are not there, made with a quota, and gone after, whatever happened."""
+"""Queues of Kueue: a missing one is refused, one with a quota is created, and deleted in every case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def within(
     error: Exception | None = None,
     versions: tuple[str, ...] = ("v1beta1",),
 ) -> tuple[Objects, Objects]:
-    """What there is of Kueue within, and after."""
+    """Return the objects of Kueue inside the block, and after it."""
 
     async def scene() -> tuple[Objects, Objects]:
         async with fake_api() as api:

@@ -31,14 +31,14 @@ FIRST, SECOND = SUBMISSION.name(0), SUBMISSION.name(1)
 
 
 def words(kind: str, *states: dict[str, Any]) -> list[list[str]]:
-    """What each state of one object adds."""
+    """Return the transitions to each state of one object."""
     tracker = Tracker(kind, related_lifecycle(kind))
     metadata = {"name": "x", "namespace": "test", "uid": "u", "creationTimestamp": CREATED_AT}
     return [[found.transition for found in tracker.observe({"metadata": metadata, **state}, 1.0)] for state in states]
 
 
 def status(*conditions: str, **fields: Any) -> dict[str, Any]:
-    """A status with these conditions, those after a `-` false."""
+    """Return a status with these conditions, those after a `-` false."""
     listed = [
         {"type": name.lstrip("-"), "status": "False" if name.startswith("-") else "True", "lastTransitionTime": None}
         for name in conditions
@@ -149,8 +149,8 @@ def claim(name: str) -> dict[str, Any]:
 
 
 def beside_rows(scene: Scene) -> list[tuple[str, str, str | None]]:
-    told = [row for row in scene.rows("transitions") if row["kind"] not in ("Job", "Pod")]
-    return [(row["kind"], row["transition"], row["workload"]) for row in told]
+    rows = [row for row in scene.rows("transitions") if row["kind"] not in ("Job", "Pod")]
+    return [(row["kind"], row["transition"], row["workload"]) for row in rows]
 
 
 def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> N
         await api.create(GROUP_PATH, {"metadata": {**owned("Job", SECOND), "namespace": "test"}})
         await api.update(NODES, "node-0000", conditions=[{"type": "Ready", "status": "False", "reason": "Gone"}])
         await asyncio.sleep(0.1)
-        # what happens while the history is lost is told from the new list
+        # changes during the loss of the history are reported from the new list
         await api.update(CLAIM_PATH, f"{FIRST}-abc-data", phase="Bound")
         await api.delete(GROUP_PATH, "x")
         await api.compact()

@@ -1,4 +1,4 @@
-"""Workloads of Run:ai: what is sent, how large it is, and when it has ended."""
+"""Workloads of Run:ai: their manifests, size, and end."""
 
 from __future__ import annotations
 

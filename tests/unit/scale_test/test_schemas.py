@@ -1,4 +1,4 @@
-"""Every file that a session writes is as its schema says, and the schema knows every field of it."""
+"""Every file of a session matches its schema, and the schema has each of its fields."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .sessions import EVENTS, JOBS, PODS, Scene, eventually
 
 DOCUMENTS = ("recording", "accounting", "nodes", "progress")
 JOURNALS = ("submissions", "transitions", "events")
-# fields that came after recordings had been made: readers accept rows without them
+# fields that earlier recordings do not have: readers accept rows without them
 ADDED = {
     "recording": {"workload_kind", "selector", "error", "not_watched", "disturbances"},
     "submissions": {"submitter", "priority", "round", "replaces"},
     "accounting": {"churned", "discrepancies", "running_by_cause"},
     "nodes": {"listed"},
-    # what another command may leave out
+    # fields that another command may leave out
     "progress": {"done", "of", "durations", "elapsed_s", "summary"},
 }
 

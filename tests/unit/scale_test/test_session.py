@@ -1,4 +1,4 @@
-"""A session leaves complete files and true accounts, however it ends and whatever the server does."""
+"""A session writes complete files and correct accounts for every end and every fault of the server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def submitted(scene: Scene, api: FakeApi) -> bool:
     return len(api.objects.get(JOBS, {})) == scene.count
 
 
-def told(scene: Scene, word: str) -> collections.Counter[str]:
+def count_names(scene: Scene, word: str) -> collections.Counter[str]:
     return collections.Counter(row["name"] for row in scene.rows("transitions") if row["transition"] == word)
 
 
@@ -52,7 +52,7 @@ def test_completed_session_agrees_in_every_file(tmp_path: Path) -> None:
     progress = scene.document("progress")
     assert (progress["phase"], progress["summary"]) == ("done", end.accounting.sentence())
     for word in ("created", "started", "completed"):
-        assert told(scene, word) == dict.fromkeys(NAMES[:7], 1)
+        assert count_names(scene, word) == dict.fromkeys(NAMES[:7], 1)
 
 
 def test_submission_begins_after_every_watch_is_in_sync(tmp_path: Path) -> None:
@@ -112,13 +112,13 @@ def test_broken_connection_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=6, rate=20, meanwhile=meanwhile)
     assert scene.play().accounting.completed == 6
     for word in ("created", "started", "completed"):
-        assert told(scene, word) == dict.fromkeys(NAMES[:6], 1)
+        assert count_names(scene, word) == dict.fromkeys(NAMES[:6], 1)
 
 
 def test_expired_version_is_relisted_without_loss_or_duplicates(tmp_path: Path) -> None:
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 6)
-        # while nobody watches: one completes, one completes and is deleted, one is deleted
+        # during an interrupted watch: one completes, one completes and is deleted, one is deleted
         await api.disconnect()
         await api.complete(JOBS, NAMES[0])
         await api.delete(JOBS, NAMES[1])
@@ -132,8 +132,8 @@ def test_expired_version_is_relisted_without_loss_or_duplicates(tmp_path: Path) 
     accounting = scene.play().accounting
     assert (accounting.completed, accounting.lost, accounting.identity_holds) == (5, 1, True)
     assert scene.document("recording")["relists"] >= 1
-    assert told(scene, "created") == dict.fromkeys(NAMES[:6], 1)
-    assert told(scene, "deleted") == {NAMES[1]: 1}
+    assert count_names(scene, "created") == dict.fromkeys(NAMES[:6], 1)
+    assert count_names(scene, "deleted") == {NAMES[1]: 1}
 
 
 def test_earlier_events_of_the_namespace_are_not_recorded(tmp_path: Path) -> None:
@@ -177,12 +177,12 @@ def warning(workload: str, reason: str, message: str) -> dict[str, Any]:
 
 
 def test_timeout_names_the_quota_that_kept_workloads_from_running(tmp_path: Path) -> None:
-    said = 'Error creating: pods "{}-x" is forbidden: exceeded quota: no-pods, requested: pods=1, used: pods=0'
+    message = 'Error creating: pods "{}-x" is forbidden: exceeded quota: no-pods, requested: pods=1, used: pods=0'
 
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(scene.rows("transitions")) >= 3)
         for name in NAMES[:2]:
-            await api.create(EVENTS, warning(name, "FailedCreate", said.format(name)))
+            await api.create(EVENTS, warning(name, "FailedCreate", message.format(name)))
         labels = {"psap.perf/workload": NAMES[2]}
         running = {"metadata": {"name": f"{NAMES[2]}-x", "namespace": "test", "labels": labels}}
         await api.create(PODS, {**running, "status": {"phase": "Running"}})

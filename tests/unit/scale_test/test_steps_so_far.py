@@ -1,4 +1,4 @@
-"""Percentiles while the test runs are those of the analysis, whatever order answers and watches come in."""
+"""Percentiles during the test equal those of the analysis, in any order of answers and watch events."""
 
 from __future__ import annotations
 

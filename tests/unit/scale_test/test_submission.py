@@ -1,4 +1,4 @@
-"""Submitting through every fault that an API server or a network has: exactly N exist at the end."""
+"""Submitting in spite of all faults of an API server or a network: exactly N workloads exist at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .sessions import JOB, JOBS, JOBS_BY_KIND, QUICK, SUBMISSION, job_workloads
 
 
 class Submitted:
-    """The rows, retries and objects of one submission."""
+    """One submission, with its rows, retries and objects."""
 
     def __init__(self, count: int, *faults: int | str, retry_after: str | None = None) -> None:
         self.rows: list[dict[str, Any]] = []

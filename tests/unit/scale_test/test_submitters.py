@@ -1,4 +1,4 @@
-"""Several submitting processes make one submission, told in files whose schemas hold."""
+"""Several submitting processes run one submission, and their files match the schemas."""
 
 from __future__ import annotations
 

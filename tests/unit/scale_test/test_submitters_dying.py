@@ -1,4 +1,4 @@
-"""Submitting processes may die, be stopped or not start at any moment: the accounts stay true."""
+"""Submitting processes may die, be stopped or not start at any time: the accounts stay correct."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ def test_killed_submitter_leaves_an_accounted_share(tmp_path: Path) -> None:
     assert (by[0], by[1]) == (20, accounting.submitted - 20)
     assert len({row["index"] for row in rows}) == len(rows)
     unsent = f"{40 - accounting.submitted} not submitted"
-    with pytest.raises(PerfError, match=rf"submitter 1 was killed by SIGKILL: .* {unsent}; .* of 40 workloads") as said:
+    with pytest.raises(
+        PerfError, match=rf"submitter 1 was killed by SIGKILL: .* {unsent}; .* of 40 workloads"
+    ) as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert said.value.exit_code == 1
+    assert raised.value.exit_code == 1
     assert unsent in scene.document("recording")["error"]
 
 
@@ -76,9 +78,9 @@ def test_requests_of_a_dead_submitter_are_looked_up(
     assert (adopted["outcome"], adopted["error"]) == (outcome, "its submitter died")
     if fault == "stall":
         assert end.accounting.failed_by_cause == {"not created: its submitter died": 1}
-    with pytest.raises(PerfError, match="0 were answered, 1 looked up and 2 not submitted") as said:
+    with pytest.raises(PerfError, match="0 were answered, 1 looked up and 2 not submitted") as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert said.value.exit_code == exit_code
+    assert raised.value.exit_code == exit_code
 
 
 def test_terminated_submitter_leaves_complete_files(tmp_path: Path) -> None:
@@ -169,14 +171,14 @@ def test_full_disk_of_one_submitter_is_reported(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
 
     async def fill(_api: FakeApi) -> None:
-        # as for a full disk: the file may not grow beyond what it is
+        # like a full disk: the file may not grow
         size = (tmp_path / "submitters" / "01" / "submissions.jsonl").stat().st_size
         resource.prlimit(pids(tmp_path)[1], resource.RLIMIT_FSIZE, (size, size))
 
     scene.meanwhile = after(scene, 8, fill)
     end = scene.play()
     assert end.failure is not None
-    # by done.json, or by its last word where that file was too long for the disk, too
+    # by done.json, or by the last line of its log if that file was too long for the disk, too
     assert re.match(r"submitter 1 (gave up \(|ended with exit code 1 \(Error: )cannot write ", end.failure)
     assert "File too large" in end.failure
     assert (end.accounting.completed, end.accounting.identity_holds) == (end.accounting.submitted, True)
@@ -188,6 +190,6 @@ def test_loss_through_a_death_is_a_data_quality_issue(lost: int, error: type[Per
     accounting = Accounting(4, 3, 3 - lost, 0, lost, 0, {}, {}, ())
     progress = Progress("done", 4, 3, 0, 3 - lost, 0, lost, 0.0, 0.0, 1.0, 1.0)
     end = SessionEnd("condition", accounting, progress, "submitter 1 was killed by SIGKILL: 1 not submitted")
-    with pytest.raises(PerfError, match=r"submitter 1 was killed .*; 3 of 4 workloads submitted: ") as said:
+    with pytest.raises(PerfError, match=r"submitter 1 was killed .*; 3 of 4 workloads submitted: ") as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert type(said.value) is error
+    assert type(raised.value) is error

@@ -1,4 +1,4 @@
-"""What the coordinator hands to submitting processes: the plan, the connection's credentials, their shares."""
+"""The coordinator passes the plan, credentials and shares of connections to submitting processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of arrivals: what a row says, and errors that name the line."""
+"""Traces of arrivals: the values of a row, and errors with the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transitions are what is new in an object's state, each told once, with the server's own time."""
+"""Transitions are the changes of an object's state, each reported once, with the server's time."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def test_suspended_and_resumed_job_reports_every_change() -> None:
     jobs = tracker("Job")
     suspended = {"conditions": conditions(Suspended=SECOND.format(1))}
     started = {"startTime": SECOND.format(2)}
-    told = [words(jobs.observe(job(status), 1.0)) for status in (suspended, started, suspended, started)]
-    assert told == [["created", "suspended"], ["started"], ["suspended"], ["started"]]
+    reported = [words(jobs.observe(job(status), 1.0)) for status in (suspended, started, suspended, started)]
+    assert reported == [["created", "suspended"], ["started"], ["suspended"], ["started"]]
 
 
 def test_pytorchjob_and_unknown_kind_end_like_jobs() -> None:
@@ -211,7 +211,7 @@ def test_deployment_is_complete_when_all_pods_are_available() -> None:
     deployments = tracker("Deployment")
     assert words(deployments.observe(deployment(), 1.0)) == ["created"]
     counts = {"observedGeneration": 1, "replicas": 4, "updatedReplicas": 4}
-    # as the controller writes it: Available is True already with three of four
+    # like the controller: Available is already True with three of four
     available = {"type": "Available", "status": "True", "lastTransitionTime": SECOND.format(2)}
     partly = {**counts, "availableReplicas": 3, "conditions": [progressing("ReplicaSetUpdated"), available]}
     assert words(deployments.observe(deployment(partly), 2.0)) == ["started"]

@@ -1,4 +1,4 @@
-"""Workloads from templates: the shipped ones, and what a user's own may do."""
+"""Workloads from shipped templates and from a user's."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_disruption_is_no_failure_of_a_job(name: str) -> None:
     spec = shipped(name).manifest(0)["spec"]
     (rule,) = spec["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
-    # what Kubernetes asks of a Job with such a policy
+    # Kubernetes' requirements for a Job with such a policy
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
 
 
@@ -207,7 +207,7 @@ def test_patch_sets_any_field_except_reserved_ones() -> None:
     spec = manifest["spec"]["template"]["spec"]
     assert "automountServiceAccountToken" not in spec
     first, second = spec["containers"]
-    # what the patch does not name stays
+    # fields that the patch does not name stay
     assert (first["image"], first["command"]) == ("other:2", ["sleep", "30"])
     assert first["resources"]["limits"]["nvidia.com/gpu"] == 2
     assert second == {"name": "second", "image": "more:1"}

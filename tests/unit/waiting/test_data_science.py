@@ -1,4 +1,4 @@
-"""When a DataScienceCluster is what it was asked to be, whatever its status still says of an earlier wish."""
+"""When a DataScienceCluster matches its newest generation, even if its status is outdated."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_readiness_of_an_earlier_generation_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("components", "installed", "told"),
+    ("components", "installed", "reason"),
     [
         ({"ray": MANAGED}, {"ray": False}, "ray is not installed yet"),
         ({"modelmeshserving": REMOVED}, {"model-mesh": True}, "modelmeshserving is still installed"),
@@ -42,9 +42,9 @@ def test_readiness_of_an_earlier_generation_does_not_count() -> None:
     ],
 )
 def test_operator_without_generations_is_judged_by_components(
-    components: dict[str, Any], installed: dict[str, bool], told: str
+    components: dict[str, Any], installed: dict[str, bool], reason: str
 ) -> None:
-    assert told in note(cluster(components, phase="Ready", installedComponents=installed))
+    assert reason in note(cluster(components, phase="Ready", installedComponents=installed))
 
 
 def test_unready_component_is_reported_with_the_operators_message() -> None:

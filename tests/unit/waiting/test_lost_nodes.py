@@ -1,4 +1,4 @@
-"""Pods whose node is gone, does not answer, or sends them away."""
+"""Pods whose node is gone, does not answer, or evicts them."""
 
 from __future__ import annotations
 

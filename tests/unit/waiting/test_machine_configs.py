@@ -1,4 +1,4 @@
-"""When a pool of nodes has all that is configured for it, and what is said when it has not."""
+"""When a pool of nodes has its whole configuration, and the message until then."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ BASE = [config("00-worker", a="1"), config("50-file", b="2")]
 
 
 @pytest.mark.parametrize(
-    ("configs", "said"),
+    ("configs", "reason"),
     [
         ([*BASE, config("rendered-worker-1", a="1", b="2")], ""),
-        # of a path the later one counts
+        # the later file of a path counts
         ([config("00-worker", b="0"), config("50-file", b="2"), config("rendered-worker-1", b="2")], ""),
         ([*BASE, config("60-other"), config("rendered-worker-1", a="1", b="2")], "60-other"),
         ([BASE[0], config("rendered-worker-1", a="1", b="2")], "50-file"),
         ([*BASE, config("rendered-worker-1", a="1", b="the former")], "/b"),
     ],
 )
-def test_pool_status_older_than_its_config_is_not_updated(configs: list[Manifest], said: str) -> None:
+def test_pool_status_older_than_its_config_is_not_updated(configs: list[Manifest], reason: str) -> None:
     text = behind(Cluster([], configs, [node("a")]), pool())
-    assert text == (f"its configuration does not have the changes yet: {said}" if said else "")
+    assert text == (f"its configuration does not have the changes yet: {reason}" if reason else "")
 
 
 def test_late_nodes_of_the_pool_only_are_named() -> None:
@@ -142,9 +142,11 @@ def test_last_condition_of_a_kubelet_config_counts(
 
 
 def version(desired: str, state: str, newest: str, **conditions: tuple[str, str]) -> Manifest:
-    told = [{"type": kind, "status": text[0], "reason": "R", "message": text[1]} for kind, text in conditions.items()]
+    entries = [
+        {"type": kind, "status": text[0], "reason": "R", "message": text[1]} for kind, text in conditions.items()
+    ]
     history = [{"state": state, "image": newest}]
-    status = {"desired": {"image": desired}, "history": history, "conditions": told}
+    status = {"desired": {"image": desired}, "history": history, "conditions": entries}
     return {"metadata": {}, "spec": {"desiredUpdate": {"image": "new"}}, "status": status}
 
 
@@ -153,10 +155,10 @@ def version(desired: str, state: str, newest: str, **conditions: tuple[str, str]
     [
         ("accepted", version("new", "Partial", "new"), True, False),
         ("accepted", version("old", "Completed", "old", ReleaseAccepted=("False", 'image="new" failure')), False, True),
-        # what was said of another image, and of none yet
+        # messages about another image, and before any
         ("accepted", version("old", "Completed", "old", ReleaseAccepted=("False", 'image="other"')), False, False),
         ("ready", version("new", "Completed", "new"), True, False),
-        # the former update is complete, and the new one not in the history yet
+        # the former update is complete, and the new one is not in the history yet
         ("ready", version("new", "Completed", "old"), False, False),
         ("ready", version("new", "Partial", "new", Progressing=("True", "Working towards")), False, False),
         ("ready", version("new", "Partial", "new", Failing=("True", "dns")), False, True),

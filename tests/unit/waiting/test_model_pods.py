@@ -1,4 +1,4 @@
-"""Which pods of a model the selectors match, by the labels that KServe 0.15 to 0.20 gives them."""
+"""The pods of a model that the selectors match, with the labels of KServe 0.15 to 0.20."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORKLOAD = "llminferenceservice-workload"
 
 
 def labels(component: str, role: str = "", name: str = "opt") -> dict[str, str]:
-    """Those of a pod of KServe's pkg/controller/v1alpha2/llmisvc; only endpoints of the InferencePool have a role."""
+    """Return a pod's labels in KServe's pkg/controller/v1alpha2/llmisvc; only InferencePool endpoints have a role."""
     endpoint = {"kserve.io/component": "workload", "llm-d.ai/role": role} if role else {}
     return {
         "app.kubernetes.io/component": component,
@@ -27,7 +27,7 @@ def labels(component: str, role: str = "", name: str = "opt") -> dict[str, str]:
 
 
 def selected(selector: str, pod: dict[str, str]) -> bool:
-    """Whether a label selector, as Kubernetes reads it, matches."""
+    """Return whether a label selector matches, like in Kubernetes."""
     for part in re.split(r",(?![^(]*\))", selector):
         found = re.fullmatch(r"(\S+?)(!?=| notin )\(?(.*?)\)?", part)
         assert found, part

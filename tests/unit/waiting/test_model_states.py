@@ -11,10 +11,10 @@ READY = [{"type": "Ready", "status": "True"}]
 
 
 def service(conditions: list[dict[str, str]], state: str, failure: str = "", observed: int = 2) -> dict[str, Any]:
-    told: dict[str, Any] = {"states": {"targetModelState": state}}
+    model_status: dict[str, Any] = {"states": {"targetModelState": state}}
     if failure:
-        told["lastFailureInfo"] = {"reason": failure, "message": "because"}
-    status = {"conditions": conditions, "observedGeneration": observed, "modelStatus": told}
+        model_status["lastFailureInfo"] = {"reason": failure, "message": "because"}
+    status = {"conditions": conditions, "observedGeneration": observed, "modelStatus": model_status}
     return {"metadata": {"name": "granite", "generation": 2}, "status": status}
 
 

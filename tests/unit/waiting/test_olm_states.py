@@ -1,4 +1,4 @@
-"""When OLM's objects are where a command waits for them to be, and what they say when they are not."""
+"""When OLM's objects have reached the state that a command waits for, and the reasons until then."""
 
 from __future__ import annotations
 

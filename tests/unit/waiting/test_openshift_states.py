@@ -12,10 +12,10 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates impor
 
 def operator(changed: dict[str, str] | None = None, age_s: float = 0) -> dict[str, Any]:
     since = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    told = {"Available": "True", "Progressing": "False", "Degraded": "False", **(changed or {})}
+    values = {"Available": "True", "Progressing": "False", "Degraded": "False", **(changed or {})}
     conditions = [
         {"type": kind, "status": status, "lastTransitionTime": since, "reason": "Why", "message": "in words"}
-        for kind, status in told.items()
+        for kind, status in values.items()
     ]
     return {"metadata": {"name": "dns"}, "status": {"conditions": conditions}}
 

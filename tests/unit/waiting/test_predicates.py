@@ -104,7 +104,7 @@ def test_features_are_found_on_any_system() -> None:
         ({"Created": "True"}, False, False),
         ({"Created": "True", "Running": "True"}, True, False),
         ({"Running": "False", "Succeeded": "True"}, True, False),
-        # it failed after it had started: whoever waits for its end hears of it
+        # it failed after its start: a wait for its end reports that
         ({"Running": "False", "Failed": "True"}, True, False),
         ({"Succeeded": "True"}, True, False),
         ({"Failed": "True"}, False, True),
@@ -122,10 +122,10 @@ def test_training_job_has_started(conditions: dict[str, str], reached: bool, hop
         ("", "", False, False, False),
         ("Initializing", "", False, False, False),
         ("Running", "PENDING", True, False, False),
-        # the job is over, its submitter not yet
+        # the job has ended, its submitter has not
         ("Running", "SUCCEEDED", True, False, False),
         ("Complete", "SUCCEEDED", True, True, False),
-        # it failed after it had started: whoever waits for its end hears of it
+        # it failed after its start: a wait for its end reports that
         ("Running", "FAILED", True, False, True),
         ("Complete", "STOPPED", True, False, True),
         ("Failed", "", False, False, True),
@@ -159,8 +159,8 @@ def test_failed_pod_reports_how_its_containers_ended() -> None:
     assert verdict.note == "the pod failed: container main: OOMKilled (exit code 137)"
     assert verdict.hopeless
     ended["message"] = "Traceback:\n  ...\nValueError: no model\n"
-    said = predicate_for("Pod", "completed")(pod).note
-    assert said == "the pod failed: container main: OOMKilled (exit code 137): ValueError: no model"
+    note = predicate_for("Pod", "completed")(pod).note
+    assert note == "the pod failed: container main: OOMKilled (exit code 137): ValueError: no model"
 
 
 def test_pod_without_a_node_quotes_the_scheduler() -> None:

@@ -1,4 +1,4 @@
-"""Why a workload will never be ready, as its pods say."""
+"""Reasons in pods why a workload will never be ready."""
 
 from __future__ import annotations
 

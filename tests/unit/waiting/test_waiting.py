@@ -1,4 +1,4 @@
-"""Waits against a source that plays back what an API server would say."""
+"""Waits for a source that plays back the answers of an API server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _pod(name: str, phase: str, reason: str | None = None) -> Manifest:
 
 
 class _Playback:
-    """Lists what *lists* says, one after the other, and then watches *events* once."""
+    """Returns *lists* one after the other, and then the *events* of one watch."""
 
     def __init__(self, lists: list[list[Manifest] | ClusterError], events: list[tuple[str, Manifest]]) -> None:
         self._lists = iter(itertools.chain(lists, itertools.repeat(lists[-1])))
@@ -95,7 +95,7 @@ def test_hopeless_state_ends_the_wait_with_the_last_objects() -> None:
 
 
 class _Recovering(_Playback):
-    """Tells what changes only after the first state was judged."""
+    """Yields changes only after the first state was judged."""
 
     def __init__(self, lists: list[list[Manifest] | ClusterError], events: list[tuple[str, Manifest]]) -> None:
         super().__init__(lists, events)
@@ -144,7 +144,7 @@ def test_stop_request_ends_the_wait() -> None:
 
 
 class _Silent(_Playback):
-    """Takes a request and does not answer it before it is closed."""
+    """Accepts a request and does not answer until it is closed."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
         self.closed.wait()
@@ -167,7 +167,7 @@ def test_stop_request_is_honoured_before_the_first_response() -> None:
 
 
 class _Broken(_Playback):
-    """Answers with what nobody expects."""
+    """Raises an unexpected error."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
         return [{"metadata": {"namespace": "of an object without a name"}}], "1"
