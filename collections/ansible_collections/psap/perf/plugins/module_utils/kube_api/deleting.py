@@ -19,9 +19,6 @@ def delete_matching(
 ) -> list[str]:
     """Delete the objects that *query* matches, unless in *check_mode*, and return their names.
 
-    Args:
-        check: Raises if the user interrupts the run.
-
     Raises:
         WaitTimeoutError: If objects still exist after *timeout_s*; the message names them.
     """

@@ -48,9 +48,6 @@ def patch_all(
     If a ConfigMap whose text changes is missing, it is created. For another missing object, a check assumes that an
     earlier command of the run creates it.
 
-    Args:
-        check: Raises if the user interrupts the run.
-
     Raises:
         ClusterError: If no object is found, or the server refuses a patch; the previous objects stay patched.
     """

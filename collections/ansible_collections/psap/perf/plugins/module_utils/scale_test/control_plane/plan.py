@@ -57,11 +57,7 @@ class MetricsSettings:
     endpoints: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Validate the settings.
-
-        Raises:
-            UsageError: If the interval is negative, a component is unknown, or its URL is invalid.
-        """
+        """Raise UsageError if the interval is negative, a component is unknown, or its URL is invalid."""
         if self.interval_s < 0:
             raise UsageError(f"metrics_interval is {self.interval_s:g} s; it cannot be negative, 0s scrapes nothing")
         for component, url in self.endpoints.items():

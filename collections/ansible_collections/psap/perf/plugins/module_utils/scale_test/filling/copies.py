@@ -39,11 +39,7 @@ class Template:
     """One object to copy, as the text around its numbers."""
 
     def __init__(self, manifest: Mapping[str, Any], labels: Mapping[str, str]) -> None:
-        """Label the manifest, and split it at its numbers.
-
-        Raises:
-            UsageError: If its name does not contain the number, or it has a namespace.
-        """
+        """Raise UsageError if its name does not contain the number, or it has a namespace."""
         self.api_version, self.kind = resource_of(manifest)
         metadata = manifest["metadata"]
         if NUMBER_MARK not in metadata["name"]:
@@ -76,11 +72,7 @@ class Copies:
     """*count* copies of each of the templates in each namespace, in the order number, namespace, template."""
 
     def __init__(self, templates: Sequence[Template], count: int, namespaces: Sequence[str]) -> None:
-        """Store the arguments.
-
-        Raises:
-            UsageError: If there is nothing to copy, or only some templates are namespaced.
-        """
+        """Raise UsageError if there is nothing to copy, or only some templates are namespaced."""
         if count < 0:
             raise UsageError(f"count is {count}; it must be at least 0")
         if len({template.namespaced for template in templates}) != 1:

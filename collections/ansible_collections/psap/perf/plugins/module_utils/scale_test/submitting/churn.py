@@ -39,11 +39,7 @@ class ChurnPlan:
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            UsageError: If a number is out of its range.
-        """
+        """Raise UsageError if a number is out of its range."""
         if not 0 <= self.percent <= 100:
             raise UsageError(f"churn percent is {self.percent:g}; it must be from 0 to 100")
         if self.percent and self.rounds < 1:

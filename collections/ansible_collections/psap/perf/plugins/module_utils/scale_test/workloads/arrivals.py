@@ -162,11 +162,7 @@ class ArrivalSettings:
     trace: Trace | None = None
 
     def __post_init__(self) -> None:
-        """Check the settings.
-
-        Raises:
-            UsageError: If they contradict each other, or one is out of its range.
-        """
+        """Raise UsageError if they contradict each other, or one is out of its range."""
         for name, least in (("rate", 0), ("burst", 1), ("batch_delay_s", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}")

@@ -65,11 +65,7 @@ class Rotation:
     """A smooth weighted round robin: each cycle has every member as often as its weight, well spread."""
 
     def __init__(self, weights: Sequence[int]) -> None:
-        """Compute the cycle.
-
-        Raises:
-            UsageError: If a weight is below 1, or the cycle would be too long.
-        """
+        """Raise UsageError if a weight is below 1, or the cycle would be too long."""
         if not weights or min(weights) < 1:
             raise UsageError(f"weights are {list(weights)}; each must be a whole number of at least 1")
         divisor = math.gcd(*weights)
@@ -119,11 +115,7 @@ class Assortment:
     def __init__(
         self, tenants: Sequence[Tenant], priorities: Sequence[Priority] = (), trace: Trace | None = None
     ) -> None:
-        """Prepare the rotations.
-
-        Raises:
-            UsageError: If there is no tenant, or a weight is below 1.
-        """
+        """Raise UsageError if there is no tenant, or a weight is below 1."""
         self.tenants = tuple(tenants)
         self.priorities = tuple(priorities)
         self._trace = trace
@@ -161,11 +153,7 @@ class AssortedWorkloads:
     """The workloads of a submission, each of its variant; a template is rendered once for each variant."""
 
     def __init__(self, assortment: Assortment, count: int, make: Callable[[Variant], Workloads]) -> None:
-        """Create the workloads of each variant.
-
-        Raises:
-            UsageError: If a variant of the first *count* workloads cannot be created.
-        """
+        """Raise UsageError if a variant of the first *count* workloads cannot be created."""
         self._assortment = assortment
         self._of: dict[Variant, Workloads] = {}
         for variant in assortment.distinct(count):

@@ -55,11 +55,7 @@ class Workloads:
     """The workloads of one submission, by index."""
 
     def __init__(self, plan: WorkloadPlan, submission: Submission) -> None:
-        """Render the first workload.
-
-        Raises:
-            UsageError: If the template cannot be rendered, or does not render a Kubernetes object.
-        """
+        """Raise UsageError if the template cannot be rendered, or does not render a Kubernetes object."""
         self.plan = plan
         self.submission = submission
         self.namespace = plan.namespace
