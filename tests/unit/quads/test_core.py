@@ -28,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.selection import (
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     ServerClock,
     body_time,
-    learned,
+    infer_clock,
     parse_offset,
     query_time,
     server_time,
@@ -44,12 +44,12 @@ MINUTE = timedelta(minutes=1)
 
 def test_server_date_is_its_local_time_despite_its_label() -> None:
     wall = server_time("Fri, 20 Nov 2026 13:23:33 GMT")
-    clock = learned(wall, datetime(2026, 11, 20, 18, 23, 31, tzinfo=UTC))
+    clock = infer_clock(wall, datetime(2026, 11, 20, 18, 23, 31, tzinfo=UTC))
     assert clock == ServerClock(timedelta(hours=-5))
     assert clock.to_utc(wall) == datetime(2026, 11, 20, 18, 23, 33, tzinfo=UTC)
     assert (body_time(wall), query_time(wall)) == ("2026-11-20 13:23", "2026-11-20T13:23")
     assert parse_offset("+05:45").offset == timedelta(hours=5, minutes=45)
-    assert not learned(wall, MONDAY).known, "three days are no zone"
+    assert not infer_clock(wall, MONDAY).known, "three days are no zone"
     with pytest.raises(DataQualityError, match="an invalid date"):
         server_time(None)
     with pytest.raises(UsageError, match=r"write it like \+02:00"):
@@ -89,7 +89,7 @@ def test_message_is_read_with_any_content_type() -> None:
 
 
 def test_object_refused_by_the_database_has_no_id() -> None:
-    with pytest.raises(DataQualityError, match="its database refused the write"):
+    with pytest.raises(DataQualityError, match="its database rejected the write"):
         assignment_of({"id": None, "active": True})
 
 
@@ -109,7 +109,7 @@ def short(selection: Selection) -> list[str]:
 def test_selection_explains_each_rejected_host(tmp_path: Path) -> None:
     found = chosen(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
     assert short(found) == ["f01-h01-r650", "f07-h01-r650"]
-    assert str(found).startswith("2 of 2 that fit: f01-h01-r650, f07-h01-r650; not ")
+    assert str(found).startswith("2 of 2 matching hosts: f01-h01-r650, f07-h01-r650; not ")
     assert "1 host (f04-h01-r650.lab.example.com) is excluded" in str(found)
     why = {name.partition("-")[0]: text for name, text in found.refused.items()}
     assert why["f00"] == "is a R640, not r650"
@@ -148,7 +148,7 @@ def test_hosts_are_selected_by_their_hardware(
 
 
 def test_too_few_hosts_and_contradicting_requests_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(QuadsError, match=r"has 0 of at least 1 hosts that fit: .*has 256 of 257 GB of memory"):
+    with pytest.raises(QuadsError, match=r"has 0 of at least 1 matching hosts: .*has 256 of 257 GB of memory"):
         chosen(tmp_path, {"memory_gb": 257})
     with pytest.raises(UsageError, match="unknown label disk_nvm; did you mean disk_nvme"):
         chosen(tmp_path, {}, ("disk_nvm",))
@@ -158,7 +158,7 @@ def test_too_few_hosts_and_contradicting_requests_are_refused(tmp_path: Path) ->
         chosen(tmp_path, {"more_labels": {"red": {"disks": [{"colour": "red"}]}}})
     with pytest.raises(UsageError, match=r"label big: cores: Expected `int`"):
         chosen(tmp_path, {"more_labels": {"big": {"cores": "many"}}})
-    with pytest.raises(QuadsError, match="has 3 of at least 4 hosts that fit"):
+    with pytest.raises(QuadsError, match="has 3 of at least 4 matching hosts"):
         # all that are asked for, unless fewer are accepted
         chosen(tmp_path, {"count": 4, "at_least": 0, "models": ["R640"]})
 
@@ -172,11 +172,11 @@ def test_delivery_requires_all_four_conditions(tmp_path: Path) -> None:
     quads, record = session.client(), session.journal().record
 
     first = read_delivery(quads, record, record.hosts)
-    assert first.lacking == ("it is not provisioned", "it is not validated")
+    assert first.unmet == ("it is not provisioned", "it is not validated")
     assert set(first.laggards) == set(record.hosts)
     session.time.pause(700)
     moved = read_delivery(quads, record, record.hosts)
-    assert moved.lacking == ("it is not validated",)
+    assert moved.unmet == ("it is not validated",)
     assert set(moved.laggards.values()) == {"is not validated"}
     session.time.pause(7200)
     assert read_delivery(quads, record, record.hosts).ready
@@ -184,10 +184,10 @@ def test_delivery_requires_all_four_conditions(tmp_path: Path) -> None:
     session.book(3)
     later = read_delivery(quads, record, record.hosts)
     assert later.assignment.validated and not later.ready
-    assert list(later.laggards.values()) == ["is in cloud01 still"]
+    assert list(later.laggards.values()) == ["is still in cloud01"]
     # one that was asked for and has no row
     assert (
-        read_delivery(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no row in the schedule that runs"
+        read_delivery(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no current row in the schedule"
     )
 
 
@@ -218,7 +218,7 @@ def test_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
     session.book(2)
     session.time.pause(8000)
     quads, record = session.client(), session.journal().record
-    assert "which may have been mended" in str(read_delivery(quads, record, ()))
+    assert "which may be fixed already" in str(read_delivery(quads, record, ()))
     session.settings.invalid.clear()
     assert wait(quads, [(record, ())], timedelta(hours=1), MINUTE)[0].ready
     assert session.own[0]["notification"] == {"fail": True, "success": True}
@@ -245,7 +245,7 @@ def test_tenant_is_told_the_end_and_that_only_the_lab_extends(tmp_path: Path) ->
     session = Session(tmp_path)
     session.book(1)
     until = session.time.now() + timedelta(days=7)
-    with pytest.raises(QuadsError, match=r"only administrators extend a lease. This one lasts until 2026-11-28T15:00Z"):
+    with pytest.raises(QuadsError, match=r"can extend a lease of QUADS. This one lasts until 2026-11-28T15:00Z"):
         extend(session.client(), session.journal().record, until)
 
 
@@ -270,6 +270,6 @@ def test_administrator_extends_all_rows_unless_a_host_is_booked(tmp_path: Path) 
 
 def test_warning_precedes_the_end() -> None:
     reservation = Reservation(MONDAY, timedelta(minutes=50), exact=True)
-    assert warning(reservation, 3600) == "the lease ends in 50 min: release the hosts, or have the lab extend it"
+    assert warning(reservation, 3600) == "the lease ends in 50 min: release the hosts, or ask the lab to extend it"
     assert not warning(reservation, 600)
     assert not replace(reservation, left=timedelta(hours=24)).too_short(timedelta(hours=24))

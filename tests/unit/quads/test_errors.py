@@ -72,8 +72,8 @@ def test_refused_write_is_explained(
         setattr(session.settings, name, value)
     with pytest.raises(RefusedError) as raised:
         Connection(session.account, session.wire, session.time).write("POST", path, "try", body)
-    assert raised.value.refusal is refusal, raised.value.said
-    assert raised.value.said
+    assert raised.value.refusal is refusal, raised.value.reason
+    assert raised.value.reason
     assert str(raised.value).endswith(refusal.value)
 
 
@@ -88,7 +88,7 @@ def test_server_error_is_retried_and_reported_as_such(session: Session, path: st
 
 def test_disabled_account_is_reported(session: Session) -> None:
     session.lab.users["jane@example.com"] = ("planted-quads-w0rd", DISABLED)
-    with pytest.raises(RefusedError, match="this account may not do that, or is disabled"):
+    with pytest.raises(RefusedError, match="this account has no permission, or is disabled"):
         session.client().terminate(1)
 
 

@@ -70,10 +70,10 @@ def test_jetlag_gets_bastion_control_plane_and_workers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "network", "message"),
     [
-        (3, Network(), "needs a bastion and 3 hosts for the control plane, and 3 hosts are booked"),
+        (3, Network(), "needs a bastion and 3 hosts for the control plane, but 3 hosts are booked"),
         (4, Network(interface=2), "QUADS has no interface number 2"),
-        (4, Network("somewhere"), "is not a network"),
-        (4, Network("198.51.100.0/30"), "has no room for 3 hosts"),
+        (4, Network("somewhere"), "invalid network"),
+        (4, Network("198.51.100.0/30"), "is too small for 3 hosts"),
     ],
 )
 def test_inventory_unusable_for_jetlag_is_refused(tmp_path: Path, count: int, network: Network, message: str) -> None:

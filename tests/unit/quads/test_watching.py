@@ -103,4 +103,4 @@ def test_foreign_end_stops_the_run_and_own_release_ends_the_watch(session: Sessi
     at(session, HOUR, session.release)
     assert watched(session)[0] == ""
     session.journal().note(phase="booked")
-    assert "is no longer the run's" in watched(session)[0]
+    assert "no longer belongs to the run" in watched(session)[0]

@@ -1,6 +1,6 @@
 """The process that watches the reservations of a run, and stops the run before they end.
 
-It is a dedicated process, as the one that keeps the Lease of a cluster, since Ansible's main process is always busy.
+It is a dedicated process, like the one that renews the Lease of a cluster, since Ansible's main process is always busy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PATIENCE_S = 10.0
 
 
 class BookingWatch:
-    """The handle of Ansible's main process for the process."""
+    """The process, as Ansible's main process controls it."""
 
     def __init__(self, environment: RunEnvironment) -> None:
         """Use :meth:`check`."""
@@ -50,11 +50,11 @@ class BookingWatch:
             self._process = _FORK.Process(target=_watch, args=(self._environment, orders, self._orders), daemon=True)
             self._process.start()
             orders.close()
-        told = []
+        warnings = []
         with suppress(EOFError, OSError):
             while self._orders is not None and self._orders.poll():
-                told.append(str(self._orders.recv()))
-        return told
+                warnings.append(str(self._orders.recv()))
+        return warnings
 
     def end(self) -> None:
         """End the process permanently, before the run releases the hosts."""
@@ -89,23 +89,23 @@ class _Timing:
             raise SystemExit
 
 
-def _watch(environment: RunEnvironment, orders: Pipe, their_end: Pipe) -> None:
+def _watch(environment: RunEnvironment, orders: Pipe, parent_end: Pipe) -> None:
     """Run the process."""
     # a terminal's Ctrl-C reaches every process of its group
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent()
-    their_end.close()
-    # who reads what Ansible writes waits for the last of its processes
-    nothing = os.open(os.devnull, os.O_RDWR)
+    parent_end.close()
+    # a reader of Ansible's output waits until all its processes have closed the streams
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
-        os.dup2(nothing, stream)
+        os.dup2(null, stream)
     timing = _Timing(orders)
 
     def server_of(record: Record) -> Quads:
         account = Account(record.url, record.user, admin=record.admin)
         connection = Connection(account, HttpTransport(record.authority), timing, _PATIENCE_S)
-        # what it is matters to none of the routes that are read
+        # the routes that are read are the same on all servers
         return Quads(connection, Server("", self_service=True))
 
     why = watch(Records(environment.root), server_of, timing, orders.send)

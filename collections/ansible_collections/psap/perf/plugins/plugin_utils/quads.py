@@ -1,4 +1,4 @@
-"""The QUADS server and the booking that a verb's arguments are about."""
+"""The QUADS server and the booking that a verb's arguments name."""
 
 from __future__ import annotations
 
@@ -139,14 +139,14 @@ def show_progress(context: VerbContext, what: str, timeout_s: float) -> Iterator
     with shown_wait(context.command_directory(), what, timeout_s) as show_in_file:
         last = ""
 
-        def say(text: str) -> None:
+        def report(text: str) -> None:
             nonlocal last
             if text != last:
                 last = text
                 show(f"quads: {text}")
                 show_in_file(text)
 
-        yield say
+        yield report
 
 
 def show_summary(context: VerbContext, text: str, lines: Sequence[str] = ()) -> None:
@@ -185,7 +185,7 @@ def described(assignment: Assignment, reservation: Reservation | None) -> dict[s
 def _connected(context: VerbContext, account: Account, authority: str, writes: bool) -> Quads:
     account.check(writes)
     if writes and account.url.startswith("http://") and not account.url.startswith("http://127.0.0.1"):
-        _DISPLAY.warning(f"{account.url} is not encrypted: the login can be read on its way")
+        _DISPLAY.warning(f"{account.url} is not encrypted: others on the network can read the login")
     timing = RealTiming(context.check_interrupted)
     patience = context.arguments(ServerArguments).patience
     connection = Connection(account, HttpTransport(authority), timing, patience, context.redactor.add)

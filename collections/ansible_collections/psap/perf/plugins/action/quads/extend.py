@@ -24,11 +24,11 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return how long the reservation would last at least."""
-        return f"would let the lease last {seconds_text(context.arguments(Arguments).lasting)} s at least"
+        """Return the minimum remaining lease."""
+        return f"would extend the lease to at least {seconds_text(context.arguments(Arguments).lasting)} s from now"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Move the ends that are earlier."""
+        """Extend the schedules that end earlier."""
         args = context.arguments(Arguments)
         until = datetime.now(UTC) + timedelta(seconds=args.lasting)
         ends, hosts = [], []

@@ -68,8 +68,8 @@ class ActionModule(CommandAction):
             unknowns.append(unknown(parts[-1].found, nodes, address) if address else "")
         if len(parts) > 1 and Format.JETLAG in args.formats:
             raise UsageError(
-                f"the hosts are in {len(parts)} clouds, each a network of its own, and jetlag installs in one: "
-                "leave jetlag out of the formats"
+                f"the hosts are in {len(parts)} clouds with separate networks, and jetlag installs in one: "
+                "remove jetlag from the formats"
             )
         folder = Path(args.folder).expanduser() if args.folder else context.directory / "artifacts"
         folder.mkdir(parents=True, exist_ok=True)

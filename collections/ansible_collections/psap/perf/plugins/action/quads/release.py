@@ -47,7 +47,7 @@ class ActionModule(PerfAction):
             found = (booking(context, mark=each.mark) for each in unfinished(records))
             return _release_all(context, found, left_alone(records))
         if "/" not in args.mark and recorded(context, args.mark) is None:
-            # a booking is noted before the first call
+            # a booking is recorded before the first request
             return VerbResult(values={"released": []}, skipped="this run has booked nothing")
         return _release_all(context, bookings(context), ())
 
@@ -62,8 +62,8 @@ def _release_all(context: VerbContext, found: Iterable[Booking], warnings: tuple
         ended += released.ended
         if released.lost:
             sentences.append(
-                f"the server answered no request for {one.record.mark} ({released.lost}) and made no assignment until "
-                "now; if one appears later, perfdrv quads list-assignments shows it, and perfdrv quads "
+                f"the server did not respond to the request for {one.record.mark} ({released.lost}) and has made no "
+                "assignment yet; if one appears later, perfdrv quads list-assignments shows it, and perfdrv quads "
                 f"release-assignment --mark {one.record.mark} releases it"
             )
     clouds = ", ".join(f"{each.cloud} (assignment {each.id})" for each in ended)
@@ -74,8 +74,8 @@ def _release_all(context: VerbContext, found: Iterable[Booking], warnings: tuple
 
 
 def _release(context: VerbContext, one: Booking) -> Released:
-    with show_progress(context, f"the release of {one.record.mark}", 0) as say:
-        released = release(one.quads, one.record, say=say)
+    with show_progress(context, f"the release of {one.record.mark}", 0) as report:
+        released = release(one.quads, one.record, report=report)
     if Records(context.run_directory).read(one.record.mark) is not None:
         one.journal.note(phase=RELEASED)
     return released

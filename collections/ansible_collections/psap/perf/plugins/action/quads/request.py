@@ -70,7 +70,9 @@ class ActionModule(CommandAction):
         count = args.count or len(args.hosts)
         at_least = args.at_least or count
         if not args.hosts or not 1 <= at_least <= count:
-            raise UsageError(f"at least {at_least} of {count} hosts is impossible: name hosts, and as many at least")
+            raise UsageError(
+                f"at least {at_least} of {count} hosts is impossible: set hosts, and count to at_least or more"
+            )
         order = Order(
             args.description,
             ticket=args.ticket,
@@ -92,32 +94,32 @@ class ActionModule(CommandAction):
         )
         clouds = min(args.clouds, count)
         if clouds < 1 or (clouds > 1 and args.cloud):
-            raise UsageError("clouds is 1 or more, and with more than one no cloud can be named")
+            raise UsageError("set clouds to 1 or more; with more than one, leave cloud empty")
         mark = full_mark(context, args.mark)
         parts = {number: booking(context, mark=part_mark(mark, number)) for number in range(1, clouds + 1)}
         for part in parts.values():
-            # all are noted before the first call, so that none is forgotten after a kill between two
+            # record all before the first request, so that a sweep finds them after a kill
             part.journal.plan(warn_before_s=args.warn_before, stop_before_s=args.stop_before)
 
         def release_all() -> None:
-            # parts that another command booked stay
+            # keep the parts that another command booked
             for part in (each for each in parts.values() if each.record.asked_at):
                 release(part.quads, part.record)
                 part.journal.note(phase=RELEASED)
 
-        with show_progress(context, f"booking {mark}", 0) as say:
+        with show_progress(context, f"booking {mark}", 0) as report:
 
             def book(number: int, share: Wanted) -> Booked:
-                return Booker(parts[number].quads, parts[number].journal, say).book(order, share)
+                return Booker(parts[number].quads, parts[number].journal, report).book(order, share)
 
             booked = split(wanted, clouds, book, release_all)
         for number in range(len(booked) + 1, clouds + 1):
             parts[number].journal.note(phase=RELEASED)
         show_summary(context, summary(booked, count))
-        return _told(mark, parts[1].record.url, booked)
+        return _result(mark, parts[1].record.url, booked)
 
 
-def _told(mark: str, url: str, booked: list[Booked]) -> VerbResult:
+def _result(mark: str, url: str, booked: list[Booked]) -> VerbResult:
     clouds = [
         {**described(each.assignment, each.reservation), "hosts": [row.host.name for row in each.rows]}
         for each in booked
@@ -126,10 +128,10 @@ def _told(mark: str, url: str, booked: list[Booked]) -> VerbResult:
     shortest = min(zip(booked, clouds, strict=True), key=lambda pair: pair[0].reservation.end)[1]
     facts = {**clouds[0], **{name: value for name, value in shortest.items() if name.startswith("lease_")}}
     facts["hosts"] = [name for each in clouds for name in each["hosts"]]
-    refused = {name: said for each in booked for name, said in each.refused.items() if name not in facts["hosts"]}
-    told = {"url": url, "mark": mark, **facts, **({"clouds": clouds} if len(clouds) > 1 else {})}
+    refused = {name: why for each in booked for name, why in each.refused.items() if name not in facts["hosts"]}
+    run_facts = {"url": url, "mark": mark, **facts, **({"clouds": clouds} if len(clouds) > 1 else {})}
     return VerbResult(
         changed=any(each.changed for each in booked),
-        values={**facts, "mark": mark, "clouds": clouds, "refused": refused, "run_facts": {"quads": told}},
+        values={**facts, "mark": mark, "clouds": clouds, "refused": refused, "run_facts": {"quads": run_facts}},
         warnings=tuple(refused_text(refused)),
     )

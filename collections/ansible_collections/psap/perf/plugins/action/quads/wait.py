@@ -37,9 +37,9 @@ class ActionModule(CommandAction):
         elsewhere = {name for each in others for name in each.record.hosts}
         wanted = [name for name in args.hosts if name not in elsewhere] or first.record.hosts
         parts = [(first.record, wanted), *((each.record, each.record.hosts) for each in others)]
-        with show_progress(context, f"the delivery of {first.record.mark}", args.timeout) as say:
+        with show_progress(context, f"the delivery of {first.record.mark}", args.timeout) as report:
             interval = timedelta(seconds=max(0.1, args.interval))
-            deliveries = wait(first.quads, parts, timedelta(seconds=args.timeout), interval, say)
+            deliveries = wait(first.quads, parts, timedelta(seconds=args.timeout), interval, report)
         warned = tuple(filter(None, (warning(each.reservation, args.warn_before) for each in deliveries)))
         facts = described(deliveries[0].assignment, deliveries[0].reservation)
         hosts = [host.name for each in deliveries for host in each.hosts]

@@ -1,1 +1,1 @@
-"""QUADS: bare-metal hosts chosen, booked by self-scheduling, awaited, and released."""
+"""Select, book, await and release bare-metal hosts of a QUADS server."""

@@ -1,4 +1,4 @@
-"""Waiting until an assignment is delivered, with a deadline of our own: a server tells no failure."""
+"""Waiting until an assignment is delivered, with a timeout, since the server reports no failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_delivery(quads: Quads, record: Record, wanted: Sequence[str]) -> Delive
     number = record.assignment if record.assignment is not None else _number(quads, record)
     assignment = quads.assignment(number)
     if not assignment.carries(record.tag, quads.account.owner):
-        raise QuadsError(f"assignment {number} is not the one with the mark {record.mark}")
+        raise QuadsError(f"assignment {number} does not have the mark {record.mark}")
     now = quads.connection.timing.now()
     rows = running(quads.rows(number), record.clock, now)
     reservation = reservation_of(rows, record.clock, now)
@@ -37,26 +37,29 @@ def wait(
     parts: Sequence[tuple[Record, Sequence[str]]],
     timeout: timedelta,
     interval: timedelta,
-    say: Callable[[str], None] = lambda _text: None,
+    report: Callable[[str], None] = lambda _text: None,
 ) -> list[Delivery]:
-    """Look every *interval* until all *parts* are ready; what changes is said.
+    """Check every *interval* until all *parts* are ready, and report changes.
 
-    :param parts: each with the hosts that it must have.
-    :raises WaitTimeoutError: when it is not within *timeout*, naming who lags.
-    :raises QuadsError: when it can become ready no more.
+    Args:
+        parts: Bookings, each with the hosts that it must have.
+
+    Raises:
+        WaitTimeoutError: If hosts are missing after *timeout*.
+        QuadsError: If an assignment ended.
     """
     timing = quads.connection.timing
     end = timing.monotonic() + timeout.total_seconds()
-    said, last, lost = "", [], None
+    reported, last, lost = "", [], None
     while True:
         try:
             last, lost = [read_delivery(quads, record, wanted) for record, wanted in parts], None
         except LostAnswerError as error:
             lost = error
-        told = f"{lost}; tried again" if lost else _told(last)
-        if told != said:
-            say(told)
-            said = told
+        text = f"{lost}; tried again" if lost else _progress_text(last)
+        if text != reported:
+            report(text)
+            reported = text
         if not lost:
             if all(each.ready for each in last):
                 return last
@@ -66,17 +69,17 @@ def wait(
         if timing.monotonic() >= end:
             if not last and lost:
                 raise lost
-            lags = [each for each in last if not each.ready]
-            late = WaitTimeoutError(
-                f"QUADS did not deliver {' and '.join(each.assignment.cloud for each in lags)} within {span(timeout)}: "
-                f"{_told(lags)}; wait longer, or ask the lab about the hosts that lag"
+            late = [each for each in last if not each.ready]
+            expired = WaitTimeoutError(
+                f"QUADS did not deliver {' and '.join(each.assignment.cloud for each in late)} within {span(timeout)}: "
+                f"{_progress_text(late)}; wait longer, or ask the lab about the missing hosts"
             )
-            late.result = {"laggards": {name: lack for each in lags for name, lack in each.laggards.items()}}
-            raise late
+            expired.result = {"laggards": {name: why for each in late for name, why in each.laggards.items()}}
+            raise expired
         timing.pause(min(interval.total_seconds(), max(0.0, end - timing.monotonic())))
 
 
-def _told(deliveries: Sequence[Delivery]) -> str:
+def _progress_text(deliveries: Sequence[Delivery]) -> str:
     if len(deliveries) == 1:
         return str(deliveries[0])
     return "; ".join(f"{each.assignment.cloud}: {each}" for each in deliveries)

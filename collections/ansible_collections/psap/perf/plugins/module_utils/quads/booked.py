@@ -1,4 +1,4 @@
-"""What hosts a booking is to have, and what it has."""
+"""The hosts that a booking requests, and those that it has."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import
 
 
 class Partial(Enum):
-    """What becomes of a booking of which some hosts were refused."""
+    """How a booking continues if hosts are refused."""
 
     SUBSTITUTE = "substitute"
-    """Substitutes take their place, and what there is then stays if it is enough."""
+    """Book substitutes, and keep the booking if it has enough hosts."""
     ACCEPT = "accept"
-    """What there is stays if it is enough."""
+    """Keep the booking if it has enough hosts."""
     RELEASE = "release"
-    """All or none."""
+    """Release it unless it has all hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Hosts to book: the first *count* of *hosts*, the others are substitutes.
+    """Hosts to book: the first *count* of *hosts*; the others are substitutes.
 
-    :param at_least: fewer are released again.
-    :param shortest: a shorter lease is released again; *longest* is asked for where one can ask.
+    Args:
+        at_least: A booking of fewer hosts is released.
+        shortest: A shorter lease is released.
+        longest: The lease that is requested from a server without self-scheduling.
     """
 
     hosts: tuple[str, ...]
@@ -40,7 +42,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """What was booked; *refused* hosts with the server's word, *changed* unless all of it was there before."""
+    """A booking; *refused* has the server's reason by host, *changed* is false if all of it existed before."""
 
     assignment: Assignment
     rows: tuple[Row, ...]
@@ -50,14 +52,14 @@ class Booked:
 
 
 def refused_text(refused: Mapping[str, str]) -> Sequence[str]:
-    """A sentence for each host that was refused."""
-    return [f"{host} was refused: {said}" for host, said in sorted(refused.items())]
+    """Return a sentence for each refused host."""
+    return [f"{host} was refused: {reason}" for host, reason in sorted(refused.items())]
 
 
 def summary(booked: Sequence[Booked], count: int) -> str:
     """Return one line: the hosts of each cloud and its reservation, and why there are fewer than *count*."""
     clouds = [f"{each.assignment.cloud}: {len(each.rows)} hosts {each.reservation}" for each in booked]
     found = sum(len(each.rows) for each in booked)
-    refused = {name: said for each in booked for name, said in each.refused.items()}
+    refused = {name: reason for each in booked for name, reason in each.refused.items()}
     short = [f"{found} of {count} hosts booked", *refused_text(refused)] if found < count else []
     return "; ".join([*short, *clouds])

@@ -1,4 +1,4 @@
-"""The routes of QUADS that a client of self-scheduling uses, typed; each call is one request."""
+"""Routes of QUADS for self-scheduling, with types; each call is one request."""
 
 from __future__ import annotations
 
@@ -29,46 +29,46 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.objects import (
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import (
     ServerClock,
     body_time,
-    learned,
+    infer_clock,
     query_time,
     server_time,
 )
 
 Version: TypeAlias = tuple[int, ...]
 
-# until this version, ``terminate`` compares the owner with a part of the header that no owner equals
-_RELEASES_NOTHING: Version = (2, 1, 5)
-# these answer 500 to every request for an assignment, unless they open the ticket themselves
+# up to this version, ``terminate`` refuses every owner: it compares the owner with a wrong part of the header
+_LAST_WITHOUT_RELEASE: Version = (2, 1, 5)
+# the first and last version that return 500 for every new assignment, unless they open the ticket themselves
 _OPEN_TICKETS: tuple[Version, Version] = ((2, 2, 0), (2, 2, 6))
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What answers: *self_service* if it has self-scheduling; *version* is the text of the server."""
+    """The *version* of a server, as it reports it, and whether it has self-scheduling (*self_service*)."""
 
     version: str
     self_service: bool
 
     @property
     def number(self) -> Version:
-        """The number in the version; empty if it has none."""
+        """Return the number in the version; empty if it has none."""
         found = re.search(r"(\d+)\.(\d+)\.(\d+)", self.version)
         return tuple(map(int, found.groups())) if found else ()
 
     @property
     def releases(self) -> bool:
-        """Whether a user can end an assignment of self-scheduling."""
-        return not self.number or self.number > _RELEASES_NOTHING
+        """Return whether a user can end an assignment of self-scheduling."""
+        return not self.number or self.number > _LAST_WITHOUT_RELEASE
 
     @property
     def must_open_tickets(self) -> bool:
-        """Whether self-scheduling works only where the server opens the ticket itself."""
+        """Return whether self-scheduling works only if the server opens the ticket itself."""
         first, last = _OPEN_TICKETS
         return first <= self.number <= last
 
     @property
     def kind(self) -> str:
-        """``OLD``, ``SSM-early`` or ``SSM``."""
+        """Return ``OLD``, ``SSM-early`` or ``SSM``."""
         if not self.self_service:
             return "OLD"
         return "SSM-early" if self.number and self.number <= _OPEN_TICKETS[1] else "SSM"
@@ -76,10 +76,12 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for: *description* ends with the mark.
+    """A request for an assignment.
 
-    :param cloud: one of the server's, or nothing for any.
-    :param vlan: the number of a public VLAN, or nothing.
+    Args:
+        description: Ends with the mark.
+        vlan: The number of a public VLAN.
+        cloud: Empty for any cloud.
     """
 
     description: str
@@ -94,27 +96,28 @@ class Order:
 
 
 def detect(connection: Connection) -> Server:
-    """What kind of server it is, by what it answers rather than by its version.
+    """Return the kind of server, by its responses rather than by its version.
 
-    :raises UnfitServerError: when it is no QUADS.
+    Raises:
+        UnfitServerError: If the server is not QUADS.
     """
-    told = connection.read("/version/")
-    if not isinstance(told, str):
+    document = connection.read("/version/")
+    if not isinstance(document, str):
         raise UnfitServerError(f"the server at {connection.account.url} is not QUADS: it returned no version")
     try:
         connection.read("/available", {"can_self_schedule": "true"})
     except RefusedError as error:
-        if "can_self_schedule" not in error.said:
+        if "can_self_schedule" not in error.reason:
             raise
-        return Server(told, self_service=False)
-    return Server(told, self_service=True)
+        return Server(document, self_service=False)
+    return Server(document, self_service=True)
 
 
 class Quads:
     """A server with an account.
 
-    :raises RefusedError: from every call, when the server refuses.
-    :raises LostAnswerError: from every call; of a write nobody knows then whether it was done.
+    Every call raises a RefusedError if the server refuses, and a LostAnswerError if no response arrives; it is then
+    unknown whether a write was performed.
     """
 
     def __init__(self, connection: Connection, server: Server) -> None:
@@ -125,83 +128,84 @@ class Quads:
     # hosts
 
     def available(self, start: datetime | None, end: datetime | None) -> list[str]:
-        """Names of hosts that are free from *start*, the server's now if not given, to *end*, its wall clock.
+        """Return the names of the hosts that are free from *start*, by default now, to *end*, in the server's time.
 
-        Equality only, and the truth as ``true``: an operator would hold for what follows it, and ``1`` means false.
+        The query compares only for equality, since an operator would apply to the next filters too; ``1`` means false.
         """
         query = {"can_self_schedule": "true"} if self.server.self_service else {}
         query |= {name: query_time(each) for name, each in (("start", start), ("end", end)) if each is not None}
         return [str(name) for name in self._list("/available", query)]
 
     def is_available(self, host: str, start: datetime, end: datetime) -> bool:
-        """Whether a host is free; the server answers with a text."""
+        """Return whether a host is free; the server returns a text."""
         query = {"start": query_time(start), "end": query_time(end)}
-        told = self.connection.read(f"/available/{quote(host)}", query)
-        return isinstance(told, Mapping) and str(told.get(host)) == "True"
+        document = self.connection.read(f"/available/{quote(host)}", query)
+        return isinstance(document, Mapping) and str(document.get(host)) == "True"
 
     def hosts(self) -> list[Host]:
-        """All hosts."""
+        """Return all hosts."""
         return [host_of(each) for each in self._list("/hosts")]
 
     def host(self, name: str) -> Host:
-        """One host."""
+        """Return one host."""
         return host_of(self.connection.read(f"/hosts/{quote(name)}"))
 
     # clouds and assignments
 
     def free_clouds(self) -> list[str]:
-        """Clouds without an assignment, by name."""
+        """Return the names of the clouds without an assignment, sorted."""
         return sorted(str(each["name"]) for each in self._list("/clouds/free/"))
 
     def assignment(self, number: int) -> Assignment:
-        """One assignment."""
+        """Return one assignment."""
         return assignment_of(self.connection.read(f"/assignments/{number}/"))
 
     def assignments(self, owner: str = "") -> list[Assignment]:
-        """Active ones, of *owner* if given; an owner's are asked for among the self-scheduled, where there are such."""
+        """Return the active assignments; with *owner*, only the owner's, which are self-scheduled if possible."""
         query = {"active": "true"}
         if owner:
             query |= {"is_self_schedule": "true"} if self.server.self_service and not self.account.admin else {}
             query |= {"owner": owner}
-        # a filter that a server does not know is dropped by some
+        # some servers ignore unknown filters
         found = [assignment_of(each) for each in self._list("/assignments", query)]
         return [each for each in found if each.active and owner in ("", each.owner)]
 
     def active_on(self, cloud: str) -> Assignment | None:
-        """The active assignment of a cloud; an idle one answers with an empty object."""
-        told = self.connection.read(f"/assignments/active/{quote(cloud)}/")
-        return assignment_of(told) if told else None
+        """Return the active assignment of a cloud; the server returns an empty object if none is active."""
+        document = self.connection.read(f"/assignments/active/{quote(cloud)}/")
+        return assignment_of(document) if document else None
 
     def rows(self, assignment: int) -> list[Row]:
-        """All rows of an assignment, past ones too."""
+        """Return all rows of an assignment, including past ones."""
         return [row_of(each) for each in self._list("/schedules", {"assignment_id": str(assignment)})]
 
     def rows_of_host(self, host: str) -> list[Row]:
-        """All rows of a host."""
+        """Return all rows of a host."""
         return [row_of(each) for each in self._list("/schedules", {"host": host})]
 
     def moves(self) -> list[Mapping[str, Any]]:
-        """Hosts that are not where they should be."""
+        """Return the hosts that are not in their cloud yet."""
         return [each for each in self._list("/moves/") if isinstance(each, Mapping)]
 
     def progress(self, cloud: str) -> list[Mapping[str, Any]]:
-        """The stage of each move, where the server tells it."""
+        """Return the stage of each move; empty if the server has no such route."""
         try:
-            told = self.connection.read("/moves/progress/", {"cloud": cloud})
+            document = self.connection.read("/moves/progress/", {"cloud": cloud})
         except RefusedError:
             return []
-        return [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+        return [each for each in document if isinstance(each, Mapping)] if isinstance(document, list) else []
 
     # writes
 
     def request(self, order: Order) -> int:
-        """Ask for an assignment by self-scheduling; its id.
+        """Request an assignment by self-scheduling, and return its id.
 
-        :raises DataQualityError: when the server's database refused it.
+        Raises:
+            DataQualityError: If the server's database rejected it.
         """
         wanted = {
             "description": order.description,
-            # servers to 2.2.6 require and believe it; later ones take it from the login
+            # servers up to 2.2.6 require and trust it; later ones read it from the login
             "owner": self.account.owner,
             "ticket": order.ticket,
             "wipe": order.wipe,
@@ -214,49 +218,51 @@ class Quads:
         }
         body = {name: value for name, value in wanted.items() if value not in ("", None)}
         try:
-            told, _reply = self.connection.write("POST", "/assignments/self/", "make an assignment", body)
+            document, _reply = self.connection.write("POST", "/assignments/self/", "make an assignment", body)
         except LostAnswerError as error:
             if self.server.must_open_tickets and not error.may_act:
                 raise LostAnswerError(
-                    f"{error}; QUADS 2.2.0 to 2.2.6 fails at every request for self-scheduling unless it opens tickets "
+                    f"{error}; QUADS 2.2.0 to 2.2.6 fails every request for self-scheduling unless it opens tickets "
                     "itself: ask the lab for ssm_jira_create_ticket or a newer QUADS",
                     may_act=False,
                 ) from error
             raise
-        return identity(_object(told), "assignment")
+        return identity(_object(document), "assignment")
 
     def request_as_admin(self, order: Order, cloud: str) -> int:
-        """The same on a server without self-scheduling; its id."""
+        """Request an assignment on a server without self-scheduling, and return its id."""
         wanted = {
             "description": order.description,
             "owner": self.account.owner,
             "ticket": order.ticket,
             "cloud": cloud,
-            # this server hands it to its database as it is
+            # this server passes it to its database unchanged
             "wipe": bool(order.wipe),
             "qinq": order.qinq,
             "ccuser": " ".join(order.cc_users),
             "vlan": order.vlan,
         }
         body = {name: value for name, value in wanted.items() if value not in ("", None)}
-        told, _reply = self.connection.write("POST", "/assignments/", f"make an assignment in {cloud}", body)
-        return identity(_object(told), "assignment")
+        document, _reply = self.connection.write("POST", "/assignments/", f"make an assignment in {cloud}", body)
+        return identity(_object(document), "assignment")
 
     def add_host(self, cloud: str, host: str, start: datetime | None, end: datetime | None) -> tuple[Row, ServerClock]:
-        """Add a host to a cloud; its row, and what that tells of the server's clock.
+        """Add a host to a cloud, and return its row and the server's clock as inferred from it.
 
-        Both times are for a server without self-scheduling; others decide themselves.
+        Both times are for a server without self-scheduling; other servers set them.
         """
         body: dict[str, Any] = {"cloud": cloud, "hostname": host}
         if start is not None and end is not None:
             body |= {"start": body_time(start), "end": body_time(end)}
-        told, reply = self.connection.write("POST", "/schedules/", f"add {host} to {cloud}", body)
-        row = row_of(_object(told))
+        document, reply = self.connection.write("POST", "/schedules/", f"add {host} to {cloud}", body)
+        row = row_of(_object(document))
         own_start = start is None and reply.date is not None
-        return row, learned(server_time(told["start"]), reply.date) if own_start and reply.date else ServerClock()
+        return row, infer_clock(
+            server_time(document["start"]), reply.date
+        ) if own_start and reply.date else ServerClock()
 
     def terminate(self, number: int) -> None:
-        """End an assignment, whose mark the caller has compared."""
+        """End an assignment; the caller compares its mark first."""
         self.connection.write("POST", f"/assignments/terminate/{number}/", f"end assignment {number}")
 
     def end_row(self, row: int, end: datetime) -> None:
@@ -264,22 +270,22 @@ class Quads:
         self.connection.write("PATCH", f"/schedules/{row}", f"set the end of row {row}", {"end": query_time(end)})
 
     def deactivate(self, number: int) -> None:
-        """Make an assignment inactive that has no hosts, as an administrator."""
+        """Deactivate an assignment without hosts, as an administrator."""
         self.connection.write("PATCH", f"/assignments/{number}/", f"end assignment {number}", {"active": False})
 
     def _list(self, path: str, query: Mapping[str, str] | None = None) -> list[Any]:
-        told = self.connection.read(path, query)
-        if not isinstance(told, list):
+        document = self.connection.read(path, query)
+        if not isinstance(document, list):
             raise UnfitServerError(f"QUADS returned no list at {path}")
-        return told
+        return document
 
 
 def not_found(error: RefusedError) -> bool:
-    """Whether the server says that there is no such thing, which it does with a 400."""
+    """Return whether the requested object is missing, for which the server returns a 400."""
     return error.refusal is Refusal.NOT_FOUND
 
 
-def _object(told: Any) -> Mapping[str, Any]:
-    if not isinstance(told, Mapping):
-        raise DataQualityError("QUADS answered a write with no object")
-    return told
+def _object(document: Any) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping):
+        raise DataQualityError("QUADS returned no object for a write")
+    return document

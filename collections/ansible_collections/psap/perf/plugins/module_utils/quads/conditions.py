@@ -1,4 +1,4 @@
-"""Conditions that the data of a host meet or not."""
+"""Conditions on the data of a host."""
 
 from __future__ import annotations
 

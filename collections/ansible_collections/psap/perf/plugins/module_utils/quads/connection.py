@@ -1,7 +1,7 @@
-"""HTTP to a QUADS server: verified, logged in before writes, and honest about answers that were lost.
+"""HTTP requests to a QUADS server: verify certificates, log in before writes, report lost responses.
 
-Not by quads-lib (0.1.18), which verifies no certificate by default, returns 401 and 403 as data, repeats over http
-only, drops the path of an address, and reads nothing back: a layer over it would replace every call.
+quads-lib (0.1.18) is not used, since it verifies no certificate by default, returns 401 and 403 as data, retries over
+http only, and drops the path of an address: a layer over it would replace every call.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import (
     Refusal,
     RefusedError,
     UnfitServerError,
-    decoded,
     message,
+    parse_json,
 )
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import header_time
 
 API = "/api/v3"
 _TIMEOUT = urllib3.Timeout(connect=10, read=60)
-# a token lives 100 minutes at least; a younger one needs no login of its own
+# a token is valid for at least 100 minutes; a younger one needs no new login
 _FRESH_S = 600.0
 _LONGEST_PAUSE_S = 15.0
 # no request has reached the server
@@ -45,12 +45,13 @@ _UNSENT = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTime
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whose account, on which server.
+    """An account on a server.
 
-    :param url: the server's address, with the path that it may have before ``/api/v3``.
-    :param user: an email address; what stands before the @ is the owner's name.
-    :param password: for the login; or *token*, a ``qat_`` one.
-    :param admin: whether the server knows the account as an administrator's.
+    Args:
+        url: The server's address, with a path before ``/api/v3`` if it has one.
+        user: An email address.
+        password: For the login, instead of *token*, an API token (``qat_…``).
+        admin: The account is an administrator's.
     """
 
     url: str
@@ -61,20 +62,20 @@ class Account:
 
     @property
     def owner(self) -> str:
-        """The name that the server notes as the owner's."""
+        """Return the name that the server stores as the owner's."""
         return self.user.partition("@")[0]
 
     @property
     def root(self) -> str:
-        """The address of the API: a path that the address has stays."""
+        """Return the address of the API."""
         trimmed = self.url.rstrip("/")
         return trimmed if trimmed.endswith(API) else f"{trimmed}{API}"
 
     def check(self, writes: bool) -> None:
-        """:raises UsageError: when the URL is not an address, or a login that writing needs is missing."""
+        """Raise a UsageError if the URL is not an address, or *writes* needs a login and none is set."""
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{self.url!r} is not the address of a QUADS server, such as https://quads.example.com")
+            raise UsageError(f"invalid address of a QUADS server {self.url!r}: write it like https://quads.example.com")
         if parts.username or parts.password:
             raise UsageError("the address of the QUADS server contains credentials: pass them as secrets instead")
         if writes and "@" not in self.user:
@@ -85,7 +86,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: *date* is that of its header, in UTC."""
+    """A response; *date* is its header, in UTC."""
 
     status: int
     body: bytes
@@ -93,69 +94,68 @@ class Reply:
 
 
 class Transport(Protocol):
-    """What carries a request."""
+    """Sends requests."""
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        """The answer.
+        """Return the response.
 
-        :raises LostAnswerError: when none came.
-        :raises UnfitServerError: when the server is not trusted.
+        Raises:
+            LostAnswerError: If none arrives.
+            UnfitServerError: If the server is not trusted.
         """
 
 
 class Timing(Protocol):
-    """Time as it passes."""
+    """A clock."""
 
     def now(self) -> datetime:
-        """The moment, aware."""
+        """Return the present time, aware."""
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the seconds of a monotonic clock."""
 
     def pause(self, seconds: float) -> None:
-        """Let time pass.
-
-        :raises Interrupted: when the user asked to stop.
-        """
+        """Sleep for *seconds*; raise Interrupted if the user stops the run."""
 
 
 class HttpTransport:
-    """HTTP and HTTPS; no redirect is followed, since a login would go elsewhere with it."""
+    """HTTP and HTTPS; redirects are refused, since they would send the login to another server."""
 
     def __init__(self, authority: str = "") -> None:
-        """*authority* is a PEM file of authorities that are trusted beside those of the system.
+        """Trust *authority*, a PEM file of CA certificates, in addition to those of the system.
 
-        :raises UsageError: when it cannot be used.
+        Raises:
+            UsageError: If the file is invalid.
         """
         try:
             context = ssl.create_default_context()
             if authority:
                 context.load_verify_locations(cafile=authority)
         except (OSError, ssl.SSLError) as error:
-            raise UsageError(f"the authority {authority} cannot be used as a PEM file: {error}") from error
+            raise UsageError(f"cannot use the authority {authority} as a PEM file: {error}") from error
         self._pool = urllib3.PoolManager(timeout=_TIMEOUT, retries=False, ssl_context=context)
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        """The answer."""
+        """Return the response."""
         try:
             answer = self._pool.request(method, url, headers=dict(headers), body=body, redirect=False)
         except urllib3.exceptions.SSLError as error:
             if "WRONG_VERSION_NUMBER" in str(error):
                 raise UnfitServerError(
-                    f"{_place(url)} does not speak TLS: give an address with http://, or the port of https"
+                    f"{_place(url)} does not use TLS: set an address with http://, or the port of https"
                 ) from error
-            advice = certificate_advice(error) or "give the file of its authority, if it has one of its own"
+            advice = certificate_advice(error) or "if it has a private authority, set its file"
             raise UnfitServerError(
                 f"the certificate of {_place(url)} is not trusted: {short(error)}; {advice}"
             ) from error
         except urllib3.exceptions.LocationParseError as error:
-            raise UsageError(f"{url} is not an address") from error
+            raise UsageError(f"invalid address {url}") from error
         except urllib3.exceptions.HTTPError as error:
             may_act = not isinstance(error, _UNSENT)
             raise LostAnswerError(f"{_place(url)} did not answer: {short(error)}", may_act) from error
         if 300 <= answer.status < 400:
             target = answer.headers.get("Location", "elsewhere")
-            raise UnfitServerError(f"{_place(url)} sends us on to {_place(target)}: give that address")
+            raise UnfitServerError(f"{_place(url)} redirects to {_place(target)}: set that address")
         return Reply(answer.status, answer.data, header_time(answer.headers.get("Date")))
 
     def close(self) -> None:
@@ -165,20 +165,20 @@ class HttpTransport:
 
 @dataclass(frozen=True, slots=True)
 class RealTiming:
-    """The machine's own time; *check* raises when the user asked to stop."""
+    """The clock of this machine; *check* raises Interrupted if the user stops the run."""
 
     check: Callable[[], None] = lambda: None
 
     def now(self) -> datetime:
-        """The moment, aware."""
+        """Return the present time, aware."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the seconds of a monotonic clock."""
         return time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Let time pass."""
+        """Sleep for *seconds*."""
         end = time.monotonic() + seconds
         while True:
             self.check()
@@ -189,7 +189,7 @@ class RealTiming:
 
 
 class Connection:
-    """Reads without a login, which no read needs, and writes with one."""
+    """Read without a login, and write with one."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class Connection:
         patience_s: float = 60.0,
         hide: Callable[[str], None] = lambda _token: None,
     ) -> None:
-        """*patience_s* is how long a read is tried again; *hide* learns the token of each login."""
+        """Retry reads for *patience_s*, and pass the token of each login to *hide*."""
         self.account = account
         self.timing = timing
         self._transport = transport
@@ -209,77 +209,79 @@ class Connection:
         self._since = float("-inf")
 
     def read(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """What a route tells, tried again while no answer comes.
+        """Return the document of a route; retry while no response arrives.
 
-        :raises RefusedError: for a 4xx.
-        :raises LostAnswerError: when the patience is over.
+        Raises:
+            RefusedError: For a 4xx.
+            LostAnswerError: If no response arrives in time.
         """
         url = f"{self.account.root}{path}{f'?{urlencode(query)}' if query else ''}"
-        return self._patiently(lambda: self._understood(self._send("GET", url, {}, None), f"read {path}"))[0]
+        return self._retry(lambda: self._parse(self._send("GET", url, {}, None), f"read {path}"))[0]
 
     def fetch(self, url: str) -> Any:
-        """A JSON document beside the API; None where there is none."""
-        reply = self._patiently(lambda: (self._send("GET", url, {}, None), None))[0]
-        return decoded(reply.body) if reply.status == 200 else None
+        """Return a JSON document outside the API; None if it is missing."""
+        reply = self._retry(lambda: (self._send("GET", url, {}, None), None))[0]
+        return parse_json(reply.body) if reply.status == 200 else None
 
     def write(self, method: str, path: str, what: str, body: Mapping[str, Any] | None = None) -> tuple[Any, Reply]:
-        """Let the server do something, once; *what* is for the message.
+        """Send a write once; *what* names it in error messages.
 
-        :raises RefusedError: for a 4xx: nothing was done.
-        :raises LostAnswerError: when nobody can say whether it was done.
+        Raises:
+            RefusedError: For a 4xx: the server changed nothing.
+            LostAnswerError: If it is unknown whether the server acted.
         """
         url = f"{self.account.root}{path}"
         content = None if body is None else json.dumps(body).encode()
         try:
-            return self._understood(self._send(method, url, self._login(), content), what)
+            return self._parse(self._send(method, url, self._token_header(), content), what)
         except RefusedError as error:
-            # refused before anything was done, so that it can be sent again
+            # the server checks the token first, so that the write can be repeated
             if error.refusal is not Refusal.TOKEN or self.account.token:
                 raise
         self._since = float("-inf")
-        return self._understood(self._send(method, url, self._login(), content), what)
+        return self._parse(self._send(method, url, self._token_header(), content), what)
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        # a body without a content type is refused, and a POST without a body wants neither
+        # the server refuses a body without a content type, and a content type without a body
         typed = {"Content-Type": "application/json"} if body is not None else {}
         return self._transport.send(method, url, {"Accept": "application/json", **typed, **headers}, body)
 
-    def _login(self) -> Mapping[str, str]:
-        """Return the header of a write, which the server does not ask for."""
+    def _token_header(self) -> Mapping[str, str]:
+        """Return the header for a write, which must be sent without a challenge."""
         if self.account.token is None and self.timing.monotonic() - self._since > _FRESH_S:
-            self._token = self._patiently(self._logged_in)
+            self._token = self._retry(self._log_in)
             self._since = self.timing.monotonic()
         return {"Authorization": f"Bearer {self._token}"}
 
-    def _basic(self) -> dict[str, str]:
+    def _password_header(self) -> dict[str, str]:
         pair = f"{self.account.user}:{self.account.password or ''}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
-    def _logged_in(self) -> str:
-        reply = self._send("POST", f"{self.account.root}/login/", self._basic(), None)
+    def _log_in(self) -> str:
+        reply = self._send("POST", f"{self.account.root}/login/", self._password_header(), None)
         if reply.status == 401:
             raise ClusterError(f"QUADS refused the login of {self.account.user}: correct the password, or register")
-        told, _reply = self._understood(reply, "log in")
-        token = told.get("auth_token") if isinstance(told, dict) else None
+        document, _reply = self._parse(reply, "log in")
+        token = document.get("auth_token") if isinstance(document, dict) else None
         if not token:
-            raise UnfitServerError(f"QUADS let {self.account.user} in without a token")
+            raise UnfitServerError(f"QUADS accepted the login of {self.account.user}, but returned no token")
         self._hide(str(token))
         return str(token)
 
-    def _understood(self, reply: Reply, what: str) -> tuple[Any, Reply]:
+    def _parse(self, reply: Reply, what: str) -> tuple[Any, Reply]:
         if reply.status >= 500:
-            said = message(reply.body)
-            # a gateway answers for a server that may still be at work; the server itself is done
+            reason = message(reply.body) or "no reason given"
+            # other 5xx are from a gateway, while the server may still perform the request
             may_act = reply.status != 500
-            raise LostAnswerError(f"QUADS failed to {what} ({reply.status}): {said or 'no reason given'}", may_act)
+            raise LostAnswerError(f"QUADS failed to {what} ({reply.status}): {reason}", may_act)
         if reply.status >= 400:
             raise RefusedError(what, reply.status, message(reply.body))
-        told = decoded(reply.body)
-        if told is None:
+        document = parse_json(reply.body)
+        if document is None:
             raise UnfitServerError(f"the server at {self.account.url} is not QUADS: it returned no JSON to {what}")
-        return told, reply
+        return document, reply
 
-    def _patiently(self, ask: Callable[[], Any]) -> Any:
+    def _retry(self, ask: Callable[[], Any]) -> Any:
         end = self.timing.monotonic() + self._patience_s
         pause_s = 1.0
         while True:

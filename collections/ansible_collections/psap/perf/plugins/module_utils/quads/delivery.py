@@ -1,4 +1,4 @@
-"""Whether an assignment is delivered: four conditions, none of which alone says so, and who lags."""
+"""The state of an assignment's delivery: four conditions, which must all hold, and the hosts that are missing."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How far it is.
+    """The state of a delivery.
 
-    :param lacking: the conditions that do not hold, each a sentence's end.
-    :param laggards: a host → what it still lacks.
-    :param hints: what may be wrong, and may pass.
+    Args:
+        unmet: Texts of the conditions that do not hold.
+        laggards: The missing hosts, each with the reason.
+        hints: Possible causes.
     """
 
     assignment: Assignment
     hosts: tuple[Host, ...]
     reservation: Reservation | None
-    lacking: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
     laggards: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
 
     @property
     def ready(self) -> bool:
-        """Whether the cloud can be used."""
-        return not self.lacking and not self.laggards
+        """Return whether the cloud can be used."""
+        return not self.unmet and not self.laggards
 
     @property
     def ended(self) -> bool:
-        """Whether it can become ready no more."""
+        """Return whether the assignment has ended, so that it never gets ready."""
         return not self.assignment.active
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line of text."""
         total = len({*(host.name for host in self.hosts), *self.laggards})
         done = total - len(self.laggards)
-        lags = ", ".join(f"{name} {lack}" for name, lack in list(self.laggards.items())[:4])
+        late = ", ".join(f"{name} {why}" for name, why in list(self.laggards.items())[:4])
         more = f" and {len(self.laggards) - 4} more" if len(self.laggards) > 4 else ""
-        return "; ".join(filter(None, (f"{done} of {total} hosts there", *self.lacking, lags + more, *self.hints)))
+        return "; ".join(filter(None, (f"{done} of {total} hosts there", *self.unmet, late + more, *self.hints)))
 
 
 def delivery_of(
@@ -53,9 +54,9 @@ def delivery_of(
     moves: Iterable[Mapping[str, Any]] = (),
     progress: Iterable[Mapping[str, Any]] = (),
 ) -> Delivery:
-    """The state of *assignment* with its *running* rows; *wanted* hosts must all be among them."""
+    """Return the state of *assignment* with its *running* rows, which must include all *wanted* hosts."""
     rows = {row.host.name: row for row in running}
-    lacking = [
+    unmet = [
         text
         for holds, text in (
             (assignment.active, "the assignment is not active any more"),
@@ -69,28 +70,28 @@ def delivery_of(
     stages = {str(each.get("host") or each.get("hostname")): each for each in progress}
     laggards = {}
     for name in sorted({*wanted, *rows}):
-        lack = _lack(assignment, rows.get(name))
-        if lack:
-            laggards[name] = f"{lack}{_stage(rows.get(name), stages.get(name), moving.get(name))}"
-    hint = "the server reports that a validation failed, which may have been mended since"
+        why = _why_missing(assignment, rows.get(name))
+        if why:
+            laggards[name] = f"{why}{_stage(rows.get(name), stages.get(name), moving.get(name))}"
+    hint = "the server reports a failed validation, which may be fixed already"
     hints = (hint,) if assignment.failed and not assignment.validated else ()
     hosts = tuple(row.host for _name, row in sorted(rows.items()))
-    return Delivery(assignment, hosts, reservation, tuple(lacking), laggards, hints)
+    return Delivery(assignment, hosts, reservation, tuple(unmet), laggards, hints)
 
 
-def _lack(assignment: Assignment, row: Row | None) -> str:
+def _why_missing(assignment: Assignment, row: Row | None) -> str:
     if row is None:
-        return "has no row in the schedule that runs"
+        return "has no current row in the schedule"
     if row.host.cloud != assignment.cloud:
-        return f"is in {row.host.cloud or 'no cloud'} still"
+        return f"is still in {row.host.cloud or 'no cloud'}"
     if assignment.wipe and not row.host.validated:
         return "is not validated"
     return ""
 
 
 def _stage(row: Row | None, progress: Mapping[str, Any] | None, move: Mapping[str, Any] | None) -> str:
-    told = progress or {}
-    stage = told.get("status") or (row.stage if row else "")
-    error = told.get("error_message") or (row.error if row else "")
+    progress = progress or {}
+    stage = progress.get("status") or (row.stage if row else "")
+    error = progress.get("error_message") or (row.error if row else "")
     words = [str(stage)] if stage else ["to be moved"] if move else []
     return f" ({': '.join([*words, *([str(error)] if error else [])])})" if words or error else ""

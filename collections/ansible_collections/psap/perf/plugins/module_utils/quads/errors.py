@@ -1,4 +1,4 @@
-"""What a QUADS server refuses, told apart by its message: one status means many things."""
+"""Errors of a QUADS server, distinguished by their messages, since one status has many meanings."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ _TITLE = re.compile(r"<(?:title|h1)>([^<]*)<", re.IGNORECASE)
 
 
 class Refusal(Enum):
-    """Why; the value is what the user can do."""
+    """Reasons of refusals; the value is a text with what the user can do."""
 
     DISABLED = "self-scheduling is switched off on this server; ask the lab"
     CLOUD_LIMIT = (
-        "you have as many clouds as one may have, empty ones included; release one (perfdrv quads list-assignments)"
+        "you have the maximum number of clouds, including empty ones; release one (perfdrv quads list-assignments)"
     )
-    ROLE = "this account may not do that, or is disabled"
+    ROLE = "this account has no permission, or is disabled"
     OWNER = "the assignment belongs to another user"
-    NOT_SELF_SERVICE = "the cloud is no self-service cloud of the server"
-    NOT_FOUND = "the server does not have it"
+    NOT_SELF_SERVICE = "the cloud is not a self-service cloud of the server"
+    NOT_FOUND = "the server did not find it"
     CLOUD_BUSY = "the cloud has an assignment, or is the spare pool; choose another one, or none"
     NO_CLOUD = "all clouds of the lab are in use; try again later"
     DEADLINE = (
-        "the lab's weekly deadline for self-scheduling has passed, and this server makes no lease before the next week "
-        "begins (Monday, by the server's clock); book then"
+        "the lab's weekly deadline for self-scheduling has passed, and this server grants no lease before Monday, by "
+        "its clock; book then"
     )
-    HOST_LIMIT = "the cloud has as many hosts as the lab allows; split them over clouds (clouds)"
+    HOST_LIMIT = "the cloud has the maximum number of hosts of the lab; split them over clouds (clouds)"
     HOST_CLOSED = "the host is not open to self-scheduling"
     HOST_UNAVAILABLE = "the host is booked, broken or retired"
-    NOTHING_RUNS = "nothing of the assignment is running any more"
-    TICKET = "the server opens no tickets: give a ticket number"
-    NO_LOGIN = "the call needs a login"
-    TOKEN = "the token is wrong, expired or logged out"  # noqa: S105 - a sentence about one
-    PASSWORD = "user or password is wrong"  # noqa: S105 - a sentence about one
+    NOTHING_RUNS = "the assignment has no current schedule"
+    TICKET = "the server opens no tickets: pass a ticket number"
+    NO_LOGIN = "the request needs a login"
+    TOKEN = "the token is wrong, expired or logged out"  # noqa: S105 - a text about one
+    PASSWORD = "wrong user or password"  # noqa: S105 - a text about one
     ROUTE = "the server has no such route, or not for this method"
-    DATABASE = "its database refused what was asked for; look at each value"
+    DATABASE = "its database rejected the values; check each of them"
     OTHER = "see the server's message"
 
 
-# the first that fits; a message is what the server says in JSON, whatever the content type
+# the first match counts
 _MEANINGS: tuple[tuple[int, str, Refusal], ...] = (
     (403, r"service not enabled", Refusal.DISABLED),
     (403, r"limit reached", Refusal.CLOUD_LIMIT),
@@ -68,44 +68,44 @@ _MEANINGS: tuple[tuple[int, str, Refusal], ...] = (
 
 
 class QuadsError(PerfError):
-    """QUADS could not do what was asked for."""
+    """A request to QUADS failed."""
 
 
 class RefusedError(QuadsError):
-    """The server refused: nothing was changed."""
+    """The server refused a request and changed nothing."""
 
-    def __init__(self, what: str, status: int, said: str) -> None:
+    def __init__(self, what: str, status: int, reason: str) -> None:
         self.status = status
-        self.said = said
-        self.refusal = meaning(status, said)
-        super().__init__(f"QUADS refused to {what}: {said or 'no reason given'} ({status}); {self.refusal.value}")
+        self.reason = reason
+        self.refusal = meaning(status, reason)
+        super().__init__(f"QUADS refused to {what}: {reason or 'no reason given'} ({status}); {self.refusal.value}")
 
 
 class LeaseEndsError(QuadsError):
-    """The hosts are taken away soon, or were."""
+    """The lease of the hosts ends soon, or has ended."""
 
 
 class LostAnswerError(ClusterError):
-    """No answer came, or none that says whether the server acted (a timeout, a 5xx)."""
+    """No response, or one that leaves open whether the server acted (a timeout, a 5xx)."""
 
     def __init__(self, text: str, may_act: bool = True) -> None:
-        """*may_act* is whether the server may still be carrying the request out."""
+        """*may_act* is whether the server may still perform the request."""
         self.may_act = may_act
         super().__init__(text)
 
 
 class UnfitServerError(ClusterError):
-    """What answers is no QUADS, cannot be trusted, or has no self-scheduling."""
+    """The server is not QUADS, is not trusted, or has no self-scheduling."""
 
 
-def meaning(status: int, said: str) -> Refusal:
-    """What a refusal with this status and message means."""
-    fitting = (each for code, text, each in _MEANINGS if code == status and re.search(text, said, re.IGNORECASE))
+def meaning(status: int, reason: str) -> Refusal:
+    """Return the meaning of a refusal with this status and message."""
+    fitting = (each for code, text, each in _MEANINGS if code == status and re.search(text, reason, re.IGNORECASE))
     return next(fitting, Refusal.OTHER)
 
 
-def decoded(body: bytes) -> Any:
-    """The JSON of an answer whatever its content type says; None where it is none, such as a page of HTML."""
+def parse_json(body: bytes) -> Any:
+    """Return the JSON of a response, regardless of its content type; None for other text, such as HTML."""
     try:
         return json.loads(body)
     except ValueError:
@@ -113,10 +113,10 @@ def decoded(body: bytes) -> Any:
 
 
 def message(body: bytes) -> str:
-    """What an answer that is an error says: its message, the title of its page, or its first words."""
-    told = decoded(body)
-    if isinstance(told, dict):
-        return str(told.get("message") or told.get("error") or "")
+    """Return the reason in an error response: its message, the title of its page, or its first words."""
+    document = parse_json(body)
+    if isinstance(document, dict):
+        return str(document.get("message") or document.get("error") or "")
     text = body.decode("utf-8", "replace")
     title = _TITLE.search(text)
     return (title[1] if title else text[:120]).strip()

@@ -44,7 +44,7 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
     if reservation is None:
         raise QuadsError(
             f"{owner or quads.account.owner} has no running assignment with the mark {record.mark} to extend; for the "
-            "booking of another user, an administrator sets owner to the part of the email address before the @"
+            "booking of another user, set owner to the part of the email address before the @, as an administrator"
         )
     wall = record.clock.to_server(until).replace(second=0, microsecond=0)
     short = [row for row in rows if row.end < wall]
@@ -52,16 +52,16 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
         return reservation, []
     if not quads.account.admin:
         raise QuadsError(
-            f"QUADS lets only administrators extend a lease. This one lasts {reservation}; ask the lab before it ends, "
-            f"or use an administrator's account with admin, and the owner {owner or quads.account.owner}"
+            f"only administrators can extend a lease of QUADS. This one lasts {reservation}; ask the lab before it "
+            f"ends, or use an administrator's account with admin, and the owner {owner or quads.account.owner}"
         )
     if not record.clock.known:
-        raise QuadsError("the server needs times of its own clock, and no run here has learned it: set utc_offset")
-    # the server checks nothing
-    promised = [row.host.name for row in short if not quads.is_available(row.host.name, row.end, wall)]
-    if promised:
+        raise QuadsError("the offset of the server's clock is unknown: set utc_offset")
+    # the server does not check for other bookings
+    taken = [row.host.name for row in short if not quads.is_available(row.host.name, row.end, wall)]
+    if taken:
         raise QuadsError(
-            f"{', '.join(promised)} are not available until {utc_text(until)[:16]}Z: another booking uses them"
+            f"{', '.join(taken)} are not available until {utc_text(until)[:16]}Z: another booking uses them"
         )
     for row in short:
         _set_end(quads, row, wall)
@@ -74,7 +74,7 @@ def extend(quads: Quads, record: Record, until: datetime, owner: str = "") -> tu
 
 
 def _set_end(quads: Quads, row: Row, wall: datetime) -> None:
-    """Absolute, so that it can be sent again."""
+    """Set the end of a row; an absolute time can be sent again."""
     for attempt in range(_ATTEMPTS):
         try:
             quads.end_row(row.id, wall)
@@ -90,4 +90,4 @@ def warning(reservation: Reservation | None, before_s: float) -> str:
     """Return a sentence if the reservation ends within *before_s*, otherwise an empty text."""
     if reservation is None or reservation.left.total_seconds() > before_s:
         return ""
-    return f"the lease ends in {span(reservation.left)}: release the hosts, or have the lab extend it"
+    return f"the lease ends in {span(reservation.left)}: release the hosts, or ask the lab to extend it"

@@ -1,4 +1,4 @@
-"""The hosts of a booking as inventories of Ansible: a plain one, and one of jetlag, which installs OpenShift."""
+"""Inventories of Ansible with the hosts of a booking: a plain one, and one for jetlag, which installs OpenShift."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Assignment, Host
 from ansible_collections.psap.perf.plugins.module_utils.quads.reservation import Reservation
 
-# the password is never in a file: whoever uses the inventory has it in the environment
+# files contain no password: the inventory reads it from the environment
 _PASSWORD = "{{ lookup('ansible.builtin.env', 'BMC_PASSWORD') }}"  # noqa: S105 - the place of one
-# of an address of jetlag's network, after its bastion's and its virtual ones
+# in jetlag's network, after the addresses of the bastion and the virtual ones
 _FIRST_ADDRESS = 5
 _VENDORS = {"r": "Dell", "fc": "Dell", "xe": "Dell"}
 
@@ -24,8 +24,9 @@ _VENDORS = {"r": "Dell", "fc": "Dell", "xe": "Dell"}
 class Machine:
     """A host with the addresses that an installer needs.
 
-    :param macs: those of its interfaces, in the lab's order.
-    :param lab_mac: that of the interface which boots from the lab's network.
+    Args:
+        macs: MAC addresses of its interfaces, in the lab's order.
+        lab_mac: MAC address of the interface that boots from the lab's network.
     """
 
     host: Host
@@ -35,19 +36,19 @@ class Machine:
 
     @property
     def short(self) -> str:
-        """The name without its domain."""
+        """Return the name without its domain."""
         return self.host.name.partition(".")[0]
 
     @property
     def vendor(self) -> str:
-        """The vendor as jetlag knows it, by the model."""
+        """Return the vendor of the model, by its name in jetlag."""
         letters = re.match(r"[a-z]*", self.host.model.lower())
         return _VENDORS.get(letters[0] if letters else "", "Supermicro")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The cluster's own network: jetlag gives its nodes addresses of *network*; *interface* counts from 0."""
+    """The cluster's network: jetlag assigns addresses of *network* to the nodes; *interface* counts from 0."""
 
     network: str = "198.18.0.0/16"
     interface: int = 1
@@ -57,17 +58,17 @@ class Network:
 
 
 def machines(hosts: Iterable[Host], nodes: Iterable[Mapping[str, Any]] = ()) -> list[Machine]:
-    """The hosts with their addresses; *nodes* are those of the lab's ``ocpinv.json``, which knows better."""
+    """Return the hosts with their addresses; those in *nodes*, of the lab's ``ocpinv.json``, take precedence."""
     known = {_name(each): each for each in nodes}
     found = []
     for host in sorted(hosts, key=lambda each: each.name):
         macs = tuple(each.mac for each in host.interfaces if each.mac)
         boot = next((each.mac for each in host.interfaces if each.pxe_boot and each.mac), macs[0] if macs else "")
         machine = Machine(host, host.bmc, macs, boot)
-        told = known.get(host.name)
-        if told:
-            macs = tuple(str(mac) for mac in told.get("mac") or machine.macs)
-            machine = replace(machine, bmc=str(told.get("pm_addr") or machine.bmc), macs=macs)
+        node = known.get(host.name)
+        if node:
+            macs = tuple(str(mac) for mac in node.get("mac") or machine.macs)
+            machine = replace(machine, bmc=str(node.get("pm_addr") or machine.bmc), macs=macs)
         found.append(machine)
     return found
 
@@ -82,7 +83,7 @@ class Part:
 
 
 def plain(parts: Sequence[Part], user: str) -> str:
-    """``hosts.yml``: the group ``quads``, each host with what QUADS knows of it; several clouds have a group each."""
+    """Return ``hosts.yml``: the group ``quads``, each host with its data; several clouds have a group each."""
     shared = {"ansible_user": "root", "bmc_user": user, "bmc_password": _PASSWORD}
     if len(parts) == 1:
         group = _of_cloud(parts[0])
@@ -119,25 +120,26 @@ def _of_cloud(part: Part) -> dict[str, Any]:
 
 
 def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user: str) -> str:
-    """The inventory of jetlag: the first host is the bastion, then the control plane, the others are workers.
+    """Return the inventory of jetlag: the first host is the bastion, then the control plane, then the workers.
 
-    :raises UsageError: when there are too few hosts, or they have too few interfaces.
+    Raises:
+        UsageError: If the hosts or their interfaces do not suffice.
     """
     if len(found) < 1 + controlplanes:
         raise UsageError(
-            f"jetlag needs a bastion and {controlplanes} hosts for the control plane, and {len(found)} hosts are booked"
+            f"jetlag needs a bastion and {controlplanes} hosts for the control plane, but {len(found)} hosts are booked"
         )
-    lacking = [each.host.name for each in found[1:] if len(each.macs) <= network.interface]
-    if lacking:
+    without = [each.host.name for each in found[1:] if len(each.macs) <= network.interface]
+    if without:
         raise UsageError(
-            f"{', '.join(lacking)}: QUADS has no interface number {network.interface}, counted from 0; "
+            f"{', '.join(without)}: QUADS has no interface number {network.interface}, counted from 0; "
             "choose another one, or read the lab's ocpinv.json"
         )
-    twice = [each.host.name for each in found[1:] if each.macs[network.interface] == each.lab_mac]
-    if twice:
+    booting = [each.host.name for each in found[1:] if each.macs[network.interface] == each.lab_mac]
+    if booting:
         raise UsageError(
-            f"{', '.join(twice)}: interface number {network.interface}, counted from 0, boots from the lab's network, "
-            "and the cluster needs another one; choose another interface"
+            f"{', '.join(booting)}: interface number {network.interface}, counted from 0, boots from the lab's "
+            "network; choose another interface for the cluster"
         )
     bastion, *others = found
     nodes = dict(zip([each.short for each in others], _addresses(network.network, len(others)), strict=True))
@@ -155,20 +157,20 @@ def jetlag(found: Sequence[Machine], network: Network, controlplanes: int, user:
     return "\n".join([*lines, "", "[sno]", "", "[sno:vars]", "", "[hv]", "", "[hv_vm]", ""])
 
 
-def nodes_of(told: Any) -> list[Mapping[str, Any]]:
-    """The nodes of an ``ocpinv.json``, without the passwords that stand in it; none if it is something else."""
-    nodes = told.get("nodes") if isinstance(told, Mapping) else None
-    kept = ("name", "pm_addr", "mac", "pm_type")
-    return [{key: each[key] for key in kept if key in each} for each in nodes or () if isinstance(each, Mapping)]
+def nodes_of(document: Any) -> list[Mapping[str, Any]]:
+    """Return the nodes of an ``ocpinv.json``, without their passwords; empty for another document."""
+    nodes = document.get("nodes") if isinstance(document, Mapping) else None
+    keys = ("name", "pm_addr", "mac", "pm_type")
+    return [{key: each[key] for key in keys if key in each} for each in nodes or () if isinstance(each, Mapping)]
 
 
 def unknown(found: Iterable[Machine], nodes: Iterable[Mapping[str, Any]], address: str) -> str:
-    """Which of the machines the ``ocpinv.json`` at *address* does not name, and what is used instead; or nothing."""
+    """Return a warning about machines that are missing in the ``ocpinv.json`` at *address*; empty if none is."""
     known = {_name(each) for each in nodes}
-    lacking = [each.host.name for each in found if each.host.name not in known]
-    if not lacking:
+    missing = [each.host.name for each in found if each.host.name not in known]
+    if not missing:
         return ""
-    return f"{address} does not name {', '.join(lacking)}: the BMC is taken for mgmt-HOST, and MACs are those of QUADS"
+    return f"{address} does not contain {', '.join(missing)}: using the BMC mgmt-HOST, and the MAC addresses of QUADS"
 
 
 def _name(node: Mapping[str, Any]) -> str:
@@ -193,7 +195,7 @@ def _addresses(text: str, count: int) -> list[str]:
     try:
         space = ipaddress.ip_network(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is not a network: write it like 198.18.0.0/16") from error
+        raise UsageError(f"invalid network {text!r}: write it like 198.18.0.0/16") from error
     if space.num_addresses < count + _FIRST_ADDRESS + 1:
-        raise UsageError(f"the network {text} has no room for {count} hosts")
+        raise UsageError(f"the network {text} is too small for {count} hosts")
     return [str(space[_FIRST_ADDRESS + number]) for number in range(count)]

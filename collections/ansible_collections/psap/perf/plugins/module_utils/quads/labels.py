@@ -1,4 +1,4 @@
-"""The labels of the request for self-scheduling, which no server knows, as conditions of a host."""
+"""Labels of requests for hosts, as conditions on a host; the server has no labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 from ansible_collections.psap.perf.plugins.module_utils.quads.conditions import DiskRequest, HostConditions, NicRequest
 
-# A lab adds its own, or replaces one of these, by an argument.
+# An argument adds labels of a lab, or replaces one of these.
 LABELS: Mapping[str, HostConditions] = {
     "sriov_intel": HostConditions(nics=(NicRequest(vendor="intel", gigabits=10),)),
     "sriov_mellanox": HostConditions(nics=(NicRequest(vendor="mellanox", gigabits=10),)),

@@ -1,4 +1,4 @@
-"""What a QUADS server tells of: hosts, assignments and rows of their schedule. It leaves empty lists out."""
+"""Objects of a QUADS server: hosts, assignments and rows of their schedule. The server omits empty lists."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, TypeAlias
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
 from ansible_collections.psap.perf.plugins.module_utils.quads.times import server_time
 
-Told: TypeAlias = Mapping[str, Any]
+Document: TypeAlias = Mapping[str, Any]
 
-# speeds are written in Mbit/s by some labs and in Gbit/s by others; no adapter has 1000 Gbit/s or 999 Mbit/s
+# some labs enter speeds in Mbit/s and others in Gbit/s; no adapter has 1000 Gbit/s or 999 Mbit/s
 _MEGABITS = 1000
 _OF_GPUS = ("nvidia", "instinct", "gpu", "tesla")
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Disks of one kind: ``type`` as the lab writes it, ``size_gb`` of each, how many."""
+    """Disks of one kind; ``size_gb`` is the size of each."""
 
     type: str
     size_gb: int
@@ -28,7 +28,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A network interface; ``gigabits`` a second, 0 where it is not known."""
+    """A network interface; ``gigabits`` per second, 0 if unknown."""
 
     name: str
     mac: str
@@ -41,7 +41,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A processor, or what a lab enters as one, such as a GPU."""
+    """A processor, or a GPU that a lab enters as one."""
 
     vendor: str
     product: str
@@ -51,7 +51,7 @@ class Processor:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether the lab's data says that it is a GPU."""
+        """Return whether it is a GPU by the lab's data."""
         return any(word in f"{self.kind} {self.vendor} {self.product}".lower() for word in _OF_GPUS)
 
 
@@ -59,8 +59,10 @@ class Processor:
 class Host:
     """A host.
 
-    :param cloud: where it is now; ``home`` where it belongs.
-    :param open: whether it may be self-scheduled; None where the server does not say.
+    Args:
+        cloud: The cloud that it is in.
+        home: The cloud that it returns to.
+        open: It is open to self-scheduling; None if the server has no such field.
     """
 
     name: str
@@ -79,18 +81,18 @@ class Host:
 
     @property
     def bmc(self) -> str:
-        """The name of its management controller, by the habit of the labs."""
+        """Return the name of its management controller, by the convention of the labs."""
         return f"mgmt-{self.name}"
 
     @property
     def gpus(self) -> int:
-        """GPUs that the lab's data names."""
+        """Return the number of GPUs in the lab's data."""
         return sum(each.is_gpu for each in self.processors)
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """An assignment; ``vlan`` is the number of its public VLAN, None without one."""
+    """An assignment; ``vlan`` is the number of its public VLAN."""
 
     id: int
     cloud: str
@@ -104,16 +106,16 @@ class Assignment:
     qinq: int
     vlan: int | None
     failed: bool
-    """``notification.fail``: a hint, which stays even after a success."""
+    """``notification.fail``: a hint, which remains set after a success."""
 
     def carries(self, mark: str, owner: str) -> bool:
-        """Whether it is the one that *owner* asked for with *mark*: the server puts a prefix before a description."""
+        """Return whether *owner* requested it with *mark*; the server adds a prefix to a description."""
         return self.owner == owner and self.description.endswith(mark)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the schedule: a host in an assignment, between two times of the server's wall clock."""
+    """A row of the schedule: a host in an assignment, between two times of the server's local time."""
 
     id: int
     assignment: int
@@ -124,112 +126,115 @@ class Row:
     error: str
 
 
-def host_of(told: Told) -> Host:
-    """A host as the server tells of it."""
-    opened = told.get("can_self_schedule")
+def host_of(document: Document) -> Host:
+    """Return the host of a document of the server."""
+    opened = document.get("can_self_schedule")
     return Host(
-        name=str(told["name"]),
-        model=_text(told, "model"),
-        type=_text(told, "host_type"),
-        cloud=_name(told.get("cloud")),
-        home=_name(told.get("default_cloud")),
-        validated=told.get("validated") is True,
-        broken=told.get("broken") is True,
-        retired=told.get("retired") is True,
+        name=str(document["name"]),
+        model=_text(document, "model"),
+        type=_text(document, "host_type"),
+        cloud=_name(document.get("cloud")),
+        home=_name(document.get("default_cloud")),
+        validated=document.get("validated") is True,
+        broken=document.get("broken") is True,
+        retired=document.get("retired") is True,
         open=None if opened is None else opened is True,
         disks=tuple(
             Disk(_text(each, "disk_type"), _number(each, "size_gb"), _number(each, "count"))
-            for each in told.get("disks") or ()
+            for each in document.get("disks") or ()
         ),
-        interfaces=tuple(_interface(each) for each in told.get("interfaces") or ()),
-        memory_gb=sum(_number(each, "size_gb") for each in told.get("memory") or ()),
-        processors=tuple(_processor(each) for each in told.get("processors") or ()),
+        interfaces=tuple(_interface(each) for each in document.get("interfaces") or ()),
+        memory_gb=sum(_number(each, "size_gb") for each in document.get("memory") or ()),
+        processors=tuple(_processor(each) for each in document.get("processors") or ()),
     )
 
 
-def assignment_of(told: Told) -> Assignment:
-    """An assignment as the server tells of it.
+def assignment_of(document: Document) -> Assignment:
+    """Return the assignment of a document of the server.
 
-    :raises DataQualityError: when its id is no number, as after a write that the database refused.
+    Raises:
+        DataQualityError: If it has no id.
     """
-    vlan = told.get("vlan") or {}
+    vlan = document.get("vlan") or {}
     return Assignment(
-        id=identity(told, "assignment"),
-        cloud=_name(told.get("cloud")),
-        owner=_text(told, "owner"),
-        description=_text(told, "description"),
-        ticket=_text(told, "ticket"),
-        active=told.get("active") is True,
-        provisioned=told.get("provisioned") is True,
-        validated=told.get("validated") is True,
-        wipe=told.get("wipe") is True,
-        qinq=_number(told, "qinq"),
+        id=identity(document, "assignment"),
+        cloud=_name(document.get("cloud")),
+        owner=_text(document, "owner"),
+        description=_text(document, "description"),
+        ticket=_text(document, "ticket"),
+        active=document.get("active") is True,
+        provisioned=document.get("provisioned") is True,
+        validated=document.get("validated") is True,
+        wipe=document.get("wipe") is True,
+        qinq=_number(document, "qinq"),
         vlan=int(vlan["vlan_id"]) if str(vlan.get("vlan_id", "")).isdecimal() else None,
-        failed=(told.get("notification") or {}).get("fail") is True,
+        failed=(document.get("notification") or {}).get("fail") is True,
     )
 
 
-def row_of(told: Told) -> Row:
-    """A row of the schedule as the server tells of it.
+def row_of(document: Document) -> Row:
+    """Return the schedule row of a document of the server.
 
-    :raises DataQualityError: when its id is no number.
+    Raises:
+        DataQualityError: If it has no id.
     """
     return Row(
-        id=identity(told, "schedule"),
-        assignment=_number(told, "assignment_id"),
-        host=host_of(told["host"]),
-        start=server_time(told["start"]),
-        end=server_time(told["end"]),
-        stage=_text(told, "move_status"),
-        error=_text(told, "move_error"),
+        id=identity(document, "schedule"),
+        assignment=_number(document, "assignment_id"),
+        host=host_of(document["host"]),
+        start=server_time(document["start"]),
+        end=server_time(document["end"]),
+        stage=_text(document, "move_status"),
+        error=_text(document, "move_error"),
     )
 
 
-def identity(told: Told, what: str) -> int:
-    """The id of what was created.
+def identity(document: Document, what: str) -> int:
+    """Return the id of an object of kind *what*.
 
-    :raises DataQualityError: when there is none: the server answers so after a write that its database refused.
+    Raises:
+        DataQualityError: If it has none, which is the response to a write that the database rejected.
     """
-    number = told.get("id")
+    number = document.get("id")
     if isinstance(number, bool) or not isinstance(number, int):
-        raise DataQualityError(f"QUADS answered with a {what} without an id: its database refused the write")
+        raise DataQualityError(f"QUADS returned no id of the {what}: its database rejected the write")
     return number
 
 
-def _interface(told: Told) -> Interface:
-    speed = _number(told, "speed")
+def _interface(document: Document) -> Interface:
+    speed = _number(document, "speed")
     return Interface(
-        name=_text(told, "name"),
-        mac=_text(told, "mac_address"),
-        vendor=_text(told, "vendor"),
+        name=_text(document, "name"),
+        mac=_text(document, "mac_address"),
+        vendor=_text(document, "vendor"),
         gigabits=speed / _MEGABITS if speed >= _MEGABITS else float(speed),
-        pxe_boot=told.get("pxe_boot") is True,
-        switch_port=_text(told, "switch_port"),
-        bios_id=_text(told, "bios_id"),
+        pxe_boot=document.get("pxe_boot") is True,
+        switch_port=_text(document, "switch_port"),
+        bios_id=_text(document, "bios_id"),
     )
 
 
-def _processor(told: Told) -> Processor:
+def _processor(document: Document) -> Processor:
     return Processor(
-        vendor=_text(told, "vendor"),
-        product=_text(told, "product"),
-        cores=_number(told, "cores"),
-        threads=_number(told, "threads"),
-        kind=_text(told, "processor_type"),
+        vendor=_text(document, "vendor"),
+        product=_text(document, "product"),
+        cores=_number(document, "cores"),
+        threads=_number(document, "threads"),
+        kind=_text(document, "processor_type"),
     )
 
 
-def _text(told: Told, key: str) -> str:
-    value = told.get(key)
+def _text(document: Document, key: str) -> str:
+    value = document.get(key)
     return "" if value is None else str(value)
 
 
-def _number(told: Told, key: str) -> int:
+def _number(document: Document, key: str) -> int:
     try:
-        return int(told.get(key) or 0)
+        return int(document.get(key) or 0)
     except (TypeError, ValueError):
         return 0
 
 
-def _name(told: Any) -> str:
-    return str(told.get("name") or "") if isinstance(told, Mapping) else ""
+def _name(document: Any) -> str:
+    return str(document.get("name") or "") if isinstance(document, Mapping) else ""

@@ -1,4 +1,4 @@
-"""Finding what is ours by its mark and owner, ending it, and nothing of anybody else's."""
+"""Find the assignments of a run by mark and owner, and end only these."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAUSE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The assignments that were ended, and when a request was sent of which the server made none, if one was."""
+    """The assignments that were ended; *lost* is the time of a request for which the server made none."""
 
     ended: tuple[Assignment, ...]
     lost: str = ""
@@ -72,13 +72,14 @@ def left_alone(records: Iterable[Record]) -> tuple[str, ...]:
 
 
 def release(
-    quads: Quads, record: Record, only: int | None = None, say: Callable[[str], None] = lambda _text: None
+    quads: Quads, record: Record, only: int | None = None, report: Callable[[str], None] = lambda _text: None
 ) -> Released:
     """End every assignment of *record*, or *only* one of them.
 
-    After a request without an answer, wait for as long as the server may still make the assignment.
+    After a request without a response, wait for as long as the server may still make the assignment.
 
-    :raises QuadsError: when one cannot be ended.
+    Raises:
+        QuadsError: If an assignment cannot be ended.
     """
     ended: dict[int, Assignment] = {}
     until = record.pending_until if only is None else None
@@ -88,12 +89,12 @@ def release(
             _end(quads, record, assignment)
             ended[assignment.id] = assignment
         if found:
-            # a request that was sent before may have made another one meanwhile
+            # an earlier request may have made another one meanwhile
             continue
         lost = until is not None and not ended
         if until is None or ended or quads.connection.timing.now() >= until:
             return Released(tuple(ended.values()), record.asked_at if lost else "")
-        say(f"the server may make the assignment of {record.asked_at} until {utc_text(until)}; looking for it")
+        report(f"the server may make the assignment of {record.asked_at} until {utc_text(until)}; waiting for it")
         quads.connection.timing.pause(_PAUSE_S)
 
 
@@ -101,10 +102,10 @@ def _end(quads: Quads, record: Record, found: Assignment) -> None:
     before = _ends(quads, found.id)
     lost: LostAnswerError | RefusedError | None = None
     for attempt in range(_ATTEMPTS):
-        # an id says nothing of whose it is: the mark and the owner do, at this moment
+        # an id may be reused, so compare mark and owner before each attempt
         now = quads.assignment(found.id)
         if not now.carries(record.tag, quads.account.owner):
-            raise QuadsError(f"assignment {found.id} is not the one with the mark {record.mark}; nothing was ended")
+            raise QuadsError(f"assignment {found.id} does not have the mark {record.mark}; nothing was ended")
         if not now.active or _cut(before, _ends(quads, found.id)):
             return
         try:
@@ -122,8 +123,8 @@ def _end(quads: Quads, record: Record, found: Assignment) -> None:
         return
     if isinstance(lost, RefusedError) and not before:
         raise QuadsError(
-            f"assignment {found.id} ({found.cloud}) has no hosts, and this server ends only what has: "
-            "ask the lab to make it inactive"
+            f"assignment {found.id} ({found.cloud}) has no hosts, and this server ends only assignments with hosts: "
+            "ask the lab to deactivate it"
         ) from lost
     raise lost or QuadsError(f"QUADS confirmed the end of assignment {found.id}, but still lists it as active")
 
@@ -138,7 +139,7 @@ def _ask_to_end(quads: Quads, record: Record, number: int) -> None:
         return
     clock = record.clock
     if not clock.known:
-        raise QuadsError("this server needs times of its own clock, which no answer shows: set utc_offset")
+        raise QuadsError("the offset of this server's clock is unknown: set utc_offset")
     now = quads.connection.timing.now()
     current = running(rows, clock, now)
     for row in current:
@@ -152,5 +153,5 @@ def _ends(quads: Quads, assignment: int) -> Mapping[int, datetime]:
 
 
 def _cut(before: Mapping[int, datetime], after: Mapping[int, datetime]) -> bool:
-    """Whether every row ends earlier than it did: the assignment goes with the server's next moves."""
+    """Return whether every row ends earlier than before: the server then ends the assignment with its next moves."""
     return bool(before) and all(number in after and after[number] < end for number, end in before.items())

@@ -97,7 +97,7 @@ class HostRequest:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was chosen: *hosts*, *substitutes* in case one of them is refused, and why not the others."""
+    """Chosen *hosts*, *substitutes* in case one of them is refused, and the reasons against the other hosts."""
 
     hosts: tuple[Host, ...]
     substitutes: tuple[Host, ...]
@@ -107,7 +107,7 @@ class Selection:
         """Return one line of text."""
         names = ", ".join(host.name.partition(".")[0] for host in self.hosts)
         others = f"; not {_reasons(self.refused)}" if self.refused else ""
-        return f"{len(self.hosts)} of {len(self.hosts) + len(self.substitutes)} that fit: {names}{others}"
+        return f"{len(self.hosts)} of {len(self.hosts) + len(self.substitutes)} matching hosts: {names}{others}"
 
 
 def host_request(options: HostOptions, conditions: HostConditions) -> HostRequest:
@@ -133,8 +133,8 @@ def host_request(options: HostOptions, conditions: HostConditions) -> HostReques
     )
     if request.count < 0 or request.at_least < 1 or (request.count and request.at_least > request.count):
         raise UsageError(
-            f"at least {request.at_least} of {request.count} hosts is impossible: at_least is 1 or more, count is not "
-            "less; a count of 0 means as many as there are"
+            f"at least {request.at_least} of {request.count} hosts is impossible: set at_least to 1 or more, and count "
+            "to at_least or more, or to 0 for all hosts"
         )
     return request
 
@@ -165,8 +165,8 @@ def select(hosts: Iterable[Host], request: HostRequest, busy: Iterable[Host] = (
 def too_few(request: HostRequest, fitting: Sequence[Host], refused: Mapping[str, str]) -> QuadsError:
     """Return the error of a lab that has too few hosts."""
     error = QuadsError(
-        f"QUADS has {len(fitting)} of at least {request.at_least} hosts that fit: "
-        f"{_reasons(refused) or 'it lists no free host'}; ask for fewer, for less, or later"
+        f"QUADS has {len(fitting)} of at least {request.at_least} matching hosts: "
+        f"{_reasons(refused) or 'it lists no free host'}; request fewer hosts, less of each, or try later"
     )
     error.result = {"hosts": [host.name for host in fitting], "refused": dict(refused)}
     return error

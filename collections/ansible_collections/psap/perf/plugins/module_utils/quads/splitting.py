@@ -1,4 +1,4 @@
-"""One request over several clouds, each an assignment and a network of its own: only for who asks for it."""
+"""Split a request over several clouds, each with its own assignment and network."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.errors import Quad
 def split(
     wanted: Wanted, clouds: int, book: Callable[[int, Wanted], Booked], release: Callable[[], None]
 ) -> list[Booked]:
-    """Book *wanted* evenly over *clouds*, one after the other; what one cloud does not take goes to the next ones.
+    """Book *wanted* evenly over *clouds*, one after the other; hosts that one cloud refuses go to the next ones.
 
-    :param book: the part of a number, from 1, of which it releases what it cannot have.
-    :param release: every part.
-    :raises QuadsError: when all of it is fewer than ``at_least``, or than ``count`` where all or none are wanted.
+    Args:
+        book: Books the part with a number, from 1, and releases it if it fails.
+        release: Releases every part.
+
+    Raises:
+        QuadsError: If fewer than ``at_least`` hosts are booked, or than ``count`` if all or none are wanted.
     """
     parts: list[Booked] = []
-    lacking: list[str] = []
+    reasons: list[str] = []
     try:
         for number in range(1, clouds + 1):
             taken = {row.host.name for part in parts for row in part.rows}.union(*(part.refused for part in parts))
@@ -36,14 +39,14 @@ def split(
             except QuadsError as error:
                 if not parts or wanted.partial is Partial.RELEASE:
                     raise
-                lacking.append(str(error))
+                reasons.append(str(error))
                 break
         booked = sum(len(part.rows) for part in parts)
         enough = wanted.count if wanted.partial is Partial.RELEASE else wanted.at_least
         if booked < enough:
             raise QuadsError(
                 f"QUADS booked {booked} hosts of at least {enough} in {len(parts)} clouds, which were released: "
-                f"{'; '.join(lacking) or 'they took no more'}"
+                f"{'; '.join(reasons) or 'they accepted no more'}"
             )
     except PerfError:
         if clouds > 1:

@@ -1,4 +1,4 @@
-"""The times of a QUADS server: its own wall clock, without a zone, spelled in three ways."""
+"""Times of a QUADS server: its local time, without a time zone, in three formats."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from email.utils import parsedate_to_datetime
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 
 _QUARTER_S = 900
-# the zones of the world, from UTC-12 to UTC+14
+# the range of the world's time zones
 WEST, EAST = timedelta(hours=-12), timedelta(hours=14)
 
 
 def server_time(text: object) -> datetime:
-    """The wall clock, naive, of a date that the server wrote; the zone of its text, GMT, is not true.
+    """Return a date of the server as naive local time; its text states GMT, which is wrong.
 
-    :raises DataQualityError: for anything else.
+    Raises:
+        DataQualityError: If *text* is not a date.
     """
     try:
         return parsedate_to_datetime(str(text)).replace(tzinfo=None)
@@ -25,7 +26,7 @@ def server_time(text: object) -> datetime:
 
 
 def header_time(text: str | None) -> datetime | None:
-    """The moment, aware, of the header ``Date``, whose GMT is true; None without one."""
+    """Return the aware time of a header ``Date``, whose GMT is correct; None without one."""
     try:
         return parsedate_to_datetime(text).astimezone(UTC) if text else None
     except (TypeError, ValueError):
@@ -33,46 +34,43 @@ def header_time(text: str | None) -> datetime | None:
 
 
 def body_time(moment: datetime) -> str:
-    """*moment*, naive, as the body of ``POST /schedules`` wants it: with a space."""
+    """Format the naive *moment* for the body of ``POST /schedules``: with a space."""
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def query_time(moment: datetime) -> str:
-    """*moment*, naive, as queries and ``PATCH /schedules`` want it: with a T."""
+    """Format the naive *moment* for queries and ``PATCH /schedules``: with a T."""
     return f"{moment:%Y-%m-%dT%H:%M}"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerClock:
-    """How far the server's wall clock is from UTC.
-
-    :param offset: what is added to UTC; None where nothing told it yet.
-    """
+    """The server's local time as an *offset* that is added to UTC; None if it is unknown."""
 
     offset: timedelta | None = None
 
     @property
     def known(self) -> bool:
-        """Whether it is known."""
+        """Return whether the offset is known."""
         return self.offset is not None
 
     def to_server(self, moment: datetime) -> datetime:
-        """The server's wall clock, naive, at an aware moment; UTC where the offset is not known."""
+        """Return the server's naive local time at an aware *moment*; in UTC if the offset is unknown."""
         return moment.astimezone(UTC).replace(tzinfo=None) + (self.offset or timedelta())
 
     def to_utc(self, wall: datetime) -> datetime:
-        """The aware moment of the server's wall clock; of UTC where the offset is not known."""
+        """Return the aware time of a naive local time; read as UTC if the offset is unknown."""
         return (wall - (self.offset or timedelta())).replace(tzinfo=UTC)
 
     def surely_after(self, moment: datetime) -> datetime:
-        """A wall clock, naive, that no zone of the world reaches before *moment* where the offset is not known."""
+        """Return *moment* in naive local time; if the offset is unknown, in the easternmost time zone."""
         return self.to_server(moment) + (timedelta() if self.known else EAST)
 
 
-def learned(wall: datetime, moment: datetime) -> ServerClock:
-    """The clock of a server whose wall clock said *wall* at *moment*: to a quarter of an hour, as zones are.
+def infer_clock(wall: datetime, moment: datetime) -> ServerClock:
+    """Return the clock of a server whose local time was *wall* at *moment*, rounded to a quarter of an hour.
 
-    Of a difference that is no zone's nothing is learned.
+    The offset is unknown if no time zone has the difference.
     """
     difference = wall - moment.astimezone(UTC).replace(tzinfo=None)
     offset = timedelta(seconds=round(difference.total_seconds() / _QUARTER_S) * _QUARTER_S)
@@ -80,14 +78,15 @@ def learned(wall: datetime, moment: datetime) -> ServerClock:
 
 
 def parse_offset(text: str) -> ServerClock:
-    """``+02:00``, ``-05:00``, or nothing, which is not known.
+    """Return the clock of an offset such as ``+02:00``; empty is unknown.
 
-    :raises UsageError: for anything else.
+    Raises:
+        UsageError: If *text* is not an offset.
     """
     if not text:
         return ServerClock()
     try:
         offset = datetime.strptime(text, "%z").utcoffset()
     except ValueError as error:
-        raise UsageError(f"{text!r} is not an offset from UTC: write it like +02:00 or -05:00") from error
+        raise UsageError(f"invalid offset from UTC {text!r}: write it like +02:00 or -05:00") from error
     return ServerClock(offset)

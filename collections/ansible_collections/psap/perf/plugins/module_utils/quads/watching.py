@@ -1,4 +1,4 @@
-"""Watching the leases of a run, so that its finalizers begin before the hosts are taken away."""
+"""Watching the leases of a run, so that its finalizers start before a lease ends."""
 
 from __future__ import annotations
 
@@ -50,37 +50,37 @@ def watch(
             if record.stop_before_s and left_s <= 0:
                 return (
                     f"the lease of {record.cloud} lasts {reservation}: the run stops {span(_stop_before(record))} "
-                    "before its end, so that it is cleaned up and released in time; have the lab extend the lease, "
-                    "or ask for a longer one"
+                    "before its end to clean up and release the hosts in time; ask the lab to extend the lease, or "
+                    "request a longer one"
                 )
-            told = warning(reservation, record.warn_before_s)
-            if told and (record.mark, record.end) not in warned:
+            text = warning(reservation, record.warn_before_s)
+            if text and (record.mark, record.end) not in warned:
                 warned.add((record.mark, record.end))
-                warn(f"{record.cloud}: {told}")
+                warn(f"{record.cloud}: {text}")
             pause_s = min(pause_s, max(1.0, left_s / 4))
         timing.pause(pause_s)
     return ""
 
 
 def _reservation(server_of: Callable[[Record], Quads], record: Record, timing: Timing) -> tuple[Reservation, str]:
-    """Return the reservation, and why the run does not have the hosts any more; empty if it has them."""
+    """Return the reservation, and the reason if the run lost the hosts."""
     now = timing.now()
     end = parse_utc(record.end)
-    noted = Reservation(end, end - now, record.clock.known)
+    recorded = Reservation(end, end - now, record.clock.known)
     if record.assignment is None:
-        return noted, ""
+        return recorded, ""
     try:
         quads = server_of(record)
         assignment = quads.assignment(record.assignment)
         rows = running(quads.rows(record.assignment), record.clock, now)
     except PerfError:
-        return noted, ""
+        return recorded, ""
     gone = sorted(set(record.hosts) - {row.host.name for row in rows})
     if not assignment.active or not assignment.carries(record.tag, quads.account.owner):
-        return noted, f"assignment {record.assignment} of {record.cloud} is no longer the run's: it was ended"
+        return recorded, f"assignment {record.assignment} of {record.cloud} no longer belongs to the run: it was ended"
     if gone:
-        return noted, f"{', '.join(gone)} of {record.cloud} cannot be used any more: the lease is over, or was cut"
-    return reservation_of(rows, record.clock, now) or noted, ""
+        return recorded, f"{', '.join(gone)} of {record.cloud} cannot be used any more: the lease ended"
+    return reservation_of(rows, record.clock, now) or recorded, ""
 
 
 def _stop_before(record: Record) -> timedelta:

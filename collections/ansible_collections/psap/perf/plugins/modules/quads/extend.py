@@ -8,24 +8,24 @@ module: extend
 short_description: Extend the lease of hosts of QUADS
 version_added: 0.1.0
 description:
-  - Sets the end of every host's row, which only an administrator's account may. A tenant is told the end, and that
-    the lab must be asked.
+  - Sets the end of each host's schedule, which needs an administrator's account. For other accounts, it fails with the
+    current end; ask the lab for an extension.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_extend_assignment).
 author: The psap.perf developers (@openshift-psap)
 """
 
 EXAMPLES = r"""
-- name: Have a day more
+- name: Extend the lease by a day
   psap.perf.quads.extend:
 """
 
 RETURN = r"""
 lease_end:
-  description: When the first host's time ends, in UTC.
+  description: Earliest end of the hosts' leases, in UTC.
   type: str
   returned: success
 hosts:
-  description: Hosts whose time was extended.
+  description: Hosts whose lease was extended.
   type: list
   elements: str
   returned: success

@@ -8,8 +8,9 @@ module: find
 short_description: Choose hosts of QUADS
 version_added: 0.1.0
 description:
-  - Chooses among the hosts that are free for the time, and says of every other host why not. It changes nothing.
-  - Of the hosts that fit, those of the commonest model come first.
+  - Chooses among the hosts that are free for the time, and returns the reason against every other host. It changes
+    nothing.
+  - Of the matching hosts, those of the most common model come first.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_find_hosts).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -26,16 +27,16 @@ hosts:
   elements: str
   returned: success
 substitutes:
-  description: Names of hosts that fit as well.
+  description: Names of the other matching hosts.
   type: list
   elements: str
   returned: success
 refused:
-  description: Every other host, and why not.
+  description: Every other host, with the reason.
   type: dict
   returned: always
 booked:
-  description: Whether they are those that the run has booked already.
+  description: The run has already booked these hosts.
   type: bool
   returned: success
 server:

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Writes C(hosts.yml), a plain inventory, and C(jetlag.local), one for jetlag, which installs OpenShift. No
     password is written; both read it from the environment, E(BMC_PASSWORD).
-  - It changes nothing of the server.
+  - It changes nothing on the server.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_write_inventory).
 author: The psap.perf developers (@openshift-psap)
 """

@@ -20,7 +20,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 assignments:
-  description: Each with its C(cloud), C(hosts), C(description), flags and C(lease_end).
+  description: Assignments with C(cloud), C(hosts), C(description), flags and C(lease_end).
   type: list
   elements: dict
   returned: success

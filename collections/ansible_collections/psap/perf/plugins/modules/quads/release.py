@@ -8,55 +8,54 @@ module: release
 short_description: Release hosts of QUADS
 version_added: 0.1.0
 description:
-  - Ends every active assignment that has the mark and the owner, and no other one. Where there is none it changes
-    nothing.
-  - A booking of this run is noted before its first call; where none is noted, no server is asked.
+  - Ends every active assignment with the mark and the owner, and no other one. If none exists, it changes nothing.
+  - A run records its booking before the first request; without such a record, no request is sent.
 author: The psap.perf developers (@openshift-psap)
 options:
   url:
     description:
-      - Address of the QUADS server, with the path that it may have before C(/api/v3).
-      - If empty, that of the booking which this run has noted.
+      - Address of the QUADS server, with a path before C(/api/v3) if it has one.
+      - If empty, the server of this run's booking.
     type: str
     default: ""
   authority:
-    description: PEM file of authorities that may sign the server's certificate beside those of the system.
+    description: PEM file of CA certificates for the server, in addition to those of the system.
     type: str
     default: ""
   patience:
-    description: How long a read is repeated while the server does not answer, in seconds or as V(2m).
+    description: Time for which reads are repeated while the server does not answer, in seconds or as V(2m).
     type: str
     default: 2m
   mark:
     description:
-      - What its description ends with, by which it is found again. Without a slash it is the run's own, and follows
-        the run's ID and a slash; with one it is taken as it is, such as the mark of another run's booking.
+      - Text at the end of the description that identifies the booking. Without a slash, it is prefixed with the ID of
+        this run and a slash; with a slash, it is used unchanged, such as the mark of another run's booking.
     type: str
     default: cluster
   user:
-    description: Email address of the account; what stands before the @ is the owner's name.
+    description: Email address of the account; the part before the @ is the name of the owner.
     type: str
     default: ""
   password:
-    description: Reference of a secret with its password, as V(file:NAME).
+    description: Reference to the secret with its password, such as V(file:NAME).
     type: str
     default: ""
   token:
-    description: Reference of a secret with an API token (C(qat_…)), in place of a password.
+    description: Reference to the secret with an API token (C(qat_…)), instead of a password.
     type: str
     default: ""
   admin:
-    description: Whether the account is an administrator's; servers without self-scheduling need one.
+    description: The account is an administrator's; servers without self-scheduling need one.
     type: bool
     default: false
   utc_offset:
     description:
-      - How far the server's clock is from UTC, as V(-05:00). Of a server with self-scheduling it is learned when a host
-        is added.
+      - Offset of the server's clock from UTC, such as V(-05:00). With self-scheduling, it is determined when a host is
+        added.
     type: str
     default: ""
   unfinished:
-    description: Release only the bookings that this run began and did not complete, whatever their marks.
+    description: Release only the bookings that this run began and did not complete, with any mark.
     type: bool
     default: false
 """

@@ -8,9 +8,9 @@ module: request
 short_description: Book hosts of QUADS
 version_added: 0.1.0
 description:
-  - Asks for an assignment and adds hosts to it one by one, each looked for before it is asked again and read back
-    after it was made. What the run has booked already is found by its mark.
-  - A booking that cannot be had as asked for is released again, one whose lease is too short too.
+  - Requests an assignment and adds hosts one by one. Before each retry, it checks whether the host was already added;
+    after each addition, it reads the result. It finds an existing booking of the run by its mark.
+  - If the booking cannot be completed as requested, or its lease is too short, it is released.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_request_assignment).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -44,11 +44,11 @@ hosts:
   elements: str
   returned: success
 refused:
-  description: Hosts that were refused, with the server's word.
+  description: Refused hosts, with the server's reason.
   type: dict
   returned: success
 lease_end:
-  description: When the first host's time ends, in UTC.
+  description: Earliest end of the hosts' leases, in UTC.
   type: str
   returned: success
 lease_left_s:
@@ -56,7 +56,7 @@ lease_left_s:
   type: int
   returned: success
 run_facts:
-  description: What C(run.json) says of the booking.
+  description: Fields of C(run.json) about the booking.
   type: dict
   returned: success
 """

@@ -8,9 +8,10 @@ module: wait
 short_description: Wait until hosts of QUADS are delivered
 version_added: 0.1.0
 description:
-  - Delivered is when the assignment is active, provisioned and validated, every host has a row that runs, is in the
-    cloud, and, if it was wiped, is validated.
-  - The server tells no failure, so the wait ends by its timeout, and names the hosts that lag. It changes nothing.
+  - Hosts are delivered when the assignment is active, provisioned and validated, and every host has a current schedule,
+    is in the cloud and, if it was wiped, is validated.
+  - The server reports no failures, so that a failed delivery ends with the timeout, which names the missing hosts. It
+    changes nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.quads_wait_assignment).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -27,7 +28,7 @@ hosts:
   elements: str
   returned: success
 laggards:
-  description: Hosts that are not there, and what they lack.
+  description: Missing hosts, with the reason.
   type: dict
   returned: failure
 cloud:
@@ -35,7 +36,7 @@ cloud:
   type: str
   returned: success
 lease_end:
-  description: When the first host's time ends, in UTC.
+  description: Earliest end of the hosts' leases, in UTC.
   type: str
   returned: success
 """
