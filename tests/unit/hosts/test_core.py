@@ -26,8 +26,8 @@ def test_value_is_one_argument_whatever_it_contains() -> None:
     ("line", "message"),
     [
         ("{engin} ps", "unknown word engin; did you mean engine?"),
-        ("echo 'open", "cannot be split"),
-        (" ", "empty line"),
+        ("echo 'open", "cannot split"),
+        (" ", "is empty"),
     ],
 )
 def test_ambiguous_command_line_is_refused(line: str, message: str) -> None:
@@ -85,7 +85,7 @@ def test_outdated_engine_is_refused_with_the_required_version() -> None:
 
 
 def test_engine_without_its_daemon_is_named() -> None:
-    with pytest.raises(HostError, match="docker has no daemon: Cannot connect"):
+    with pytest.raises(HostError, match="the daemon of docker does not run: Cannot connect"):
         engine_facts(json.dumps({"ServerErrors": ["Cannot connect to the Docker daemon"]}), "docker")
     with pytest.raises(HostError, match="is not JSON"):
         engine_facts("Segmentation fault", "podman")

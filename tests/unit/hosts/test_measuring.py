@@ -73,9 +73,9 @@ def test_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
     ("given", "message"),
     [
         ({"measured": Step(["true"]), "least_s": 1.0}, "takes 1 s at least if it does its work"),
-        ({"measured": Step(["echo", "done"]), "proof": [Proof("^made")]}, "true did not do its work|says 'done'"),
-        ({"measured": Step(["true"]), "proof": [Proof("x", ["echo", "y"])]}, "echo y says 'y', not x"),
-        ({"measured": Step(["echo", "0.00 MiB"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "rate is 0.00, so it did"),
+        ({"measured": Step(["echo", "done"]), "proof": [Proof("^made")]}, "true did not do its work|printed 'done'"),
+        ({"measured": Step(["true"]), "proof": [Proof("x", ["echo", "y"])]}, "echo y printed 'y', not x"),
+        ({"measured": Step(["echo", "0.00 MiB"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "did nothing: rate is 0.00"),
         ({"measured": Step(["true"]), "numbers": {"rate": "([0-9.]+) MiB"}}, "has no rate"),
         ({"measured": Step(shell("echo why >&2; exit 3"))}, "ended with 3: why"),
         ({"measured": Step(["no-such-program"])}, "cannot start no-such-program: No such file"),

@@ -121,14 +121,14 @@ def test_dead_service_is_reported_at_stop_and_replaced_at_start(service: Service
 def test_service_that_is_never_ready_is_stopped_and_explained(tmp_path: Path) -> None:
     service = server(tmp_path, port(), tmp_path / "never", within_s=0.5)
     answer = services.start(service, heard, PATIENCE_S)
-    assert "did not answer within 0.5 s. It said: listens" in answer["problem"]
+    assert "did not answer within 0.5 s. Output: listens" in answer["problem"]
     assert not (tmp_path / "work").exists()
 
 
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        (["sh", "-c", "echo no such model >&2; exit 3"], "it ended with 3. It said: no such model"),
+        (["sh", "-c", "echo no such model >&2; exit 3"], "it ended with 3. Output: no such model"),
         (["no-such-program"], "cannot start no-such-program: No such file"),
     ],
 )
@@ -146,7 +146,7 @@ def test_port_of_another_process_is_refused(tmp_path: Path) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         service = server(tmp_path, other.getsockname()[1], tmp_path)
-        with pytest.raises(HostSideError, match="something else listens at http"):
+        with pytest.raises(HostSideError, match="another program listens at http"):
             services.start(service, heard, PATIENCE_S)
     assert not (tmp_path / "work").exists()
 

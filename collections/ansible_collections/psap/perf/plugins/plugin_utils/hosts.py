@@ -39,7 +39,7 @@ class HostAction(PerfAction):
             Interrupted: If the user asked the run to stop.
         """
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
-            raise HostError(f"{self.host_of(context)} is a Windows host, on which programs are not timed yet")
+            raise HostError(f"{self.host_of(context)} is a Windows host, which is not supported yet")
         with _stopped_with(context):
             try:
                 result: dict[str, Any] = self._execute_module(
@@ -50,14 +50,14 @@ class HostAction(PerfAction):
                 raise HostError(f"host {self.host_of(context)} cannot be reached: {self._why(str(error))}") from error
         context.check_interrupted()
         if result.get("unreachable") or result.get("failed"):
-            said = result.get("module_stderr") or ""
-            raise HostError(f"host {self.host_of(context)}: {result.get('msg', 'no message')} {said}".strip()[-4000:])
+            errors = result.get("module_stderr") or ""
+            raise HostError(f"host {self.host_of(context)}: {result.get('msg', 'no message')} {errors}".strip()[-4000:])
         return result
 
-    def _why(self, said: str) -> str:
-        """Return the error of ssh; for a refused host key, with the file that lists it and what to do."""
-        if not is_refused_key(said) or self._connection.transport != "ssh":
-            return said
+    def _why(self, error: str) -> str:
+        """Return the *error* of ssh; for a refused host key, the cause and what to do."""
+        if not is_refused_key(error) or self._connection.transport != "ssh":
+            return error
         option = self._connection.get_option
         words = [
             word
@@ -67,8 +67,8 @@ class HostAction(PerfAction):
         if option("port"):
             words += ["-p", str(option("port"))]
         argv = [option("ssh_executable"), *words, "-G", option("host")]
-        told = subprocess.run(argv, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
-        return advice(said, SshTarget.from_configuration(told.stdout))
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+        return advice(error, SshTarget.from_configuration(done.stdout))
 
     def host_of(self, context: VerbContext) -> str:
         """Return the host of the inventory; the task's host may be a lane of it."""

@@ -44,7 +44,7 @@ class ActionModule(CommandAction, HostAction):
         address = str(self._connection.get_option("host"))
         port = int(self._connection.get_option("port") or _SSH_PORT)
         self._stop(context, args, address, port)
-        # a connection of before the boot leads nowhere
+        # a connection from before the boot is dead
         self._connection.reset()
         started, begun = time.time(), time.monotonic()
         program = Started(args.start, context.directory / "artifacts/start.log")
@@ -57,10 +57,10 @@ class ActionModule(CommandAction, HostAction):
             return True
 
         echoed, ended = ping(address), Event()
-        with ThreadPoolExecutor(1) as beside:
-            pinged = beside.submit(first_answer, echoed, begun, lambda: not ended.is_set()) if echoed else None
+        with ThreadPoolExecutor(1) as executor:
+            pinged = executor.submit(first_answer, echoed, begun, lambda: not ended.is_set()) if echoed else None
             try:
-                login = first_answer(lambda: listens(address, port) and self._lets_in(), begun, wanted)
+                login = first_answer(lambda: listens(address, port) and self._can_log_in(), begun, wanted)
             finally:
                 ended.set()
         answers = {"ping": pinged.result() if pinged else None, "ssh": login}
@@ -73,11 +73,11 @@ class ActionModule(CommandAction, HostAction):
         if args.stop:
             program = Program(args.stop, Path.cwd(), {})
             log = context.directory / "artifacts/stop.log"
-            run(program, log, args.timeout, context.check_interrupted, lambda _said: None)
+            run(program, log, args.timeout, context.check_interrupted, lambda _line: None)
         if listens(address, port):
-            raise HostError(f"{self.host_of(context)} answers before it is started: name the program that stops it")
+            raise HostError(f"{self.host_of(context)} already runs before it is started: set the program that stops it")
 
-    def _lets_in(self) -> bool:
+    def _can_log_in(self) -> bool:
         try:
             return int(self._low_level_execute_command("true", sudoable=False)["rc"]) == 0
         except AnsibleConnectionFailure:

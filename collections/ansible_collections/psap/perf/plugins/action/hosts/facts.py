@@ -19,6 +19,6 @@ class ActionModule(HostAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Run Ansible's own module."""
-        said = self.on_host(context, "ansible.builtin.setup", {"gather_subset": _SUBSETS})
-        return VerbResult(values={"facts": host_facts(said["ansible_facts"])})
+        """Run Ansible's module."""
+        result = self.on_host(context, "ansible.builtin.setup", {"gather_subset": _SUBSETS})
+        return VerbResult(values={"facts": host_facts(result["ansible_facts"])})

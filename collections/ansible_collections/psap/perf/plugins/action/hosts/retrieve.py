@@ -39,7 +39,7 @@ class Arguments:
 
     @property
     def most_bytes(self) -> int:
-        """Return how much may be copied, in bytes."""
+        """Return the maximum size of a copy in bytes."""
         return self.most_mib << 20
 
 
@@ -92,7 +92,7 @@ class ActionModule(HostAction):
             local = Path(temporary, "archive")
             self._transferred(context, packed.archive, local, push=False)
             if digest(local) != packed.sha256:
-                raise ArchiveError("it was changed or cut off on its way")
+                raise ArchiveError("the transfer changed or truncated it")
             unpack(local, context.directory / "artifacts" / args.dest)
         return packed
 

@@ -38,7 +38,7 @@ class Arguments:
 
 
 class ActionModule(HostAction):
-    """Start or stop a program that runs on."""
+    """Start or stop a program that keeps running."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
@@ -79,7 +79,7 @@ def _started(host: str, answer: Mapping[str, Any]) -> VerbResult:
 
 
 def _stopped(args: Arguments, answer: Mapping[str, Any]) -> VerbResult:
-    early = f"the program of {args.directory} had ended by itself before it was stopped"
+    early = f"the program of {args.directory} ended before it was stopped"
     warnings = (early,) if answer["there"] and not answer["ran"] else ()
     return VerbResult(changed=answer["there"], values={"ran": answer["ran"]}, warnings=warnings)
 

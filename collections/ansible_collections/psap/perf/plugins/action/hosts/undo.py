@@ -29,13 +29,13 @@ class ActionModule(HostAction):
         unfinished = records.unfinished(context.run_directory, self.host_of(context), self.becomes)
         for command, work in unfinished:
             if not context.check_mode:
-                asked = {
+                request = {
                     "patience": patience_s,
                     "directory": work.directory,
                     "environment": dict(work.environment),
                     "left": [list(argv) for argv in work.left],
                 }
-                self.on_host(context, "psap.perf.hosts.undo", asked)
+                self.on_host(context, "psap.perf.hosts.undo", request)
                 records.end(command)
         directories = [work.directory for _at, work in unfinished]
         return VerbResult(changed=bool(unfinished), values={"directories": directories})

@@ -1,1 +1,1 @@
-"""Hosts that Ansible reaches: programs that run and are timed there, and what is left of them."""
+"""Run and time programs on the hosts that Ansible reaches, and clean up after them."""

@@ -1,6 +1,6 @@
-"""Trees of files as one archive, packed and unpacked on either end of a connection.
+"""Pack and unpack trees of files as one archive, on either end of a connection.
 
-It is sent to hosts by Ansible: Python 3.9 and its standard library are all that it needs.
+Ansible sends this module to hosts: it needs only Python 3.9 and its standard library.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class ArchiveError(Exception):
-    """What is wrong with a tree or an archive: a sentence for the user."""
+    """An invalid tree or archive."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,12 @@ class Packed:
 
 
 def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
-    """Pack the file or the content of the folder *path* into *archive*, a compressed tar; links stay links.
+    """Pack the file or the content of the folder *path* into *archive*, a compressed tar.
 
-    Sockets and devices are left out.
+    Links remain links; sockets and devices are omitted.
 
-    :raises ArchiveError: when nothing is there, or it has more than *most_bytes*.
+    Raises:
+        ArchiveError: If *path* is missing, or has more than *most_bytes*.
     """
     files, size = 0, 0
 
@@ -38,7 +39,7 @@ def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
         nonlocal files, size
         files, size = files + member.isfile(), size + (member.size if member.isfile() else 0)
         if size > most_bytes:
-            raise ArchiveError(f"{path} has more than {most_bytes >> 20} MiB, which is the most that is copied")
+            raise ArchiveError(f"{path} has more than {most_bytes >> 20} MiB, the limit of a copy")
         member.uid = member.gid = 0
         member.uname = member.gname = ""
         return member if member.isfile() or member.isdir() or member.issym() else None
@@ -52,16 +53,17 @@ def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack into *folder*, which is created; nothing is written outside it, and former files stay.
+    """Unpack into *folder*, which is created; existing files without a counterpart stay.
 
-    :raises ArchiveError: when a member would be outside, or is a device.
+    Raises:
+        ArchiveError: If a member is outside the folder, or a device.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         members = tar.getmembers()
         for member in members:
             _check(member, folder)
-        # Python's own filter checks links too, where it is there
+        # the filter of newer Python versions checks links too
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         try:
             tar.extractall(str(folder), members=members)  # noqa: S202 - checked, and filtered
@@ -70,7 +72,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     hashed = hashlib.sha256()
     with path.open("rb") as stream:
         for block in iter(lambda: stream.read(1 << 20), b""):

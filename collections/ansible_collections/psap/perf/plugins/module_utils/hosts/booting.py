@@ -1,4 +1,4 @@
-"""When a machine that is started first answers, seen from outside: by the controller's monotonic clock."""
+"""Time the first response of a machine after its start, by the controller's monotonic clock."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _READ_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The first answer came *after_s* seconds after the start.
+    """The first response, *after_s* seconds after the start.
 
-    :param within_s: seconds since the last attempt without an answer was begun: how much earlier it may have answered.
+    It may have been up to *within_s* seconds earlier: the time since the start of the last attempt without a response.
     """
 
     after_s: float
@@ -30,9 +30,11 @@ class Answered:
 
 
 def first_answer(attempt: Callable[[], bool], begun: float, wanted: Callable[[], bool]) -> Answered | None:
-    """Try until there is an answer; None when it is not *wanted* any more, which may raise instead.
+    """Repeat *attempt* until it succeeds, and return its time; None once *wanted* is false.
 
-    :param begun: when the machine was started, by the monotonic clock.
+    Args:
+        begun: When the machine was started, by the monotonic clock.
+        wanted: Whether to continue; may raise instead.
     """
     failed = begun
     while wanted():
@@ -46,7 +48,7 @@ def first_answer(attempt: Callable[[], bool], begun: float, wanted: Callable[[],
 
 
 def ping(address: str) -> Callable[[], bool] | None:
-    """An attempt to be echoed by ICMP; None without a program ping."""
+    """Return a function that sends an ICMP echo request; None without a program ping."""
     program = shutil.which("ping")
     if program is None:
         return None
@@ -64,7 +66,7 @@ def ping(address: str) -> Callable[[], bool] | None:
 
 
 def listens(address: str, port: int) -> bool:
-    """Whether something accepts connections there."""
+    """Return whether a program accepts connections there."""
     try:
         with socket.create_connection((address, port), timeout=_ATTEMPT_S):
             return True
@@ -73,12 +75,13 @@ def listens(address: str, port: int) -> bool:
 
 
 class Started:
-    """A program that starts a machine: it may end at once, or be a hypervisor that stays as long as the machine."""
+    """A program that starts a machine: it may end immediately, or be a hypervisor that runs as long as the machine."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
-        """Start it; what it says goes to *log*.
+        """Start it, and write its output to *log*.
 
-        :raises HostError: when it cannot be started.
+        Raises:
+            HostError: If it cannot be started.
         """
         self._command, self._log = command, log
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -86,18 +89,15 @@ class Started:
             self._process = self._open(output)
 
     def check(self) -> None:
-        """Raise when it has failed.
-
-        :raises HostError: with the last that it said.
-        """
+        """Raise a HostError with the end of its output if it has failed."""
         code = self._process.poll()
         if code:
-            said = self._log.read_bytes()[-_READ_BYTES:].decode("utf-8", "replace").strip() or "no output"
-            raise HostError(f"the machine was not started: {' '.join(self._command)} ended with {code}: {said}")
+            output = self._log.read_bytes()[-_READ_BYTES:].decode("utf-8", "replace").strip() or "no output"
+            raise HostError(f"the machine was not started: {' '.join(self._command)} ended with {code}: {output}")
 
     def _open(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
         try:
-            # of a session of its own: the machine outlives this process
+            # in a separate session, since the machine outlives this process
             return subprocess.Popen(  # noqa: S603 - the program that the user named
                 self._command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )

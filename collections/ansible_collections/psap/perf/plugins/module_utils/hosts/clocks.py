@@ -1,4 +1,4 @@
-"""How far the clock of a host is from the controller's, by the times at which both were asked."""
+"""Compare the clock of a host with the controller's, by the times of a request and its response."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Clock:
 
     @classmethod
     def compared(cls, ours: tuple[float, float], theirs: tuple[float, float]) -> Clock:
-        """Of a question: when it was sent and answered by our clock, received and answered by theirs (as NTP does)."""
+        """Return the clock by a request's begin and end, on the controller's clock and on the host's (as NTP does)."""
         ahead = ((theirs[0] - ours[0]) + (theirs[1] - ours[1])) / 2
         return cls(ahead, max(0.0, ((ours[1] - ours[0]) - (theirs[1] - theirs[0])) / 2))
 
     @property
     def correction_s(self) -> float:
-        """What to subtract from the host's times; nothing where the difference is not known to be one."""
+        """Return the seconds to subtract from the host's times; 0 if the offset is within its uncertainty."""
         return self.offset_s if abs(self.offset_s) > self.within_s else 0.0

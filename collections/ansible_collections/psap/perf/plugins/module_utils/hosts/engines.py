@@ -1,4 +1,4 @@
-"""What container engines say of themselves: `info --format json` of podman and docker, as the same few facts."""
+"""Facts about container engines: `info --format json` of podman and docker, in the same few fields."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
 
 
-def engine_facts(said: str, kind: str) -> dict[str, Any]:
-    """Version, rights, storage and runtime of the engine *kind*, podman or docker, without names of host or user.
+def engine_facts(output: str, kind: str) -> dict[str, Any]:
+    """Return version, privileges, storage and runtime of an engine, without names of host or user.
 
-    ``memory_bytes`` and ``cpus`` are what the engine has, which on macOS and Windows is its virtual machine.
+    Args:
+        output: JSON of its command ``info``.
+        kind: podman or docker.
 
-    :raises HostError: when it says no JSON, or that its daemon is not there.
+    Returns:
+        Fields of the engine; on macOS and Windows, ``memory_bytes`` and ``cpus`` are those of its virtual machine.
+
+    Raises:
+        HostError: If *output* is not JSON, or the engine's daemon does not run.
     """
     try:
-        document = json.loads(said)
+        document = json.loads(output)
     except ValueError as error:
-        raise HostError(f"the output of {kind} info is not JSON: {said.strip()[:500]!r}") from error
+        raise HostError(f"the output of {kind} info is not JSON: {output.strip()[:500]!r}") from error
     facts = _podman(document) if kind == "podman" else _docker(document)
     return {"engine": kind, **facts}
 
 
 def require_version(facts: Mapping[str, Any], least: Mapping[str, str]) -> None:
-    """Refuse an engine that is older than its version in *least*, such as ``{"podman": "5.4"}``, or not in it.
-
-    :raises HostError: which says what is needed.
-    """
+    """Raise a HostError if an engine is older than in *least*, such as ``{"podman": "5.4"}``, or not in it."""
     engine, version = facts["engine"], str(facts["version"])
     if engine in least and _numbers(version) >= _numbers(least[engine]):
         return
@@ -38,7 +41,7 @@ def require_version(facts: Mapping[str, Any], least: Mapping[str, str]) -> None:
 
 
 def _numbers(version: str) -> list[int]:
-    """Of a version such as ``5.4.0-rc1`` the numbers before what is not one."""
+    """Return the leading numbers of a version such as ``5.4.0-rc1``."""
     numbers = re.match(r"\d+(?:\.\d+)*", version)
     return [int(part) for part in numbers.group().split(".")] if numbers else []
 
@@ -57,7 +60,7 @@ def _podman(document: Mapping[str, Any]) -> dict[str, Any]:
         "kernel": host.get("kernel"),
         "cpus": host["cpus"],
         "memory_bytes": host["memTotal"],
-        # the client talks to a virtual machine
+        # the engine runs in a virtual machine
         "remote": bool(host.get("serviceIsRemote")),
     }
 
@@ -65,7 +68,7 @@ def _podman(document: Mapping[str, Any]) -> dict[str, Any]:
 def _docker(document: Mapping[str, Any]) -> dict[str, Any]:
     errors = document.get("ServerErrors")
     if errors:
-        raise HostError(f"docker has no daemon: {'; '.join(errors)}")
+        raise HostError(f"the daemon of docker does not run: {'; '.join(errors)}")
     return {
         "version": document["ServerVersion"],
         "rootless": any("rootless" in option for option in document.get("SecurityOptions") or ()),

@@ -1,4 +1,4 @@
-"""What Ansible's facts say of a host, as the same few fields whatever its system."""
+"""Facts about a host, in the same few fields for all operating systems."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ _MIB = 1 << 20
 
 
 def host_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields without names of the host or its users, from facts with or without the prefix ``ansible_``.
-
-    Linux and macOS say their memory in MiB, and so does Windows.
-    """
+    """Return fields without names of the host or its users, from facts with or without the prefix ``ansible_``."""
     known = {name.removeprefix("ansible_"): value for name, value in facts.items()}
     family = str(known.get("system") or known.get("os_family") or "")
     system = {"Linux": "linux", "Darwin": "darwin"}.get(family, "windows" if "Win32NT" in family else family.lower())
@@ -32,17 +29,17 @@ def host_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _arch(said: Any) -> str | None:
-    """Systems have several words for two architectures."""
-    return {"64-bit": "x86_64", "AMD64": "x86_64", "aarch64": "arm64"}.get(str(said), str(said)) if said else None
+def _arch(name: Any) -> str | None:
+    """Return one name for each architecture, since names differ between systems."""
+    return {"64-bit": "x86_64", "AMD64": "x86_64", "aarch64": "arm64"}.get(str(name), str(name)) if name else None
 
 
-def _processor(said: Any, system: str) -> str | None:
-    if isinstance(said, str):
-        return said
-    if not said:
+def _processor(fact: Any, system: str) -> str | None:
+    if isinstance(fact, str):
+        return fact
+    if not fact:
         return None
     if system == "linux":
-        models = [str(each) for each in said if not str(each).isdigit()]
+        models = [str(each) for each in fact if not str(each).isdigit()]
         return models[1] if len(models) > 1 else models[0]
-    return " ".join(str(said[-1]).split())
+    return " ".join(str(fact[-1]).split())

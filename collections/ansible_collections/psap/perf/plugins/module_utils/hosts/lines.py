@@ -1,4 +1,4 @@
-"""Programs as roles write them: lines with words in braces, ``{engine} create --name {name} {image}``."""
+"""Command lines of roles with words in braces, such as ``{engine} create --name {name} {image}``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
 
-# a step is repeated until it succeeds, for as long as `within` says, and for each value of `each`, a word of its lines
+# a step is repeated until it succeeds, for up to `within`, and for each value of `each`, a word of its lines
 _FIELDS = {"program", "unless", "undo", "within", "each"}
 _WORD = re.compile(r"\{(\w+)\}")
 # A list becomes several arguments; other values are texts or numbers.
@@ -21,18 +21,19 @@ Step = Union[str, dict[str, Any]]  # noqa: UP007 - ansible-test's pylint does no
 
 
 def render(line: str, words: Words) -> list[str]:
-    """The arguments of *line*, split as a shell does; a list of words that stands alone becomes as many arguments.
+    """Return the arguments of *line*, split as a shell does; an argument that is a list becomes several arguments.
 
-    No shell sees them, so that a value with spaces or quotes remains one argument.
+    No shell is involved, so that a value with spaces or quotes remains one argument.
 
-    :raises UsageError: for a word that there is not, or a quote without an end.
+    Raises:
+        UsageError: If a word is unknown, or a quote is not closed.
     """
     try:
         parts = shlex.split(line)
     except ValueError as error:
-        raise UsageError(f"{line!r} cannot be split into arguments: {error}") from error
+        raise UsageError(f"cannot split {line!r} into arguments: {error}") from error
     if not parts:
-        raise UsageError("a program is an empty line")
+        raise UsageError("the line of a program is empty")
     rendered: list[str] = []
     for part in parts:
         alone = _WORD.fullmatch(part)
@@ -45,9 +46,13 @@ def render(line: str, words: Words) -> list[str]:
 
 
 def steps(given: Sequence[Step], words: Words) -> list[dict[str, Any]]:
-    """Steps as they are sent to the host: each a line, or a mapping with ``program`` and what :data:`_FIELDS` names.
+    """Return steps in the format that is sent to the host.
 
-    :raises UsageError: when one is neither.
+    Args:
+        given: Lines, or mappings with ``program`` and other fields of :data:`_FIELDS`.
+
+    Raises:
+        UsageError: If a step is neither.
     """
     return [one for each in given for one in _steps(each, words)]
 

@@ -1,4 +1,4 @@
-"""Whether somebody still waits for what a module does on a host."""
+"""Detect that the controller no longer waits for a module on a host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import St
 
 
 def listened() -> bool:
-    """Whether the connection still takes what is written; Ansible skips empty lines before the answer."""
+    """Return whether the connection is still open, by writing an empty line, which Ansible ignores."""
     try:
         os.write(1, b"\n")
     except OSError:
@@ -19,7 +19,7 @@ def listened() -> bool:
 
 
 def stop_when_asked() -> None:
-    """Have a request to end raise :class:`Stopped`, so that what was begun is undone."""
+    """Raise :class:`Stopped` on a signal to end, so that the module undoes its work."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGHUP, _stop)
 

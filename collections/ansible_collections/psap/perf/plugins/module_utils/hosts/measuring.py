@@ -1,6 +1,6 @@
-"""Runs programs on the host that it was sent to, and times one of them.
+"""Run programs on the host, and time one of them.
 
-It is sent to hosts by Ansible: Python 3.9 and its standard library are all that it needs.
+Ansible sends this module to hosts: it needs only Python 3.9 and its standard library.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import (
 LOCK, UNDO = "lock", "undo.jsonl"
 _EMPTY_RUNS = 20
 _LOCK_POLL_S = 0.2
-_TRY_AGAIN_S = 0.2
+_RETRY_S = 0.2
 
 
 @dataclass(frozen=True)
 class Step:
-    """A program; it is left out if *unless* succeeds, and what it made is undone by *undo*.
+    """A program, which is skipped if *unless* succeeds, and undone by *undo*.
 
-    :param within_s: for how long it is repeated until it succeeds.
+    It is repeated for up to *within_s* seconds until it succeeds.
     """
 
     program: Argv
@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Proof:
-    """What shows that a run did its work: the *output* of *program*, of the measured one where that is None."""
+    """Evidence that a run did its work: *output*, an expression for the output of *program* or the timed program."""
 
     output: str
     program: Argv | None = None
@@ -56,18 +56,19 @@ class Proof:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run, and where.
+    """Programs to run in a directory.
 
-    :param files: texts by name, which are there before the setup.
-    :param setup: once before, and undone after all.
-    :param prepare: before each run, and undone after it.
-    :param measured: what is timed; None for a plan that only sets up.
-    :param beside: what is started right before what is timed, and waited for after it.
-    :param numbers: by name, each the first group of an expression that the measured program's output must match.
-    :param least_s: how long the measured program takes at least if it does its work.
-    :param tolerated: what the measured program may fail with: the run is recorded, and the next one follows.
-    :param left: programs that say something as long as something is left.
-    :param stdin: what the measured program reads, from a pipe: it is nowhere on the disk.
+    Args:
+        files: Texts by file name, written before the setup.
+        setup: Steps before all runs, undone after the last.
+        prepare: Steps before each run, undone after it.
+        measured: The timed program; None to only set up.
+        beside: Started right before the timed program, and awaited after it.
+        numbers: Expressions by name, whose first group is a number in the timed program's output.
+        least_s: Minimum time of the timed program if it does its work.
+        tolerated: Expression for the standard error of a failed run that is recorded, so that the next one follows.
+        left: Programs that print remaining objects.
+        stdin: Input of the timed program, through a pipe, so that it is not on disk.
     """
 
     directory: str
@@ -88,14 +89,18 @@ class Plan:
 
 
 def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
-    """Carry out *plan*, and undo all that it made whatever happens.
+    """Perform *plan*, and undo its steps in any case.
 
-    *listened* says once a second whether somebody still waits for the answer.
+    Args:
+        listened: Returns, once a second, whether the controller still waits.
 
-    :returns: ``runs`` with the figures of each, ``overhead`` of the empty command, what the steps of ``setup`` said,
+    Returns:
+        ``runs`` with the figures of each, ``overhead`` of the empty command, the output of the steps of ``setup``,
         ``stdout`` of the last run, when it ``begun`` and ``ended`` by the host's clock, the end by its ``monotonic``
-        clock, ``problem``, a sentence where something failed, and whether all is ``clean``.
-    :raises Stopped: when nobody listens any more.
+        clock, ``problem``, the error if one occurred, and whether all is ``clean``.
+
+    Raises:
+        Stopped: If the controller no longer waits.
     """
     directory = Path(plan.directory)
     runs: list[dict[str, Any]] = []
@@ -105,26 +110,26 @@ def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
         programs = Programs(directory, plan.environment, plan.timeout_s)
         ended = threading.Event()
         threading.Thread(target=_listen, args=(programs, listened, ended), daemon=True).start()
-        undone = _Undone(programs, undo_file)
+        undo_log = _UndoLog(programs, undo_file)
         try:
             answer["overhead"] = overhead(programs)
             for name, text in plan.files.items():
                 (directory / name).parent.mkdir(parents=True, exist_ok=True)
                 (directory / name).write_text(text, encoding="utf-8")
             for step in plan.setup:
-                answer["setup"].append(undone.do(step))
-            set_up = undone.mark()
+                answer["setup"].append(undo_log.perform(step))
+            set_up = undo_log.mark()
             for measured in [plan.measured] * plan.runs if plan.measured else []:
-                _one_run(plan, measured, programs, undone, answer)
-                undone.back_to(set_up)
+                _one_run(plan, measured, programs, undo_log, answer)
+                undo_log.undo_to(set_up)
         except (HostSideError, OSError) as error:
             answer["problem"] = str(error)
         finally:
-            # from here on nobody has to listen
+            # the cleanup runs even if the controller no longer waits
             ended.set()
-            programs.unheard = False
-            undone.back_to(0)
-            left = remains(programs, plan.left) if undone.anything else None
+            programs.abandoned = False
+            undo_log.undo_to(0)
+            left = remains(programs, plan.left) if undo_log.anything else None
             if left is None:
                 _remove_directory(directory)
         answer.update(clean=left is None, problem=answer["problem"] or left)
@@ -132,10 +137,10 @@ def measure(plan: Plan, listened: Callable[[], bool]) -> dict[str, Any]:
     return answer
 
 
-def _one_run(plan: Plan, measured: Step, programs: Programs, undone: _Undone, answer: dict[str, Any]) -> None:
+def _one_run(plan: Plan, measured: Step, programs: Programs, undo_log: _UndoLog, answer: dict[str, Any]) -> None:
     for step in plan.prepare:
-        undone.do(step)
-    undone.note(measured)
+        undo_log.perform(step)
+    undo_log.record(measured)
     with programs.beside(plan.beside) as beside:
         ran = programs.run(measured.program, plan.stdin)
     figures: dict[str, Any] = {**ran.figures(), "numbers": {}}
@@ -149,55 +154,57 @@ def _one_run(plan: Plan, measured: Step, programs: Programs, undone: _Undone, an
 
 
 def _prove(plan: Plan, words: str, programs: Programs, ran: Ran, numbers: dict[str, float]) -> None:
-    """Whether the program did its work; what its output tells goes to *numbers*.
+    """Check that the program did its work, and add the numbers in its output to *numbers*.
 
-    :raises HostSideError: when it did not.
+    Raises:
+        HostSideError: If it did not.
     """
-    said = (ran.stderr or ran.stdout).strip()[-2000:]
+    output = (ran.stderr or ran.stdout).strip()[-2000:]
     if ran.exit_code != 0:
-        raise HostSideError(f"{words} ended with {ran.exit_code}: {said}")
+        raise HostSideError(f"{words} ended with {ran.exit_code}: {output}")
     if ran.took_s < plan.least_s:
         raise HostSideError(
-            f"{words} ended after {ran.took_s:.3f} s, but takes {plan.least_s:g} s at least if it does its work: {said}"
+            f"{words} ended after {ran.took_s:.3f} s, but takes {plan.least_s:g} s at least if it does its work: "
+            f"{output}"
         )
     for name, expression in plan.numbers.items():
         found = re.search(expression, ran.stdout, re.MULTILINE)
         if not found:
-            raise HostSideError(f"the output of {words} has no {name}: {said}")
+            raise HostSideError(f"the output of {words} has no {name}: {output}")
         numbers[name] = float(found.group(1))
         if numbers[name] <= 0:
-            raise HostSideError(f"{words} says that {name} is {found.group(1)}, so it did nothing")
+            raise HostSideError(f"{words} did nothing: {name} is {found.group(1)}")
     for proof in plan.proof:
         searched = ran.stdout if proof.program is None else programs.must(proof.program).stdout
         if not re.search(proof.output, searched, re.MULTILINE):
             where = words if proof.program is None else " ".join(proof.program)
             raise HostSideError(
-                f"{words} did not do its work: {where} says {searched.strip()[-500:]!r}, not {proof.output}"
+                f"{words} did not do its work: {where} printed {searched.strip()[-500:]!r}, not {proof.output}"
             )
 
 
-class _Undone:
-    """What was done and is to be undone, on disk before it is done."""
+class _UndoLog:
+    """The steps to undo, written to disk before they are performed."""
 
     def __init__(self, programs: Programs, path: Path) -> None:
         self._programs, self._path = programs, path
         self._steps: list[Argv] = []
         self.anything = False
 
-    def do(self, step: Step) -> str:
-        """What the program of *step* said; nothing if it was not needed."""
+    def perform(self, step: Step) -> str:
+        """Run *step*, and return its output; empty if it was not needed."""
         if step.unless is not None and self._programs.run(step.unless).exit_code == 0:
             return ""
-        self.note(step)
+        self.record(step)
         deadline = time.monotonic() + step.within_s
         while time.monotonic() < deadline:
             ran = self._programs.run(step.program)
             if ran.exit_code == 0:
                 return ran.stdout
-            time.sleep(_TRY_AGAIN_S)
+            time.sleep(_RETRY_S)
         return self._programs.must(step.program).stdout
 
-    def note(self, step: Step) -> None:
+    def record(self, step: Step) -> None:
         if step.undo is not None:
             self._steps.append(step.undo)
             self.anything = True
@@ -207,8 +214,8 @@ class _Undone:
     def mark(self) -> int:
         return len(self._steps)
 
-    def back_to(self, mark: int) -> None:
-        """Undo the newest first; whether all is gone is asked afterwards."""
+    def undo_to(self, mark: int) -> None:
+        """Undo the newest first, and ignore failures: a later check finds remaining objects."""
         while len(self._steps) > mark:
             with contextlib.suppress(HostSideError):
                 self._programs.run(self._steps[-1])
@@ -216,26 +223,26 @@ class _Undone:
 
 
 def overhead(programs: Programs) -> dict[str, Any]:
-    """What the measuring itself costs: the times of a program that does nothing."""
+    """Return the overhead of a measurement: the times of a program that does nothing."""
     empty = shutil.which("true") or "true"
     times = [programs.must([empty]).took_s for _number in range(_EMPTY_RUNS)]
     return {"program": empty, "runs": len(times), "median_s": statistics.median(times), "max_s": max(times)}
 
 
 def remains(programs: Programs, left: Sequence[Argv]) -> str | None:
-    """What the programs *left* still find, as a sentence."""
+    """Return what the programs *left* still find; None if nothing."""
     for argv in left:
         try:
             found = programs.must(argv).stdout.strip()
         except HostSideError as problem:
-            return f"cannot find out whether something is left: {problem}"
+            return f"cannot check for remaining objects: {problem}"
         if found:
             return f"{' '.join(argv)} still finds {found[-500:]}"
     return None
 
 
 def remove(directory: str, environment: Mapping[str, str], left: Sequence[Argv], patience_s: float) -> str | None:
-    """Undo what a measurement that was killed left, after its process has ended; what is still left, as a sentence."""
+    """Undo a killed measurement after its process has ended, and return what remains; None if nothing."""
     path = Path(directory)
     if not path.is_dir():
         return None
@@ -245,7 +252,7 @@ def remove(directory: str, environment: Mapping[str, str], left: Sequence[Argv],
         undo_file = path / UNDO
         lines = undo_file.read_text(encoding="utf-8").splitlines() if undo_file.exists() else []
         for line in reversed(lines):
-            # what was written when the power went may be half a line
+            # after a power failure, the last line may be incomplete
             with contextlib.suppress(ValueError, HostSideError):
                 programs.run(json.loads(line))
         programs.kill_left()
@@ -256,7 +263,7 @@ def remove(directory: str, environment: Mapping[str, str], left: Sequence[Argv],
 
 
 def _await_end(stream: Any, patience_s: float) -> None:
-    """Wait for the process that holds the lock, and kill it when it takes too long: its ID stands in the file."""
+    """Wait for the process that holds the lock, and kill it after *patience_s* by its ID in the file."""
     deadline = time.monotonic() + patience_s
     killed = False
     while True:
@@ -267,7 +274,7 @@ def _await_end(stream: Any, patience_s: float) -> None:
             pass
         if not killed and time.monotonic() > deadline:
             stream.seek(0)
-            # who holds the lock is alive, so the ID is nobody else's
+            # the process that holds the lock is alive, so its ID is not reused
             os.kill(int(stream.read()), signal.SIGKILL)
             killed = True
         time.sleep(_LOCK_POLL_S)
@@ -275,7 +282,7 @@ def _await_end(stream: Any, patience_s: float) -> None:
 
 @contextlib.contextmanager
 def _own(directory: Path) -> Iterator[Path]:
-    """The directory of this process, locked as long as it works; the file of what is to be undone."""
+    """Create and lock the directory of this process, and yield the file with the steps to undo."""
     try:
         directory.mkdir(mode=0o700, parents=True)
         stream = (directory / LOCK).open("w", encoding="utf-8")
@@ -293,18 +300,18 @@ def _remove_directory(directory: Path) -> None:
     try:
         shutil.rmtree(directory)
     except FileNotFoundError:
-        # the process that was waited for removed it at its own end
+        # the awaited process removed it at its end
         return
     except OSError as error:
         raise HostSideError(f"cannot remove {directory}: {error.strerror}") from error
     with contextlib.suppress(OSError):
-        # others may be at work
+        # other measurements may use it
         directory.parent.rmdir()
 
 
 def _listen(programs: Programs, listened: Callable[[], bool], ended: threading.Event) -> None:
     while not ended.wait(1.0):
         if not listened():
-            programs.unheard = True
+            programs.abandoned = True
             programs.kill()
             return

@@ -1,6 +1,6 @@
-"""Programs on the host, one after the other, each with its times.
+"""Run programs on the host, one after the other, and time each.
 
-It is sent to hosts by Ansible: Python 3.9 and its standard library are all that it needs.
+Ansible sends this module to hosts: it needs only Python 3.9 and its standard library.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 
-# of what a program says, the end
+# bytes at the end of a program's output that are returned
 _SHOWN = 64 << 10
-# all that runs for a directory carries it, so that what a killed process left is found by whoever comes next
+# variable of all processes that run for a directory, so that those of a killed measurement are found
 _MARK = "PSAP_PERF_DIRECTORY"
 Argv = Sequence[str]
 
 
 class HostSideError(Exception):
-    """What went wrong on the host: a sentence for the user."""
+    """A failure on the host."""
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """Nobody listens any more, or the process was asked to end."""
+    """The controller no longer waits, or the process received a signal to end."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """One program that was run; *took_s* by the monotonic clock, *started* in seconds since the epoch."""
+    """A program that has ended; *took_s* by the monotonic clock, *started* in seconds since the epoch."""
 
     started: float
     took_s: float
@@ -50,24 +50,25 @@ class Ran:
     stderr: str
 
     def figures(self) -> dict[str, Any]:
-        """What is kept of a run that was measured."""
+        """Return the recorded fields of a timed run."""
         names = ("started", "took_s", "exit_code", "user_s", "system_s", "max_rss_kib")
         return {name: getattr(self, name) for name in names}
 
 
 class Programs:
-    """Starts programs one after the other in a directory, each in a process group of its own."""
+    """Starts programs one after the other in a directory, each in a separate process group."""
 
     def __init__(self, directory: Path, environment: Mapping[str, str], timeout_s: float) -> None:
         self._directory, self._timeout_s = directory, timeout_s
         self._environment = {**os.environ, **environment, _MARK: str(directory)}
         self._running: int | None = None
-        self.unheard = False
+        self.abandoned = False
 
     def run(self, argv: Argv, stdin: bytes = b"") -> Ran:
-        """Run one to its end, with *stdin* to read, which must fit into a pipe.
+        """Run a program with the input *stdin*, which must fit into a pipe.
 
-        :raises HostSideError: when it cannot be started, or takes longer than the timeout.
+        Raises:
+            HostSideError: If it cannot be started, or takes longer than the timeout.
         """
         out, err = self._directory / ".stdout", self._directory / ".stderr"
         late = threading.Event()
@@ -101,7 +102,7 @@ class Programs:
             process.returncode = os.waitstatus_to_exitcode(status)
         if late.is_set():
             raise HostSideError(f"{' '.join(argv)} did not end within {self._timeout_s:g} s")
-        if self.unheard:
+        if self.abandoned:
             raise Stopped("the connection was closed")
         return Ran(
             started,
@@ -116,9 +117,10 @@ class Programs:
 
     @contextlib.contextmanager
     def beside(self, argv: Argv | None) -> Iterator[Callable[[], float] | None]:
-        """Start a program that runs while the block does; its time, once the block has ended.
+        """Run a program concurrently with the block, and yield a function for its time after the block.
 
-        :raises HostSideError: when it fails.
+        Raises:
+            HostSideError: If it fails.
         """
         if argv is None:
             yield None
@@ -139,10 +141,10 @@ class Programs:
         took: list[float] = []
 
         def await_end() -> None:
-            said.append(process.communicate()[1])
+            errors.append(process.communicate()[1])
             took.append(time.monotonic() - begun)
 
-        said: list[bytes] = []
+        errors: list[bytes] = []
         waiting = threading.Thread(target=await_end, daemon=True)
         waiting.start()
         try:
@@ -155,31 +157,28 @@ class Programs:
                 waiting.join()
         if process.returncode != 0:
             raise HostSideError(
-                f"{' '.join(argv)} ended with {process.returncode}: {said[0].decode('utf-8', 'replace')}"
+                f"{' '.join(argv)} ended with {process.returncode}: {errors[0].decode('utf-8', 'replace')}"
             )
 
     def must(self, argv: Argv) -> Ran:
-        """Run one that must succeed.
-
-        :raises HostSideError: when it does not.
-        """
+        """Run a program, and raise a HostSideError if it fails."""
         ran = self.run(argv)
         if ran.exit_code != 0:
-            said = (ran.stderr.strip() or ran.stdout.strip() or self._silence())[-2000:]
-            raise HostSideError(f"{' '.join(argv)} ended with {ran.exit_code}: {said}")
+            output = (ran.stderr.strip() or ran.stdout.strip() or self._no_output())[-2000:]
+            raise HostSideError(f"{' '.join(argv)} ended with {ran.exit_code}: {output}")
         return ran
 
-    def _silence(self) -> str:
-        # what it said is kept on the disk that it may have filled
+    def _no_output(self) -> str:
+        # the output is on the disk that the program may have filled
         full = shutil.disk_usage(self._directory).free < 1 << 12
         return f"No space left on device of {self._directory}" if full else "no output"
 
     def kill(self) -> None:
-        """End the running program and what it has started, if there is one."""
+        """Kill the running program, if any, and its descendants."""
         running = self._running
         if running is None:
             return
-        # what an engine runs to build an image is in a session of its own, and survives it
+        # an engine builds images in a separate session, which survives the process group
         below = descendants(running) if sys.platform == "linux" else []
         with contextlib.suppress(OSError):
             os.killpg(running, signal.SIGKILL)
@@ -188,10 +187,10 @@ class Programs:
                 os.kill(pid, signal.SIGKILL)
 
     def kill_left(self) -> None:
-        """End what a process that was killed has started for the directory; on Linux, where that is seen."""
+        """Kill the processes that a killed measurement started for the directory; only on Linux."""
         mark = f"{_MARK}={self._directory}".encode()
         for environment in Path("/proc").glob("[0-9]*/environ"):
-            # it ended meanwhile, or is of another user
+            # it ended meanwhile, or belongs to another user
             with contextlib.suppress(OSError):
                 if mark in environment.read_bytes().split(b"\0"):
                     os.kill(int(environment.parent.name), signal.SIGKILL)
@@ -203,7 +202,7 @@ class Programs:
 
 @contextlib.contextmanager
 def _readable(given: bytes) -> Iterator[int]:
-    """A descriptor from which *given* is read, without anybody who writes it."""
+    """Yield a descriptor from which *given* is read; no process is needed to write it."""
     if not given:
         yield subprocess.DEVNULL
         return
@@ -229,5 +228,5 @@ def _end_of(path: Path) -> str:
 
 
 def _kib(used: resource.struct_rusage) -> int:
-    # macOS counts bytes
+    # macOS reports bytes
     return used.ru_maxrss // 1024 if sys.platform == "darwin" else used.ru_maxrss

@@ -1,4 +1,4 @@
-"""Which programs were begun on which host: noted in the command's directory before, removed when all is undone."""
+"""Records of work on hosts: written to the command's directory before it begins, removed when all is undone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILE = "host-work.json"
 
 @dataclass(frozen=True, slots=True)
 class HostWork:
-    """What was begun: in *directory* of *host*, with or without *become*; *left* tells whether something is left."""
+    """Work in *directory* of *host*, with or without *become*; the programs *left* print remaining objects."""
 
     host: str
     become: bool
@@ -24,17 +24,17 @@ class HostWork:
 
 
 def begin(command: Path, work: HostWork) -> None:
-    """Note it in the directory of a command, before the host is asked."""
+    """Record it in the directory of a command, before the host is contacted."""
     write_json(command / _FILE, {"schema": "psap.perf/host-work/1", **asdict(work)})
 
 
 def end(command: Path) -> None:
-    """Nothing is left."""
+    """Remove the record."""
     (command / _FILE).unlink(missing_ok=True)
 
 
 def unfinished(run: Path, host: str, become: bool) -> list[tuple[Path, HostWork]]:
-    """What commands of *run* began on *host* and did not end, with their directories."""
+    """Return the recorded work of commands of *run* on *host*, with the commands' directories."""
     found = []
     for path in command_files(run, _FILE):
         work = _work(read_json(path))

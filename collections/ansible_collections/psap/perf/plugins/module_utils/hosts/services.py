@@ -1,7 +1,7 @@
-"""Starts a program on the host that it was sent to, which runs on until it is stopped.
+"""Start a program on the host that runs until it is stopped.
 
-The program holds a lock of its directory as long as it lives, and the lock's file has its ID: so it is known whether it
-runs, and no other process is ever signalled. It is sent to hosts by Ansible: Python 3.9 is all that it needs.
+The program holds a lock in its directory as long as it runs, and the lock's file contains its ID: the lock shows if it
+runs, and no other process is signalled. Ansible sends this module to hosts: it needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -25,30 +25,31 @@ from urllib.parse import urlsplit
 from ansible_collections.psap.perf.plugins.module_utils.hosts.measuring import LOCK, UNDO, remove
 from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Argv, HostSideError
 
-# what is asked for, by which the directory is known as that of a service
-_ASKED = "service.json"
+# the request, which also marks the directory as a service's
+_REQUEST = "service.json"
 _READY = "ready"
 _LOG = "log"
-# of what a service says, the end
+# bytes at the end of a service's output that are returned
 _MOST_LOG = 8 << 20
 _SHOWN = 2000
 _POLL_S = 0.1
 _ATTENDED_POLL_S = 1.0
 _ANSWER_S = 5.0
 _CONNECT_S = 1.0
-# what cannot run at all has ended by then
+# time within which a program that cannot run has ended
 _SETTLED_S = 1.0
 
 
 @dataclass(frozen=True)
 class Service:
-    """What runs, and where.
+    """A program that runs in a directory.
 
-    :param undo: what removes what the program leaves, such as a container, after it has ended.
-    :param url: what answers with 200 when it is ready; None for a program that is ready when it runs for a second.
-    :param attended_in: the folder in whose subfolders those work for whom it runs; None for a program that runs until
-        it is stopped.
-    :param unattended_s: after how long without them it is stopped.
+    Args:
+        undo: Programs that remove its remains, such as a container, after it has ended.
+        url: Returns 200 once it is ready; None for a program that is ready when it has run for a second.
+        attended_in: Folder in whose subfolders the measurements run that use it; None for a program that runs until it
+            is stopped.
+        unattended_s: Time without such measurements after which it is stopped.
     """
 
     directory: str
@@ -63,14 +64,18 @@ class Service:
 
 
 def start(service: Service, listened: Callable[[], bool], patience_s: float) -> dict[str, Any]:
-    """Start it, and wait until it is ready; one that runs already, of the same words, stays as it is.
+    """Start it unless it runs already, and wait until it is ready.
 
-    *listened* says whether somebody still waits for the answer.
+    Args:
+        listened: Returns whether the controller still waits.
 
-    :returns: whether it was ``started``, how long until it was ``ready_s``, and ``problem``, a sentence where another
-        one runs there, which goes on, or it did not become ready: then it was stopped, all is removed, and the end of
-        its ``log`` is here in base64.
-    :raises HostSideError: when the directory cannot be used.
+    Returns:
+        Whether it was ``started``, the time until it was ready (``ready_s``), and ``problem``, the error if another
+        program runs there, which continues, or if it did not become ready: it is then stopped and removed, and ``log``
+        has the end of its output in base64.
+
+    Raises:
+        HostSideError: If the directory cannot be used.
     """
     directory = Path(service.directory)
     if directory.is_dir():
@@ -78,19 +83,19 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
             return _found(service, directory)
         remove(service.directory, service.environment, [], patience_s)
     if service.url and _is_taken(service.url):
-        raise HostSideError(f"something else listens at {service.url}: stop it, or take another port")
+        raise HostSideError(f"another program listens at {service.url}: stop it, or use another port")
     _create(service, directory)
     begun = time.monotonic()
-    problem: str | None = "it was asked to end before it was ready"
+    problem: str | None = "it was stopped before it was ready"
     try:
         process = _spawn(service, directory)
-        problem = _awaited(service, process, begun, listened)
+        problem = _why_not_ready(service, process, begun, listened)
         ready_s = time.monotonic() - begun
         if problem is None:
             (directory / _READY).touch()
             if service.attended_in:
-                _beside(lambda: _attend(service, patience_s))
-            # it runs on, and nobody waits for it
+                _run_detached(lambda: _attend(service, patience_s))
+            # prevents Popen's warning about a running process
             process.returncode = 0
     finally:
         log = _end_of(directory / _LOG)
@@ -98,19 +103,22 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
             stop(service.directory, service.environment, patience_s)
     if problem:
         process.wait()
-        problem = f"{' '.join(service.program)}: {problem}. It said: {log.decode('utf-8', 'replace')[-_SHOWN:]}"
-    # what one that runs has written comes with its end
+        problem = f"{' '.join(service.program)}: {problem}. Output: {log.decode('utf-8', 'replace')[-_SHOWN:]}"
+    # the log of a running program is returned when it is stopped
     return {"started": problem is None, "ready_s": ready_s, "log": _encoded(log) if problem else "", "problem": problem}
 
 
 def stop(directory: str, environment: Mapping[str, str], patience_s: float) -> dict[str, Any]:
-    """End the program of *directory* with all that it started, and remove what it left; nothing if it is not there.
+    """End the program of *directory*, if any, with its descendants, and remove the directory.
 
-    :returns: whether it was ``there``, whether it ``ran`` until now, and the end of its ``log`` in base64.
-    :raises HostSideError: when the directory cannot be removed.
+    Returns:
+        Whether it was ``there``, whether it ``ran`` until now, and the end of its ``log`` in base64.
+
+    Raises:
+        HostSideError: If the directory cannot be removed.
     """
     path = Path(directory)
-    if not (path / _ASKED).exists():
+    if not (path / _REQUEST).exists():
         return {"there": False, "ran": False, "log": ""}
     ran = end(path, patience_s)
     log = _end_of(path / _LOG)
@@ -119,17 +127,17 @@ def stop(directory: str, environment: Mapping[str, str], patience_s: float) -> d
 
 
 def end(directory: Path, patience_s: float) -> bool:
-    """End the program of *directory* if that is a service, kill it after *patience_s*, and say whether it ran."""
-    if not (directory / _ASKED).exists():
+    """End the program of *directory* if that is a service, kill it after *patience_s*, and return whether it ran."""
+    if not (directory / _REQUEST).exists():
         return False
     with (directory / LOCK).open("r+", encoding="utf-8") as lock:
         if _is_free(lock):
             return False
-        noted = lock.read()
-        if not noted:
+        process_id = lock.read()
+        if not process_id:
             raise HostSideError(f"the program of {directory} is being started")
-        # who holds the lock is alive, so the ID is nobody else's; the group has what it started
-        group = int(noted)
+        # the process that holds the lock is alive, so its ID is not reused; the group contains its children
+        group = int(process_id)
         for number in (signal.SIGTERM, signal.SIGKILL):
             deadline = time.monotonic() + patience_s
             with contextlib.suppress(ProcessLookupError):
@@ -142,10 +150,10 @@ def end(directory: Path, patience_s: float) -> bool:
 
 
 def _attend(service: Service, patience_s: float) -> None:
-    """Stop the service when nobody has worked for it any more, as after a run that was killed."""
+    """Stop the service when no measurement uses it any more, for example after a run was killed."""
     directory, seen = Path(service.directory), time.monotonic()
     own = (directory / LOCK).read_text(encoding="utf-8")
-    # another one may have taken its place
+    # another service may have replaced it
     while _runs(directory) and (directory / LOCK).read_text(encoding="utf-8") == own:
         if _is_attended(Path(service.attended_in or "")):
             seen = time.monotonic()
@@ -156,7 +164,7 @@ def _attend(service: Service, patience_s: float) -> None:
 
 
 def _is_attended(folder: Path) -> bool:
-    """Whether a program is measured in a subfolder, or a service there is being started."""
+    """Return whether a measurement runs in a subfolder, or a service there is being started."""
     for path in folder.glob(f"*/{LOCK}"):
         with contextlib.suppress(OSError), path.open("r+", encoding="utf-8") as lock:
             if not (path.parent / _READY).exists() and not _is_free(lock):
@@ -164,8 +172,8 @@ def _is_attended(folder: Path) -> bool:
     return False
 
 
-def _beside(work: Callable[[], None]) -> None:
-    """Do it in a process of its own, which is nobody's child and holds nothing of its starter's."""
+def _run_detached(work: Callable[[], None]) -> None:
+    """Run *work* in a detached process without the descriptors of its parent."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -174,31 +182,31 @@ def _beside(work: Callable[[], None]) -> None:
         os.setsid()
         if os.fork() == 0:
             os.chdir("/")
-            # a lock that it holds would not end with its starter
+            # an inherited lock would not end with the parent
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-            nothing = os.open(os.devnull, os.O_RDWR)
+            null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
-                os.dup2(nothing, stream)
+                os.dup2(null, stream)
             for number in (signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
             work()
     finally:
-        # what the starter has to do at its end is not for this one
+        # skip the exit handlers of the parent
         os._exit(0)
 
 
 def _found(service: Service, directory: Path) -> dict[str, Any]:
-    asked = json.loads((directory / _ASKED).read_text(encoding="utf-8"))
+    running = json.loads((directory / _REQUEST).read_text(encoding="utf-8"))
     problem = None
-    if asked != _words(service):
-        problem = f"{' '.join(asked['program'])} runs in {directory}, not {' '.join(service.program)}: stop it before"
+    if running != _identity(service):
+        problem = f"{' '.join(running['program'])} runs in {directory}, not {' '.join(service.program)}: stop it before"
     return {"started": False, "ready_s": None, "log": "", "problem": problem}
 
 
-def _words(service: Service) -> dict[str, Any]:
-    """What makes two services the same."""
-    kept = asdict(service)
-    return {name: json.loads(json.dumps(kept[name])) for name in ("program", "environment", "files")}
+def _identity(service: Service) -> dict[str, Any]:
+    """Return the fields that are equal if two services are the same."""
+    fields = asdict(service)
+    return {name: json.loads(json.dumps(fields[name])) for name in ("program", "environment", "files")}
 
 
 def _create(service: Service, directory: Path) -> None:
@@ -208,7 +216,7 @@ def _create(service: Service, directory: Path) -> None:
             (directory / name).write_text(text, encoding="utf-8")
         undo = [json.dumps(list(argv)) + "\n" for argv in service.undo]
         (directory / UNDO).write_text("".join(undo), encoding="utf-8")
-        (directory / _ASKED).write_text(json.dumps(_words(service)), encoding="utf-8")
+        (directory / _REQUEST).write_text(json.dumps(_identity(service)), encoding="utf-8")
     except OSError as error:
         raise HostSideError(f"cannot work in {directory}: {error.strerror}") from error
 
@@ -218,7 +226,7 @@ def _spawn(service: Service, directory: Path) -> subprocess.Popen[bytes]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         descriptor = lock.fileno()
         try:
-            # the lock is of the open file, which the program has from here
+            # the program inherits the open file, and with it the lock
             return subprocess.Popen(  # noqa: S603 - no shell
                 list(service.program),
                 stdin=subprocess.DEVNULL,
@@ -235,15 +243,15 @@ def _spawn(service: Service, directory: Path) -> subprocess.Popen[bytes]:
 
 
 def _note_id(descriptor: int) -> None:
-    # by the process itself: whoever finds the lock held finds the ID, too
+    # the process writes it itself, so that the ID is there before the program runs
     os.write(descriptor, str(os.getpid()).encode())
 
 
-def _awaited(
+def _why_not_ready(
     service: Service, process: subprocess.Popen[bytes], begun: float, listened: Callable[[], bool]
 ) -> str | None:
-    """Why the service is not ready, as a sentence; None when it is."""
-    asked = begun
+    """Wait for the service, and return the reason if it does not get ready; None once it is ready."""
+    checked = begun
     while True:
         if process.poll() is not None:
             return f"it ended with {process.returncode}"
@@ -252,8 +260,8 @@ def _awaited(
             return None
         if now - begun > service.within_s:
             return f"{service.url} did not answer within {service.within_s:g} s"
-        if now - asked > 1.0:
-            asked = now
+        if now - checked > 1.0:
+            checked = now
             if not listened():
                 return "the connection was closed"
         time.sleep(_POLL_S)
@@ -261,7 +269,7 @@ def _awaited(
 
 def _answers(url: str) -> bool:
     parts = urlsplit(url)
-    # past any proxy; 503 while it loads
+    # without a proxy; some services return 503 while they load
     with contextlib.closing(http.client.HTTPConnection(parts.netloc, timeout=_ANSWER_S)) as connection:
         try:
             connection.request("GET", parts.path or "/")
@@ -280,7 +288,7 @@ def _is_taken(url: str) -> bool:
 
 
 def _runs(directory: Path) -> bool:
-    if not (directory / _ASKED).exists():
+    if not (directory / _REQUEST).exists():
         return False
     with (directory / LOCK).open("r+", encoding="utf-8") as lock:
         return not _is_free(lock)

@@ -9,30 +9,30 @@ module: archive
 short_description: Pack or unpack files of a host
 version_added: 0.1.0
 description:
-  - Packs a file or the content of a folder into an archive in a directory of its own, unpacks one from there, or
-    removes the directory. It runs on the host; the verb M(psap.perf.hosts.retrieve) calls it.
+  - Packs a file or the content of a folder into an archive in a dedicated directory, unpacks one from there, or removes
+    the directory. It runs on the host; the verb M(psap.perf.hosts.retrieve) calls it.
 author: The psap.perf developers (@openshift-psap)
 options:
   state:
     description:
       - V(present) creates the directory, V(packed) packs O(path) into the file C(archive) there, V(unpacked) unpacks
-        that into O(path), V(absent) removes the directory, and O(path) if it is given.
+        that into O(path), V(absent) removes the directory, and O(path) if set.
     type: str
     choices: [present, packed, unpacked, absent]
     required: true
   directory:
-    description: The directory with the archive; only its user may read it.
+    description: Directory with the archive; only its user can read it.
     type: path
     required: true
   path:
-    description: The file or folder that is packed, or the folder into which is unpacked.
+    description: File or folder to pack, or folder to unpack into.
     type: path
   required:
-    description: Whether it is an error that there is nothing to pack.
+    description: Fail if there is nothing to pack.
     type: bool
     default: true
   most_bytes:
-    description: More than that is not packed.
+    description: Maximum size before compression.
     type: int
     default: 1073741824
 """
@@ -47,7 +47,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 packed:
-  description: The archive, how many files and bytes it has, and its SHA-256.
+  description: The archive, its numbers of files and bytes, and its SHA-256.
   type: dict
   returned: when packed, and there was something to pack
 """
@@ -62,7 +62,7 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.archives import Ar
 
 
 def remove(path: Path) -> None:
-    """A file, a link or a folder."""
+    """Remove a file, a link or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -70,7 +70,7 @@ def remove(path: Path) -> None:
 
 
 def main() -> None:
-    """What runs on the host."""
+    """Run the module on the host."""
     states = ["present", "packed", "unpacked", "absent"]
     kinds = {
         "state": {"type": "str", "choices": states, "required": True},
@@ -92,7 +92,7 @@ def main() -> None:
                 remove(path)
             shutil.rmtree(directory, ignore_errors=True)
             with contextlib.suppress(OSError):
-                # others may be at work
+                # other work may use it
                 directory.parent.rmdir()
         else:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)

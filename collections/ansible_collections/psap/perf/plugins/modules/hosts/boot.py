@@ -6,13 +6,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: boot
-short_description: Start a machine, and time when it first answers
+short_description: Start a machine and time its first response
 version_added: 0.1.0
 description:
-  - Runs a program on the controller that starts the host of the task, such as a virtual machine. Then it tries from the
-    controller until the host answers C(ping) and accepts a login over SSH as the user of Ansible's connection.
+  - Runs a program on the controller that starts the host of the task, such as a virtual machine. Then it retries from
+    the controller until the host answers C(ping) and accepts a login over SSH as the user of Ansible's connection.
   - Times are of the controller's monotonic clock, from right before the start of the program. Each has its resolution,
-    the time since the start of the last attempt without an answer.
+    the time since the start of the last attempt without a response.
   - The controller must reach the address of the host without another host in between.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.crc_capture_boot_timing).
 author: The psap.perf developers (@openshift-psap)
@@ -29,12 +29,12 @@ started:
   type: float
   returned: success
 ping:
-  description: The first echo by ICMP; null if there was none before SSH let in, or no program C(ping).
+  description: The first echo by ICMP; null if none arrived before the login over SSH, or without a program C(ping).
   type: dict
   returned: success
   contains:
     after_s: {description: Seconds after the start., type: float}
-    within_s: {description: How many seconds earlier it may have been., type: float}
+    within_s: {description: Maximum number of seconds that it may have been earlier., type: float}
 ssh:
   description: The first command that ran over SSH, with the same fields.
   type: dict

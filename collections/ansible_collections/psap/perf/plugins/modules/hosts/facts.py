@@ -5,25 +5,25 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: facts
-short_description: Read what a host is
+short_description: Read facts about a host
 version_added: 0.1.0
 description:
-  - Operating system, processors and memory of the host that Ansible reaches, by M(ansible.builtin.setup), in the same
-    fields and units for Linux, macOS and Windows.
+  - Reads operating system, processors and memory of the host, by M(ansible.builtin.setup), in the same fields and units
+    for Linux, macOS and Windows.
   - Names of the host and its users, addresses and serial numbers are left out.
 author: The psap.perf developers (@openshift-psap)
 options: {}
 """
 
 EXAMPLES = r"""
-- name: Read what the host is
+- name: Read facts about the host
   psap.perf.hosts.facts:
   register: host
 """
 
 RETURN = r"""
 facts:
-  description: What the host is; what it does not say is null.
+  description: Facts about the host; unknown ones are null.
   type: dict
   returned: success
   contains:
@@ -36,5 +36,5 @@ facts:
     processor: {description: The processor's model., type: str}
     cpus: {description: How many processors the system has., type: int}
     memory_bytes: {description: The memory., type: int}
-    virtual: {description: "What it runs on, if it is no machine of its own.", type: str}
+    virtual: {description: "The type of virtualization; null for a physical machine.", type: str}
 """

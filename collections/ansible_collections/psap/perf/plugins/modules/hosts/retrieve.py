@@ -9,18 +9,17 @@ short_description: Copy files from a host, or to it
 version_added: 0.1.0
 description:
   - Copies a file, or the content of a folder, over Ansible's connection, as one compressed archive whose checksum is
-    compared. Existing files without a counterpart stay.
+    verified. Existing files without a counterpart stay.
   - The archive on the host is removed, by M(psap.perf.hosts.undo) if the command is killed.
 author: The psap.perf developers (@openshift-psap)
 options:
   path:
-    description: The file or folder that is copied, of the host or with O(push) of the controller.
+    description: File or folder to copy, on the host or with O(push) on the controller.
     type: str
     required: true
   dest:
     description:
-      - The folder that it is copied into, which is created. Without O(push) a relative one is in the artifacts of the
-        command.
+      - Folder to copy into; created if missing. Without O(push), a relative path is in the artifacts of the command.
     type: str
     required: true
   push:
@@ -28,19 +27,19 @@ options:
     type: bool
     default: false
   move:
-    description: Remove it from the host when it has arrived; not with O(push).
+    description: Remove it from the host after the copy; not with O(push).
     type: bool
     default: false
   required:
-    description: Whether it is an error if it is not on the host; else nothing is copied.
+    description: Fail if it is not on the host; otherwise nothing is copied.
     type: bool
     default: true
   work_directory:
-    description: Folder of the host in which the archive is for as long as it is copied.
+    description: Folder of the host for the temporary archive.
     type: str
     default: /var/tmp
   most_mib:
-    description: The most that is copied, in MiB before it is compressed.
+    description: Maximum size in MiB before compression.
     type: int
     default: 1024
 """
@@ -54,11 +53,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: How many files were copied.
+  description: Number of copied files.
   type: int
   returned: success
 content_bytes:
-  description: How many bytes they have.
+  description: Their size.
   type: int
   returned: success
 """

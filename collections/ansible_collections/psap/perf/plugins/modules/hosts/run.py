@@ -9,27 +9,25 @@ module: run
 short_description: Run programs on a host and time one of them
 version_added: 0.1.0
 description:
-  - Runs programs on the host that Ansible reaches, by its connection and as the user of C(become). One of them is
-    timed, by the host's monotonic clock, any number of times. No shell is involved.
-  - What a step makes is undone by its C(undo), of O(prepare) and O(program) after each run, of O(setup) after the last,
-    whether or not something failed. The steps to undo are written to O(directory) before they are done, so that
-    M(psap.perf.hosts.undo) undoes what a killed measurement left.
-  - The times contain the start of the program's process. RV(overhead) says what that takes on this host, by the times
-    of a program that does nothing.
-  - When nobody listens any more, because the connection is lost or the run is interrupted, the program is killed within
-    a second, and all is undone.
-  - Needs Python 3.9 on the host, so no Windows.
+  - Runs programs on the host, over Ansible's connection and as the user of C(become). One of them is timed, by the
+    host's monotonic clock, any number of times. No shell is involved.
+  - The C(undo) of each step is run, of O(prepare) and O(program) after each run, of O(setup) after the last, also after
+    a failure. It is written to O(directory) before the step, so that M(psap.perf.hosts.undo) can undo a killed
+    measurement.
+  - The times contain the start of the program's process. RV(overhead) has the times of a program that does nothing.
+  - If the connection is lost or the run is interrupted, the program is killed within a second, and all is undone.
+  - Needs Python 3.9 on the host, and does not support Windows.
 author: The psap.perf developers (@openshift-psap)
 options:
   words:
     description:
-      - What stands for the words in braces of the lines, for example V({name}). A list that stands alone in a line
-        becomes as many arguments.
+      - Values of the words in braces in the lines, for example V({name}). If an argument is only a word whose value is
+        a list, it becomes several arguments.
     type: dict
     default: {}
   directory:
     description:
-      - Where the programs run. It is created and removed; it must not exist.
+      - Directory in which the programs run. It is created and removed, and must not exist.
     type: path
     required: true
   environment:
@@ -37,14 +35,14 @@ options:
     type: dict
     default: {}
   files:
-    description: Texts by the names of files in O(directory), which are there before the setup.
+    description: Texts by the names of files in O(directory), written before the setup.
     type: dict
     default: {}
   setup:
     description:
       - Steps before all runs. A step is a line, or a mapping with C(program), a line, C(unless), a line that succeeds
-        when the step is not needed, C(undo), a line that undoes it, C(within), how long it is repeated until it
-        succeeds, and C(each), a list of values for each of which it is done, with the word V({each}).
+        if the step is not needed, C(undo), a line that undoes it, C(within), the time for which it is repeated until it
+        succeeds, and C(each), a list of values for which it is repeated, with the word V({each}).
     type: list
     elements: raw
     default: []
@@ -54,28 +52,28 @@ options:
     elements: raw
     default: []
   program:
-    description: What is timed, a line or a step with C(undo). Without it the setup is done and undone.
+    description: The timed program, a line or a step with C(undo). Without it, the setup is run and undone.
     type: raw
   beside:
-    description: A line that is started right before what is timed, and waited for after it.
+    description: A line that is started right before the timed program, and awaited after it.
     type: raw
   runs:
-    description: How often it is timed.
+    description: Number of timed runs.
     type: int
     default: 1
   timeout:
-    description: How long each program may take, in seconds or like V(10m); it is killed then.
+    description: Time after which each program is killed, in seconds or as V(10m).
     type: str
     default: 10m
   proof:
     description:
-      - What shows that a run did its work, which an exit code of 0 does not; a run that lacks it is a failure.
+      - Evidence that a run did its work, in addition to an exit code of 0; a run without it fails.
     type: list
     elements: dict
     default: []
     suboptions:
       program:
-        description: A line, which must succeed; its output is searched, else that of the timed program.
+        description: A line, which must succeed, and whose output is searched; by default the timed program.
         type: raw
       output:
         description: A regular expression that must be found.
@@ -83,12 +81,12 @@ options:
         required: true
   numbers:
     description:
-      - Numbers to read from the output of the timed program, by name the regular expression whose first group is the
-        number. One that is not found, or not above 0, is a failure.
+      - Regular expressions by name, whose first group is a number in the output of the timed program. A run fails if a
+        number is missing, or not above 0.
     type: dict
     default: {}
   least:
-    description: How long the program takes at least if it does its work; what ends earlier is a failure.
+    description: Minimum time of the program if it does its work; a run that ends earlier fails.
     type: str
     default: "0"
   tolerated:
@@ -98,12 +96,12 @@ options:
     type: str
   secrets:
     description:
-      - References to secrets by names, such as C(file:token). The timed program reads them from its standard input, a
-        line each of the name and the value in base64, and from nowhere else; they are on no disk of the host.
+      - References to secrets by name, such as C(file:token). The timed program reads them from its standard input, one
+        line each with the name and the value in base64; they are on no disk of the host.
     type: dict
     default: {}
   left:
-    description: Lines that have an output as long as something is left; they are run at the end.
+    description: Lines that print remaining objects; they are run at the end.
     type: list
     elements: raw
     default: []
@@ -129,39 +127,39 @@ runs:
   returned: when the host was reached
   contains:
     started:
-      description: When it began, in seconds since the epoch by the controller's clock.
+      description: Start, in seconds since the epoch by the controller's clock.
       type: float
-    took_s: {description: How long it took by the host's monotonic clock., type: float}
+    took_s: {description: Duration by the host's monotonic clock., type: float}
     exit_code: {description: Its exit code; negative is a signal., type: int}
-    user_s: {description: Processor time of it and the processes it waited for., type: float}
+    user_s: {description: Processor time of it and the child processes it waited for., type: float}
     system_s: {description: Their time in the kernel., type: float}
     max_rss_kib: {description: The largest resident memory of one of them., type: int}
-    numbers: {description: What O(numbers) found., type: dict}
-    beside_s: {description: How long O(beside) took from before it began., type: float}
+    numbers: {description: The numbers of O(numbers)., type: dict}
+    beside_s: {description: Duration of O(beside)., type: float}
 overhead:
   description: The times of a program that does nothing.
   type: dict
   returned: when the host was reached
 setup:
-  description: What each step of the setup said.
+  description: Output of each step of the setup.
   type: list
   elements: str
   returned: when the host was reached
 stdout:
-  description: What the last run said, or its last 64 KiB.
+  description: The last 64 KiB of the output of the last run.
   type: str
   returned: when the host was reached
 clock:
-  description: How far the host's clock is ahead of the controller's, and within which bounds that is known.
+  description: Offset of the host's clock from the controller's, and its uncertainty.
   type: dict
   returned: when the host was reached
   contains:
     offset_s: {description: Seconds ahead., type: float}
-    within_s: {description: Give or take., type: float}
+    within_s: {description: Uncertainty in seconds., type: float}
 monotonic_zero:
   description:
-    - When the host's monotonic clock began, on Linux with its kernel, in seconds since the epoch by the controller's
-      clock, within the bounds of RV(clock).
+    - When the host's monotonic clock began, on Linux with the boot of its kernel, in seconds since the epoch by the
+      controller's clock, with the uncertainty of RV(clock).
   type: float
   returned: when the host was reached
 """
@@ -177,12 +175,12 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Ho
 
 
 def step(given: Mapping[str, Any]) -> measuring.Step:
-    """A step as the action plugin has rendered it."""
+    """Return a step whose lines the action plugin has rendered."""
     return measuring.Step(given["program"], given.get("unless"), given.get("undo"), float(given["within_s"]))
 
 
 def plan(args: Mapping[str, Any]) -> measuring.Plan:
-    """The module's arguments, whose lines the action plugin has rendered."""
+    """Return the plan of the module's arguments, whose lines the action plugin has rendered."""
     program: Mapping[str, Any] | None = args["program"]
     return measuring.Plan(
         directory=args["directory"],
@@ -204,7 +202,7 @@ def plan(args: Mapping[str, Any]) -> measuring.Plan:
 
 
 def main() -> None:
-    """What runs on the host."""
+    """Run the module on the host."""
     kinds = {
         "words": {"type": "dict", "default": {}},
         "directory": {"type": "path", "required": True},

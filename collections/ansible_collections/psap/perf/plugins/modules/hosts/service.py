@@ -6,76 +6,77 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: service
-short_description: Start a program that runs on, on a host, and stop it
+short_description: Start and stop a program that keeps running on a host
 version_added: 0.1.0
 description:
-  - Starts a program on the host that Ansible reaches, by its connection and as the user of C(become), waits until it is
-    ready, and leaves it running. No shell is involved, and no service manager is needed.
-  - The program holds a lock in O(directory) as long as it lives, by which it is found again. No other process is ever
-    stopped, whatever its name.
-  - One that runs already with the same program, environment and files is left unchanged; another one is refused.
-  - If it does not become ready, or nobody listens any more, it is stopped, and nothing of it stays.
-  - With O(unattended) it does not outlive the run that it is for, such as one that was killed.
-  - What it writes, or the last 8 MiB of that, is an artifact of the command that stops it, or that fails to start it.
-  - Over a connection C(local) it ends with the run that started it, as all processes of a run do.
-  - Needs Python 3.9 on the host, so no Windows.
+  - Starts a program on the host, over Ansible's connection and as the user of C(become), waits until it is ready, and
+    leaves it running. No shell is involved, and no service manager is needed.
+  - The program holds a lock in O(directory) as long as it runs, which identifies it. No other process is stopped, even
+    if it has the same name.
+  - If the same program already runs with the same environment and files, it is unchanged; if another one runs in
+    O(directory), the command fails.
+  - If it does not become ready, or the connection is lost, it is stopped and removed.
+  - With O(unattended), it is stopped even if the run that uses it is killed.
+  - The last 8 MiB of its output are an artifact of the command that stops it, or that fails to start it.
+  - Over a connection C(local), it ends with the run that started it, like all processes of a run.
+  - Needs Python 3.9 on the host, and does not support Windows.
 author: The psap.perf developers (@openshift-psap)
 options:
   state:
-    description: Whether it shall run.
+    description: Whether to start or to stop it.
     type: str
     choices: [started, stopped]
     default: started
   directory:
-    description: The directory of the program, which is created and, when it is stopped, removed.
+    description: Directory of the program, which is created, and removed when the program is stopped.
     type: path
     required: true
   words:
-    description: What stands for the words in braces of the lines, as for M(psap.perf.hosts.run).
+    description: Values of the words in braces in the lines, as for M(psap.perf.hosts.run).
     type: dict
     default: {}
   program:
-    description: The line that is run, in the foreground.
+    description: Line that runs in the foreground.
     type: raw
   environment:
     description: Variables of its environment.
     type: dict
     default: {}
   files:
-    description: Texts by the names of files in O(directory), which are there before it starts.
+    description: Texts by the names of files in O(directory), written before it starts.
     type: dict
     default: {}
   undo:
-    description: Lines that remove what the program leaves, such as a container, run after it has ended.
+    description: Lines that remove the program's remains, such as a container, after it has ended.
     type: list
     elements: raw
     default: []
   url:
     description:
-      - What answers HTTP with the code 200 when it is ready, asked on the host. Nothing else may listen there.
-      - Without it a program is ready when it has run for a second.
+      - Address on the host that returns HTTP 200 when it is ready. No other program may listen there.
+      - Without it, a program is ready when it has run for a second.
     type: str
   within:
-    description: How long it may take until it is ready, in seconds or like V(10m).
+    description: Time within which it must be ready, in seconds or as V(10m).
     type: str
     default: 10m
   patience:
-    description: How long it may take to end when it is asked to, before it is killed.
+    description: Time to end after a signal, before it is killed.
     type: str
     default: 10s
   attended_in:
     description:
-      - Folder of the host in whose subfolders those work for whom the program runs, each in a O(directory) of
+      - Folder of the host in whose subfolders the measurements that use the program run, each in the directory of a
         M(psap.perf.hosts.run) or of a program that is being started.
-      - It is needed for O(unattended).
+      - Required with O(unattended).
     type: path
   unattended:
     description:
-      - How long nobody may work there, in seconds or like V(2m), until the program is stopped, and nothing of it stays.
-      - Without it the program runs until it is stopped.
+      - Time without such measurements after which the program is stopped and removed, in seconds or as V(2m).
+      - Without it, the program runs until it is stopped.
     type: str
   log:
-    description: The name of the artifact with what it wrote.
+    description: Name of the artifact with its output.
     type: str
     default: service.log
 """
@@ -95,11 +96,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 ready_s:
-  description: How long it took until it was ready, by the host's monotonic clock.
+  description: Time until it was ready, by the host's monotonic clock.
   type: float
   returned: when it was started
 ran:
-  description: Whether it ran until it was stopped; a warning says so when it did not.
+  description: Whether it ran until it was stopped; otherwise, a warning is shown.
   type: bool
   returned: when it was stopped
 """
@@ -114,7 +115,7 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Ho
 
 
 def perform(args: dict[str, Any]) -> dict[str, Any]:
-    """What the host answers; the action plugin has rendered the lines."""
+    """Start or stop the service, and return the result; the action plugin has rendered the lines."""
     environment = {name: str(value) for name, value in args["environment"].items()}
     patience_s = float(args["patience"])
     if args["state"] == "stopped":
@@ -134,7 +135,7 @@ def perform(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """What runs on the host."""
+    """Run the module on the host."""
     kinds = {
         "state": {"type": "str", "choices": ["started", "stopped"], "default": "started"},
         "directory": {"type": "path", "required": True},

@@ -15,19 +15,18 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   patience:
-    description: How long to wait for a process that still works, and for each program, in seconds or like V(2m).
+    description: Time to wait for a running measurement, and for each program, in seconds or as V(2m).
     type: str
     default: 1m
   directory:
-    description: Only what was done in this directory of the host.
+    description: Undo only the work in this directory of the host.
     type: path
   environment:
-    description: Variables of the programs' environment; those of the measurement, unless they are given.
+    description: Variables of the programs' environment; by default those of the measurement.
     type: dict
   left:
     description:
-      - Programs, a list of arguments each, that have an output as long as something is left; those of the measurement,
-        unless they are given.
+      - Programs, each a list of arguments, that print remaining objects; by default those of the measurement.
     type: list
     elements: raw
 """
@@ -53,7 +52,7 @@ from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import Ho
 
 
 def main() -> None:
-    """What runs on the host."""
+    """Run the module on the host."""
     kinds = {
         "patience": {"type": "str", "default": "1m"},
         "directory": {"type": "path"},
@@ -64,7 +63,7 @@ def main() -> None:
     args = module.params
     patience_s = float(args["patience"])
     try:
-        # of a service that was being started, nobody awaits the end
+        # a service that was being started does not end by itself
         services.end(Path(args["directory"]), patience_s)
         left = measuring.remove(args["directory"], args["environment"], args["left"], patience_s)
     except (HostSideError, OSError) as problem:
