@@ -99,7 +99,7 @@ def test_too_many_volumes_for_a_machine_are_reported() -> None:
 
 def test_machine_type_is_known_or_given() -> None:
     assert machine_of("own", {"own": {"cpus": 8, "memory_gib": 32}}) == machine_of("m6i.2xlarge")
-    with pytest.raises(UsageError, match="the size of 'own' is not known"):
+    with pytest.raises(UsageError, match="the size of 'own' is unknown"):
         machine_of("own")
     with pytest.raises(UsageError, match="needs whole numbers of cpus and memory_gib"):
         machine_of("own", {"own": {"cpus": 8}})

@@ -29,12 +29,12 @@ def test_certificate_and_key_in_one_file_are_an_entitlement(pem: str) -> None:
 @pytest.mark.parametrize(
     ("pem", "now", "message"),
     [
-        ("no PEM at all", NOW, "has no certificate that can be read"),
-        (KEY, NOW, "has no certificate that can be read"),
-        (BROKEN + KEY, NOW, "has no certificate that can be read"),
+        ("no PEM at all", NOW, "has no readable certificate"),
+        (KEY, NOW, "has no readable certificate"),
+        (BROKEN + KEY, NOW, "has no readable certificate"),
         (CERTIFICATE, NOW, "has no private key; append it"),
-        (CERTIFICATE + BROKEN_KEY, NOW, "has a private key that cannot be read"),
-        (CERTIFICATE + OTHER_KEY, NOW, "its private key is not that of its certificate"),
+        (CERTIFICATE + BROKEN_KEY, NOW, "has a private key that is invalid"),
+        (CERTIFICATE + OTHER_KEY, NOW, "its private key does not match"),
         (CERTIFICATE + KEY, NOW + 2 * YEAR, "expired on 2027-11-25 00:00 UTC; download a new one"),
         (CERTIFICATE + KEY, NOW - 2 * YEAR, "is not valid before 2025-11-25 00:00 UTC"),
     ],

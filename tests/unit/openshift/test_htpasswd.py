@@ -137,7 +137,7 @@ def test_foreign_users_in_the_secret_are_kept() -> None:
     openshift.secret("their-secret", "# by hand", THEIR_LINE)
 
     assert add_admin(openshift.cluster(), "jane", "a-password")
-    with pytest.raises(UsageError, match="there is a user jim in Secret openshift-config/their-secret already"):
+    with pytest.raises(UsageError, match="the Secret openshift-config/their-secret has a user jim"):
         add_admin(openshift.cluster(), "jim", "a-password")
     # of one who is there with this password only the rights are ours
     assert add_admin(openshift.cluster(), "jim", "theirs-and-theirs")
@@ -199,7 +199,7 @@ def test_check_mode_shows_changes_without_making_them() -> None:
     [
         (OpenShift(served=()), "a-password", "https://api.invalid has no OAuth cluster"),
         (OpenShift([{**GITHUB, "name": "htpasswd"}]), "a-password", "is of type GitHub, not HTPasswd"),
-        (OpenShift(), "é" * 40, "longer than the 72 bytes"),
+        (OpenShift(), "é" * 40, "use at most 72 bytes"),
     ],
 )
 def test_invalid_arguments_are_refused(openshift: OpenShift, password: str, said: str) -> None:

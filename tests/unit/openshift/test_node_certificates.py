@@ -50,8 +50,8 @@ def test_request_of_a_node_for_itself_is_approved(given: Manifest) -> None:
     [
         (request(signer="example.com/any"), "its signer is example.com/any"),
         (request(subject="system:node:node-9"), "is no node of this cluster"),
-        (request(user="system:node:node-1"), "system:node:node-1 asks for a certificate of system:node:node-0"),
-        (request(user=BOOTSTRAPPER), f"{BOOTSTRAPPER} asks for a certificate"),
+        (request(user="system:node:node-1"), "system:node:node-1 requests a certificate of system:node:node-0"),
+        (request(user=BOOTSTRAPPER), f"{BOOTSTRAPPER} requests a certificate"),
         (request(subject="system:admin"), "is no node of this cluster"),
     ],
 )
@@ -100,7 +100,7 @@ class FakeCluster:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(node_certificates, "_BETWEEN_LOOKS_S", 0)
+    monkeypatch.setattr(node_certificates, "_POLL_S", 0)
 
 
 def test_approvals_continue_until_the_nodes_are_ready() -> None:
@@ -112,7 +112,7 @@ def test_foreign_request_blocks_nothing_and_is_reported() -> None:
     cluster = FakeCluster([request(user="mallory")], 0)
     approved, refused = approve_until_ready(cluster, 10, lambda: None)
     assert approved == []
-    assert refused == [f"csr-1: mallory asks for a certificate of {NODE}"]
+    assert refused == [f"csr-1: mallory requests a certificate of {NODE}"]
 
 
 def test_node_that_is_never_ready_is_named() -> None:

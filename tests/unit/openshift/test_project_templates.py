@@ -110,7 +110,7 @@ class FakeCluster:
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projects, "_BETWEEN_TRIALS_S", 0)
-    monkeypatch.setattr(projects, "_BETWEEN_LOOKS_S", 0)
+    monkeypatch.setattr(projects, "_POLL_S", 0)
 
 
 def test_test_projects_are_created_until_one_is_right_and_deleted() -> None:

@@ -52,8 +52,8 @@ class ActionModule(CommandAction):
             )
             namespace = manager.namespace(wanted.addon)
             if context.check_mode:
-                there = manager.installation(wanted.cluster, wanted.addon)
-                found, changed = there or Installation("", "", ""), there is None
+                present = manager.installation(wanted.cluster, wanted.addon)
+                found, changed = present or Installation("", "", ""), present is None
             else:
                 found, changed = installed(manager, wanted, context.check_interrupted)
         return VerbResult(changed, {"state": found.state, "csv": found.csv, "namespace": namespace})

@@ -54,6 +54,6 @@ def _added(context: VerbContext, reference: str, secret: Manifest | None) -> tup
     wanted = credentials_in(context.secret(reference))
     if secret is None:
         raise ClusterError(
-            f"{_QUERY} is missing, which every OpenShift has; configure the registries of this cluster in its own way"
+            f"{_QUERY} is missing, so the cluster is not OpenShift; configure the registries of this cluster yourself"
         )
     return with_credentials(secret, wanted), sorted(wanted)

@@ -68,7 +68,7 @@ def _offered(cluster: Cluster, args: Arguments) -> Release:
 
 
 def _first(cluster: Cluster, query: Query) -> Manifest | None:
-    """Return what *query* finds first; None where the user cannot read it, which the check of rights reports."""
+    """Return the first object of *query*; None if the user cannot read it, which the check of rights reports."""
     if not cluster.serves(query.api_version, query.kind):
         return None
     return next(iter(cluster.visible(query)), None)

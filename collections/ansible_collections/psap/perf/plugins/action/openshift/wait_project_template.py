@@ -31,11 +31,11 @@ class ActionModule(CommandAction):
         return f"would create projects for up to {seconds_text(args.timeout)} s until one has {args.key}={args.value!r}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Create projects until one has the annotation; all are deleted, so nothing changed."""
+        """Create projects until one has the annotation, and delete them."""
         args = context.arguments(Arguments)
         labels = temporary.labels(context.run)
-        kept = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
-        write_text(context.directory / "src" / file_name(kept), dump_yaml(kept))
+        example = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
+        write_text(context.directory / "src" / file_name(example), dump_yaml(example))
         trial = Trial(args.key, args.value, args.timeout, labels)
         trials = try_until(context.cluster(), trial, context.check_interrupted)
         return VerbResult(values={"trials": trials})

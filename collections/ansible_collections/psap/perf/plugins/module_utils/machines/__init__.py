@@ -1,1 +1,1 @@
-"""OpenShift's MachineSets: which there are of an instance type, and how they come to a number of machines."""
+"""Scale the MachineSets of OpenShift by instance type."""

@@ -1,4 +1,4 @@
-"""What a MachineSet is to be like: a clone of another one, or one that is there brought in line."""
+"""Clone a MachineSet, or update an existing one, for a requested shape of machines."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.clouds import C
 from ansible_collections.psap.perf.plugins.module_utils.machines.taints import Taint
 
 SET_LABEL = "machine.openshift.io/cluster-api-machineset"
-# a label's value, as the name of a MachineSet is one of its machines
+# the machines have the name as the value of a label
 _LONGEST_NAME = 63
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the machines of a set shall be like; *disk_gb* None leaves the size of the root volume as it is."""
+    """The requested shape of a set's machines; *disk_gb* None leaves the size of the root volume unchanged."""
 
     instance_type: str
     taints: tuple[Taint, ...] = ()
@@ -27,18 +27,19 @@ class Shape:
 
 
 def default_name(base: str, instance_type: str) -> str:
-    """``worker-a--g4dn-xlarge`` for a clone of worker-a; the base's name is cut where both are too long."""
+    """Return the name of a clone, such as ``worker-a--g4dn-xlarge``; a long *base* is truncated."""
     kind = re.sub(r"[^a-z0-9]+", "-", instance_type.lower()).strip("-")
     return f"{base[: _LONGEST_NAME - len(kind) - 2]}--{kind}"
 
 
 def clone(base: Manifest, cloud: Cloud, name: str, shape: Shape, replicas: int) -> Manifest:
-    """A MachineSet *name* of the given *shape*; all else is as in *base*.
+    """Return a copy of *base* called *name*, of the given *shape*.
 
-    The selector and the machines' label name the clone, not *base*, which would otherwise take its machines for its
-    own. Annotations, which describe the other instance type to autoscalers, and what the server wrote stay behind.
+    The selector and the machines' label name the clone, since *base* would otherwise adopt its machines. Annotations,
+    which describe the other instance type to autoscalers, and fields of the server are not copied.
 
-    :raises UsageError: when the provider has no spot instances, or no size of a volume.
+    Raises:
+        UsageError: If the provider does not support spot instances, or the size of a volume.
     """
     metadata = base["metadata"]
     spec = copy.deepcopy(base["spec"])
@@ -58,7 +59,7 @@ def clone(base: Manifest, cloud: Cloud, name: str, shape: Shape, replicas: int) 
 
 
 def differences(machine_set: Manifest, cloud: Cloud, shape: Shape) -> list[str]:
-    """In words, what *machine_set* lacks of what is asked for; what is not asked for may be as it is."""
+    """Return texts with the differences of *machine_set* from the fields that *shape* sets."""
     value = value_of(machine_set)
     found: list[str] = []
     if shape.spot and not cloud.is_spot(value):
@@ -66,15 +67,16 @@ def differences(machine_set: Manifest, cloud: Cloud, shape: Shape) -> list[str]:
     size = cloud.disk_gb(value)
     if shape.disk_gb is not None and size != shape.disk_gb:
         found.append(f"has disks of {size or 'unknown'} GB instead of {shape.disk_gb}")
-    there = machine_set["spec"]["template"]["spec"].get("taints") or []
-    missing = [taint for taint in shape.taints if taint.entry() not in there]
+    present = machine_set["spec"]["template"]["spec"].get("taints") or []
+    missing = [taint for taint in shape.taints if taint.entry() not in present]
     return found + [f"does not taint its nodes with {taint}" for taint in missing]
 
 
-def in_line(machine_set: Manifest, cloud: Cloud, shape: Shape) -> dict[str, Any]:
-    """The change of ``spec.template`` after which *machine_set* lacks nothing of *shape*.
+def updated_template(machine_set: Manifest, cloud: Cloud, shape: Shape) -> dict[str, Any]:
+    """Return ``spec.template`` of *machine_set*, changed to *shape*.
 
-    :raises UsageError: when the provider has no spot instances, or no size of a volume.
+    Raises:
+        UsageError: If the provider does not support spot instances, or the size of a volume.
     """
     template = copy.deepcopy(machine_set["spec"]["template"])
     value = cloud.with_disk(value_of(machine_set), shape.disk_gb)

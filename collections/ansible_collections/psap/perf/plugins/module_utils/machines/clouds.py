@@ -1,4 +1,4 @@
-"""How the providers of machines write what a MachineSet's machines are: one table, told apart by a field's name."""
+"""Fields of ``providerSpec`` by cloud provider, which is recognized by the name of the field with the type."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Value = dict[str, Any]
 class Cloud:
     """A provider.
 
-    :param type_field: of ``providerSpec.value``, with the instance type; no two providers have the same.
-    :param spot: the field that asks for spot instances, and its value; None where a MachineSet cannot.
-    :param disk: the path to the size of the root volume in GB; empty where a MachineSet cannot tell it.
+    Args:
+        type_field: Field of ``providerSpec.value`` with the instance type; unique for each provider.
+        spot: Field that requests spot instances, and its value; None if not supported.
+        disk: Path to the size of the root volume in GB; empty if not supported.
     """
 
     name: str
@@ -28,26 +29,27 @@ class Cloud:
     disk: tuple[str | int, ...] = ()
 
     def type_of(self, value: Mapping[str, Any]) -> str:
-        """The instance type that *value* asks for."""
+        """Return the instance type in *value*."""
         return str(value[self.type_field])
 
     def is_spot(self, value: Mapping[str, Any]) -> bool:
-        """Whether *value* asks for spot instances."""
+        """Return whether *value* requests spot instances."""
         return self.spot is not None and self.spot[0] in value
 
     def disk_gb(self, value: Mapping[str, Any]) -> int | None:
-        """The size of the root volume in GB; None when *value* leaves it to the provider."""
+        """Return the size of the root volume in GB; None for the provider's default."""
         size = _walk(value, self.disk)
         return None if size is None else int(size)
 
     def with_type(self, value: Mapping[str, Any], instance_type: str) -> Value:
-        """A copy of *value* that asks for *instance_type*."""
+        """Return a copy of *value* with *instance_type*."""
         return {**copy.deepcopy(dict(value)), self.type_field: instance_type}
 
     def with_spot(self, value: Mapping[str, Any], wanted: bool) -> Value:
-        """A copy of *value* that asks for spot instances, or does not.
+        """Return a copy of *value* with or without spot instances.
 
-        :raises UsageError: when it shall, but the provider has none.
+        Raises:
+            UsageError: If the provider does not support them.
         """
         result = copy.deepcopy(dict(value))
         if self.spot is None:
@@ -58,16 +60,17 @@ class Cloud:
         return {**result, self.spot[0]: self.spot[1]} if wanted else result
 
     def with_disk(self, value: Mapping[str, Any], size_gb: int | None) -> Value:
-        """A copy of *value* with a root volume of *size_gb*; None leaves it as it is.
+        """Return a copy of *value* with a root volume of *size_gb*; None leaves it unchanged.
 
-        :raises UsageError: when the provider, or *value*, has no place for the size.
+        Raises:
+            UsageError: If the provider does not support the size, or *value* has no such field.
         """
         result = copy.deepcopy(dict(value))
         if size_gb is None:
             return result
         holder = _walk(result, self.disk[:-1]) if self.disk else None
         if not isinstance(holder, dict):
-            raise UsageError(f"disk_size: the MachineSets of {self.name} here do not say it; leave it out")
+            raise UsageError(f"disk_size: the MachineSets of {self.name} have no field for it; leave it out")
         holder[str(self.disk[-1])] = size_gb
         return result
 
@@ -81,15 +84,16 @@ CLOUDS = (
 
 
 def value_of(machine_set: Manifest) -> Value:
-    """What the provider reads of *machine_set*."""
+    """Return the provider's fields of *machine_set*."""
     value = machine_set["spec"]["template"]["spec"]["providerSpec"].get("value")
     return dict(value or {})
 
 
 def cloud_of(machine_set: Manifest) -> Cloud:
-    """The provider of *machine_set*'s machines.
+    """Return the provider of *machine_set*'s machines.
 
-    :raises ClusterError: when it is none that this knows.
+    Raises:
+        ClusterError: If it is unknown.
     """
     value = value_of(machine_set)
     found = next((cloud for cloud in CLOUDS if cloud.type_field in value), None)
@@ -101,7 +105,7 @@ def cloud_of(machine_set: Manifest) -> Cloud:
 
 
 def _walk(value: Any, path: tuple[str | int, ...]) -> Any:
-    """What stands at *path* below *value*; None when there is nothing, or no path."""
+    """Return the field at *path* below *value*; None if it is missing, or *path* is empty."""
     for step in path:
         try:
             value = value[step]

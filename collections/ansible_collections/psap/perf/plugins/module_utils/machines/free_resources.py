@@ -1,4 +1,4 @@
-"""What the pods of a node leave free of it, as the scheduler counts."""
+"""Compute the free resources of a node, as the scheduler counts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _TERMINAL = ("Succeeded", "Failed")
 
 
 def requests_of(pod: Object) -> Amounts:
-    """What *pod* reserves: the larger of its containers together and its hungriest init container, and its overhead.
+    """Return the requests of *pod*: the maximum of the containers' sum and the largest init container, and overhead.
 
-    A restartable init container (a sidecar) runs on beside all that start after it. Requests of the pod as a whole,
-    where there are any, take the place of its containers'.
+    A restartable init container (a sidecar) keeps running next to all later containers. Requests of the pod, if any,
+    replace those of its containers.
     """
     spec = pod["spec"]
     sidecars: Amounts = {}
@@ -37,7 +37,7 @@ def requests_of(pod: Object) -> Amounts:
 
 
 def _requests(owner: Mapping[str, Any]) -> Amounts:
-    """A limit without a request is a request."""
+    """Return the requests, including limits without a request."""
     resources = owner.get("resources") or {}
     return {**_amounts(resources.get("limits")), **_amounts(resources.get("requests"))}
 
@@ -55,7 +55,7 @@ def _largest(one: Amounts, other: Amounts) -> Amounts:
 
 
 def is_usable(node: Object) -> bool:
-    """Whether pods can run there: Ready, and not cordoned."""
+    """Return whether pods can run on *node*: it is ready, and not cordoned."""
     ready = condition(node, "Ready")
     return ready is not None and ready.get("status") == "True" and not node.get("spec", {}).get("unschedulable")
 
@@ -63,18 +63,22 @@ def is_usable(node: Object) -> bool:
 def free_of(
     node: Object, pods: Iterable[Object], resources: Sequence[str], margin: Mapping[str, Any]
 ) -> dict[str, str]:
-    """What *pods*, all those bound to *node*, leave of *resources* but for *margin*: those of which there is any."""
+    """Return the free amounts of *resources* on *node*, without *margin* and those that are exhausted.
+
+    Args:
+        pods: All pods that are bound to *node*.
+    """
     taken: Amounts = {}
     for pod in pods:
         if pod.get("status", {}).get("phase") not in _TERMINAL:
             taken = _sum(taken, requests_of(pod))
-    allocatable, kept = _amounts(node.get("status", {}).get("allocatable")), _amounts(margin)
+    allocatable, reserved = _amounts(node.get("status", {}).get("allocatable")), _amounts(margin)
     free = {
-        name: allocatable.get(name, Fraction(0)) - taken.get(name, Fraction(0)) - kept.get(name, Fraction(0))
+        name: allocatable.get(name, Fraction(0)) - taken.get(name, Fraction(0)) - reserved.get(name, Fraction(0))
         for name in resources
     }
-    return {name: format_quantity(name, amount) for name, amount in free.items() if _is_something(name, amount)}
+    return {name: format_quantity(name, amount) for name, amount in free.items() if _is_positive(name, amount)}
 
 
-def _is_something(resource: str, amount: Fraction) -> bool:
+def _is_positive(resource: str, amount: Fraction) -> bool:
     return amount > 0 and parse_quantity(format_quantity(resource, amount)) > 0

@@ -1,4 +1,4 @@
-"""Which machines go when a MachineSet becomes smaller, and which are of no use any more."""
+"""Select the machines to delete when a MachineSet is scaled down, and failed machines."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Departures:
-    """Names of machines: those that shall be the *first* to go, and those that *failed* and would stay."""
+    """Names of machines: the *first* ones to delete, and *failed* ones that scaling does not delete."""
 
     first: tuple[str, ...]
     failed: tuple[str, ...]
 
 
 def departures(wanted: Mapping[str, int], machines: Sequence[Manifest], pods: Mapping[str, int]) -> Departures:
-    """Who goes of *machines*, when each set, by its uid, is to have as many as *wanted* says."""
+    """Return which of *machines* to delete, with *wanted* machines in each set, by its uid."""
     first: list[str] = []
     broken: list[str] = []
     for uid, number in wanted.items():
         present = members(machines, uid)
         going = {_name(item) for item in leaving(present, len(present) - number, pods)}
-        # where none stays there is nothing to choose
+        # if all machines go, no choice is needed
         first += sorted(going) if number else []
         broken += [_name(item) for item in failed(present) if _name(item) not in going]
     return Departures(tuple(first), tuple(broken))
 
 
 def members(machines: Iterable[Manifest], uid: str) -> list[Manifest]:
-    """The machines of the set *uid* that are not on their way out."""
+    """Return the machines of the set *uid* that are not being deleted."""
     return [
         item
         for item in machines
@@ -44,27 +44,28 @@ def members(machines: Iterable[Manifest], uid: str) -> list[Manifest]:
 
 
 def failed(machines: Iterable[Manifest]) -> list[Manifest]:
-    """Those that will never become a node: OpenShift leaves them as they are, and counts them."""
+    """Return the failed machines, which never become nodes; OpenShift keeps and counts them."""
     return [item for item in machines if (item.get("status") or {}).get("phase") == "Failed"]
 
 
 def leaving(machines: Sequence[Manifest], number: int, pods: Mapping[str, int]) -> list[Manifest]:
-    """The *number* of *machines* of one set that are missed least: those that failed, then those of few pods.
+    """Return *number* of the *machines* of one set to delete: failed ones first, then those with the fewest pods.
 
-    :param pods: how many pods of users each node has, by its name.
+    Args:
+        pods: Number of users' pods by node.
     """
     broken = {_name(item) for item in failed(machines)}
 
-    def missed(item: Manifest) -> tuple[bool, int, str]:
+    def importance(item: Manifest) -> tuple[bool, int, str]:
         name = _name(item)
         node = ((item.get("status") or {}).get("nodeRef") or {}).get("name", "")
         return name not in broken, pods.get(node, 0), name
 
-    return sorted(machines, key=missed)[:number] if number > 0 else []
+    return sorted(machines, key=importance)[:number] if number > 0 else []
 
 
 def pods_of_users(pods: Iterable[Manifest]) -> dict[str, int]:
-    """How many pods each node has that a user would miss: neither ended, nor one of those that every node has."""
+    """Return the number of users' pods by node, without ended ones and those that run on every node."""
     found: dict[str, int] = {}
     for pod in pods:
         node = pod["spec"].get("nodeName")
@@ -80,9 +81,10 @@ def _name(item: Manifest) -> str:
 
 
 def failed_machine(source: Source, machine_set: Manifest) -> str:
-    """The first machine of *machine_set* that failed, and why; empty when none has.
+    """Return the first failed machine of *machine_set*, and why; empty if none failed.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not respond.
     """
     labels = machine_set["spec"]["selector"].get("matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in labels.items())

@@ -1,4 +1,4 @@
-"""What changes so that a cluster has so many machines of an instance type: a pure function of what there is."""
+"""Plan the changes to MachineSets for a number of machines of an instance type, by a pure function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.cloning import 
     clone,
     default_name,
     differences,
-    in_line,
+    updated_template,
 )
 from ansible_collections.psap.perf.plugins.module_utils.machines.clouds import cloud_of, value_of
 
@@ -22,13 +22,13 @@ _ROLE_LABEL = "machine.openshift.io/cluster-api-machine-role"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for.
+    """A request for machines.
 
-    :param scale: how many machines of the shape's type there shall be: in the set called *name* if that is not empty,
-        else in all sets of the type together.
-    :param base: the set to clone when there is none of the type; empty for the first of workers.
-    :param force: whether sets of the type beyond the first may be emptied.
-    :param ibm: what the user says of the provider; None for nothing.
+    Args:
+        scale: Number of machines of the shape's type, in the set *name* or, if empty, in all sets of the type.
+        base: Set to clone if none has the type; empty for the first set of workers.
+        force: Scale other sets of the type than the first to 0.
+        ibm: Whether the user expects IBM Cloud; None for no expectation.
     """
 
     shape: Shape
@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A set that is there, and what is merged into it; *replicas* is what it then asks for."""
+    """An existing set, the *change* to merge into it, and its *replicas* after that."""
 
     name: str
     replicas: int
@@ -50,12 +50,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, in this order, and what to wait for.
+    """Changes, in this order, and sets to wait for.
 
-    :param clone: a set to create; None for none.
-    :param changes: of sets that are there.
-    :param removed: sets that this command once made, of which no machine shall be left.
-    :param awaited: all sets that hold machines of the request in the end, or just gave theirs up.
+    Args:
+        clone: A set to create.
+        changes: Changes of existing sets.
+        removed: Sets to delete with all machines, which this command created before.
+        awaited: All sets that have machines of the request in the end, or are scaled to 0.
     """
 
     clone: Manifest | None = None
@@ -65,10 +66,11 @@ class Plan:
 
 
 def plan(machine_sets: Iterable[Manifest], request: Request) -> Plan:
-    """How *machine_sets*, all of the cluster, come to what *request* asks for.
+    """Return the changes to *machine_sets*, all of the cluster, that fulfil *request*.
 
-    :raises UsageError: when the request contradicts the cluster, or would do more than it may.
-    :raises ClusterError: when there is nothing to scale and nothing to clone.
+    Raises:
+        UsageError: If the request contradicts the cluster, or needs *force*.
+        ClusterError: If the cluster has no set to scale or to clone.
     """
     present = sorted(machine_sets, key=_name)
     staying = [item for item in present if not item["metadata"].get("deletionTimestamp")]
@@ -98,8 +100,8 @@ def _check_provider(machine_sets: Sequence[Manifest], request: Request) -> None:
     cloud = cloud_of(machine_sets[0])
     if request.ibm != (cloud.name == "IBM Cloud"):
         raise UsageError(
-            f"ibm: {str(request.ibm).lower()} is asked for, but the cluster's MachineSets are {cloud.name}'s; leave it "
-            "out, the provider is read from them"
+            f"ibm: {str(request.ibm).lower()} contradicts the cluster's MachineSets, which are for {cloud.name}; leave "
+            "it out, the provider is read from them"
         )
 
 
@@ -111,14 +113,14 @@ def _matching(machine_sets: Sequence[Manifest], request: Request) -> list[Manife
     for item in named:
         if _type(item) != wanted:
             raise UsageError(
-                f"name: the MachineSet {request.name} is of type {_type(item)}, not {wanted}; give another name, or "
+                f"name: the MachineSet {request.name} is of type {_type(item)}, not {wanted}; choose another name, or "
                 "remove it first"
             )
     return named
 
 
 def _type(machine_set: Manifest) -> str | None:
-    """Its instance type; None where the provider is not known, which is another's set."""
+    """Return the instance type; None if the provider is unknown."""
     try:
         return cloud_of(machine_set).type_of(value_of(machine_set))
     except ClusterError:
@@ -126,7 +128,7 @@ def _type(machine_set: Manifest) -> str | None:
 
 
 def _distribution(matching: Sequence[Manifest], request: Request) -> dict[str, int]:
-    """How many machines each set shall have: the first takes up the difference, or with force has them all."""
+    """Return the number of machines of each set: only the first changes, or with force has them all."""
     replicas = {_name(item): _replicas(item) for item in matching}
     if sum(replicas.values()) == request.scale:
         return replicas
@@ -166,18 +168,18 @@ def _is_ours(machine_set: Manifest) -> bool:
 
 
 def _change(machine_set: Manifest, replicas: int, request: Request | None) -> Change:
-    """What to merge into *machine_set*, nothing when all is well; *request* where its shape is to be as asked for."""
+    """Return the change of *machine_set* to *replicas* and, with *request*, to its shape; may be empty."""
     spec: dict[str, Any] = {} if _replicas(machine_set) == replicas else {"replicas": replicas}
     if request is not None:
         cloud = cloud_of(machine_set)
-        lacking = differences(machine_set, cloud, request.shape)
-        if lacking and _replicas(machine_set):
+        found = differences(machine_set, cloud, request.shape)
+        if found and _replicas(machine_set):
             raise UsageError(
-                f"the MachineSet {_name(machine_set)} of {_replicas(machine_set)} machines {' and '.join(lacking)}, "
-                "and what is there cannot be changed; give another name, or scale it to 0 first"
+                f"the MachineSet {_name(machine_set)} of {_replicas(machine_set)} machines {' and '.join(found)}, "
+                "and existing machines cannot be changed; choose another name, or scale it to 0 first"
             )
-        if lacking:
-            spec["template"] = in_line(machine_set, cloud, request.shape)
+        if found:
+            spec["template"] = updated_template(machine_set, cloud, request.shape)
     return Change(_name(machine_set), replicas, {"spec": spec} if spec else {})
 
 
@@ -185,7 +187,9 @@ def _cloned(machine_sets: Sequence[Manifest], request: Request) -> Plan:
     base = _base(machine_sets, request.base)
     name = request.name or default_name(_name(base), request.shape.instance_type)
     if name in map(_name, machine_sets):
-        raise UsageError(f"name: there is a MachineSet {name} of another type, or that is being deleted; give another")
+        raise UsageError(
+            f"name: a MachineSet {name} of another type exists, or that is being deleted; choose another name"
+        )
     made = clone(base, cloud_of(base), name, request.shape, request.scale)
     return Plan(clone=made, awaited=(name,))
 

@@ -1,4 +1,4 @@
-"""How many machines of a type hold so many pods: a pure function over a table of machines."""
+"""Compute the number of machines of a type that pods need, by a pure function over a table of machines."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.quantities import parse_quantity
 
-# what the system takes of each node, and how many pods of a test it holds
+# resources of each node that the system uses, and the maximum number of a test's pods
 RESERVED_CPUS, RESERVED_GIB, PODS_PER_NODE = 2.0, 4.0, 235
-# how many volumes AWS attaches to a machine beside its own
+# volumes that AWS attaches to a machine in addition to its root volume
 VOLUMES_PER_NODE = 26
 _GIBI = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What an instance type has."""
+    """The resources of an instance type."""
 
     cpus: int
     memory_gib: int
     gpus: int = 0
 
 
-# instance types as their clouds describe them; more come by an argument
+# instance types as their clouds describe them; an argument adds others
 MACHINES: Mapping[str, Machine] = {
     "m5.xlarge": Machine(4, 16),
     "m5.2xlarge": Machine(8, 32),
@@ -48,7 +48,7 @@ MACHINES: Mapping[str, Machine] = {
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What each pod requests."""
+    """The requests of a pod."""
 
     cpus: float = 0.25
     memory_gib: float = 2
@@ -57,7 +57,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """Pods of a cell that are there at once, and what each requests; CPU and memory are Kubernetes quantities."""
+    """Pods of a cell that exist concurrently, and the requests of each; CPU and memory are Kubernetes quantities."""
 
     count: int
     cpu: str
@@ -66,18 +66,18 @@ class Pods:
 
     @property
     def requests(self) -> Requests:
-        """What each of them requests, in numbers."""
+        """Return the requests of each pod as numbers."""
         return Requests(float(parse_quantity(self.cpu)), float(parse_quantity(self.memory) / _GIBI), self.gpus)
 
 
 def most_gpus(cells: Iterable[Iterable[Pods]]) -> int:
-    """The most that a pod of any cell requests, 0 when none does."""
+    """Return the maximum number of GPUs that a pod of any cell requests."""
     return max((kind.gpus for cell in cells for kind in cell), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many nodes, and by what that is decided: ``cpu``, ``memory``, ``gpus`` or ``pods``."""
+    """The number of nodes, and the limiting resource (*by*): ``cpu``, ``memory``, ``gpus`` or ``pods``."""
 
     nodes: int
     by: str
@@ -85,10 +85,13 @@ class Size:
 
 
 def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int = 0) -> Size:
-    """The nodes that *pods* need, none of which is split over two.
+    """Return the number of nodes that *pods* need.
 
-    :param volumes: of each pod.
-    :raises UsageError: for a wish that is negative, and a pod that no such machine holds beside the system.
+    Args:
+        volumes: Volumes of each pod.
+
+    Raises:
+        UsageError: If a number is negative, or a pod does not fit on such a machine.
     """
     if min(pods, requests.cpus, requests.memory_gib, requests.gpus, volumes) < 0:
         raise UsageError("pods, CPUs, memory, GPUs and volumes cannot be negative")
@@ -97,23 +100,25 @@ def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int =
     by = min(held, key=lambda name: held[name])
     if not held[by]:
         raise UsageError(
-            f"no such machine holds a pod of {requests.cpus:g} CPUs, {requests.memory_gib:g} GiB and {requests.gpus} "
-            f"GPUs: beside the system it has {free['cpu']:g}, {free['memory']:g} and {free['gpus']}, too little {by}"
+            f"a pod of {requests.cpus:g} CPUs, {requests.memory_gib:g} GiB and {requests.gpus} GPUs does not fit on "
+            f"such a machine: without the system's share it has {free['cpu']:g}, {free['memory']:g} and "
+            f"{free['gpus']}, too little {by}"
         )
     nodes = math.ceil(pods / held[by])
     attached = min(pods, held[by]) * volumes
-    crowded = f"{attached} volumes on a node, of which AWS attaches {VOLUMES_PER_NODE}: some pods will not start"
+    crowded = f"{attached} volumes on a node, but AWS attaches at most {VOLUMES_PER_NODE}: some pods will not start"
     return Size(nodes, by, [crowded] if attached > VOLUMES_PER_NODE else [])
 
 
 def nodes_for_all(machine: Machine, kinds: Sequence[Pods]) -> int:
-    """The nodes that pods of several kinds need that are there at once: the largest first, each where it fits first.
+    """Return the number of nodes that concurrent pods of several kinds need: the largest first, each on the first fit.
 
-    :raises UsageError: as :func:`nodes_for` does, and for a quantity that is none.
+    Raises:
+        UsageError: As :func:`nodes_for`, and for an invalid quantity.
     """
     nodes: list[dict[str, float]] = []
     for requests, left in sorted(((kind.requests, kind.count) for kind in kinds), key=_size, reverse=True):
-        # and what no node holds is refused
+        # also refuses a pod that fits on no node
         new = [_free(machine) for _node in range(nodes_for(machine, left, requests).nodes)]
         wanted = _wanted(requests)
         for node in (nodes := nodes + new):
@@ -130,27 +135,30 @@ def _size(kind: tuple[Requests, int]) -> tuple[float, ...]:
 
 
 def _free(machine: Machine) -> dict[str, float]:
-    """What a node has for pods, by resource."""
+    """Return the resources of a node for pods."""
     cpus, memory_gib = machine.cpus - RESERVED_CPUS, machine.memory_gib - RESERVED_GIB
     return {"cpu": cpus, "memory": memory_gib, "gpus": machine.gpus, "pods": PODS_PER_NODE}
 
 
 def _wanted(requests: Requests) -> dict[str, float]:
-    """What a pod requests, by resource."""
+    """Return the requests of a pod by resource."""
     return {"cpu": requests.cpus, "memory": requests.memory_gib, "gpus": requests.gpus, "pods": 1}
 
 
 def _held(free: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, int]:
-    """How many pods each of the resources that they request suffices for."""
-    # a quotient of decimals is a little less than it should be
+    """Return the number of pods for which each requested resource suffices."""
+    # rounded, since a quotient of decimals may be slightly too small
     return {name: math.floor(round(max(free[name], 0) / each, 9)) for name, each in wanted.items() if each}
 
 
 def machine_of(instance_type: str, more: Mapping[str, Mapping[str, int]] | None = None) -> Machine:
-    """The machine of a type.
+    """Return the machine of a type.
 
-    :param more: types that the table lacks, or has otherwise, each with ``cpus``, ``memory_gib``, and ``gpus`` if any.
-    :raises UsageError: for a type that neither knows.
+    Args:
+        more: Types to add to the table or replace, each with ``cpus``, ``memory_gib``, and ``gpus`` if any.
+
+    Raises:
+        UsageError: If the type is unknown.
     """
     given = (more or {}).get(instance_type)
     if given is not None:
@@ -159,5 +167,5 @@ def machine_of(instance_type: str, more: Mapping[str, Mapping[str, int]] | None 
         except (KeyError, ValueError) as error:
             raise UsageError(f"the size of {instance_type!r} needs whole numbers of cpus and memory_gib") from error
     if instance_type not in MACHINES:
-        raise UsageError(f"the size of {instance_type!r} is not known; there are {', '.join(sorted(MACHINES))}")
+        raise UsageError(f"the size of {instance_type!r} is unknown; known: {', '.join(sorted(MACHINES))}")
     return MACHINES[instance_type]

@@ -1,4 +1,4 @@
-"""Taints as users write them, `key=value:effect`, and as nodes have them."""
+"""Parse taints of users, `key=value:effect`, and write them as nodes have them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WRITTEN = re.compile(rf"([^=:\s]+)=([^=:\s]*):({'|'.join(EFFECTS)})")
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """One taint; machines and nodes have its key and value as a label, too, for what shall run just there."""
+    """A taint; machines and nodes also get its key and value as a label, for node selectors."""
 
     key: str
     value: str
@@ -24,14 +24,15 @@ class Taint:
         return f"{self.key}={self.value}:{self.effect}"
 
     def entry(self) -> dict[str, str]:
-        """As an entry of ``spec.taints``."""
+        """Return it as an entry of ``spec.taints``."""
         return {"key": self.key, "value": self.value, "effect": self.effect}
 
 
 def parse_taints(texts: Iterable[str]) -> tuple[Taint, ...]:
-    """The taints that *texts* write.
+    """Return the taints in *texts*.
 
-    :raises UsageError: when one is none.
+    Raises:
+        UsageError: If one is invalid.
     """
     return tuple(_parse(text) for text in texts if text)
 

@@ -1,1 +1,1 @@
-"""What only an OpenShift has: its certificates, pull secret, projects, operators' catalogs."""
+"""Features of OpenShift: node certificates, the pull secret, projects, users, operators' catalogs."""

@@ -1,4 +1,4 @@
-"""Add-ons of managed OpenShift clusters, by the API of OpenShift Cluster Manager (OCM)."""
+"""Install add-ons of managed OpenShift clusters by the API of OpenShift Cluster Manager (OCM)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An add-on in a cluster: its state, why it is so, and the version of its operator, as far as OCM knows."""
+    """An add-on in a cluster: its state, the reason, and the version of its operator if OCM returns one."""
 
     state: str
     description: str
@@ -27,27 +27,27 @@ class Installation:
 
 
 class Manager(Protocol):
-    """What is needed of OCM."""
+    """The methods of OCM that are used."""
 
     def installation(self, cluster: str, addon: str) -> Installation | None:
-        """The add-on in a cluster, by their ids."""
+        """Return the add-on in a cluster, by their ids."""
 
     def install(self, cluster: str, addon: str, parameters: Mapping[str, str]) -> None:
-        """Ask for an add-on."""
+        """Request an add-on."""
 
 
 class AddonManager(ClusterManager):
-    """OCM, asked for add-ons."""
+    """A connection to OCM for add-ons."""
 
     def namespace(self, addon: str) -> str:
-        """Where an add-on's operator is installed."""
+        """Return the namespace of an add-on's operator."""
         found = self.call("GET", f"{_ADDONS}/{quote(addon)}")
         if found is None:
             raise ClusterError(f"OCM has no add-on {addon}")
         return str(found["target_namespace"])
 
     def installation(self, cluster: str, addon: str) -> Installation | None:
-        """The add-on in a cluster, by their ids; None when it is not installed."""
+        """Return the add-on in a cluster, by their ids; None if it is not installed."""
         found = self.call("GET", f"{CLUSTERS}/{quote(cluster)}/addons/{quote(addon)}")
         if found is None:
             return None
@@ -55,7 +55,7 @@ class AddonManager(ClusterManager):
         return Installation(state, words, csv)
 
     def install(self, cluster: str, addon: str, parameters: Mapping[str, str]) -> None:
-        """Ask for an add-on."""
+        """Request an add-on."""
         items = [{"id": name, "value": value} for name, value in parameters.items()]
         body = {"addon": {"id": addon}, "parameters": {"items": items}}
         if self.call("POST", f"{CLUSTERS}/{quote(cluster)}/addons", body) is None:
@@ -64,9 +64,10 @@ class AddonManager(ClusterManager):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An add-on that a cluster is to have, by the ids of both.
+    """A request for an add-on in a cluster, by the ids of both.
 
-    :param until_ready: else it is enough that the installation has begun.
+    Args:
+        until_ready: Wait until it is ready, and not only until its installation begins.
     """
 
     cluster: str
@@ -77,16 +78,22 @@ class Wanted:
 
 
 def installed(manager: Manager, wanted: Wanted, check: Callable[[], None]) -> tuple[Installation, bool]:
-    """Install an add-on unless it is there, and wait for what becomes of it; also whether it was not there before.
+    """Install an add-on unless it exists, and wait for it.
 
-    :param check: raises when the user asked to stop.
-    :raises PerfError: when the installation fails, or the add-on is being deleted.
-    :raises WaitTimeoutError: when it does not come in time.
+    Args:
+        check: Raises Interrupted if the user stops the run.
+
+    Returns:
+        The add-on, and whether it was installed by this call.
+
+    Raises:
+        PerfError: If the installation fails, or the add-on is being deleted.
+        WaitTimeoutError: If it is not ready in time.
     """
     deadline, pause_s = time.monotonic() + wanted.timeout_s, _PAUSE_S
     found = manager.installation(wanted.cluster, wanted.addon)
-    asked = found is None
-    if asked:
+    requested = found is None
+    if requested:
         manager.install(wanted.cluster, wanted.addon, wanted.parameters)
     enough = (READY,) if wanted.until_ready else (READY, INSTALLING)
     while found is None or found.state not in enough:
@@ -103,7 +110,7 @@ def installed(manager: Manager, wanted: Wanted, check: Callable[[], None]) -> tu
         _pause(min(pause_s, wanted.timeout_s), check)
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         found = manager.installation(wanted.cluster, wanted.addon)
-    return found, asked
+    return found, requested
 
 
 def _pause(seconds: float, check: Callable[[], None]) -> None:

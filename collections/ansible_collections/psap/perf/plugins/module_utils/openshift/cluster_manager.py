@@ -1,4 +1,4 @@
-"""A connection to OpenShift Cluster Manager (OCM), which has the managed clusters, by its API."""
+"""A connection to the API of OpenShift Cluster Manager (OCM), which manages clusters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
 )
 
 CLUSTERS = "/api/clusters_mgmt/v1/clusters"
-# that of OCM's own command line, for which users get offline tokens
+# the client of OCM's command line, for which users get offline tokens
 _CLIENT = "cloud-services"
 _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -30,15 +30,21 @@ _REFUSED = 400
 class ClusterManager:
     """A connection to OCM.
 
-    :raises ClusterError: from every call, when it cannot be reached or does not let us in.
-    :raises PerfError: from every call, when it refuses what it is asked.
+    Every call raises a ClusterError if OCM cannot be reached or rejects the token, and a PerfError if it refuses the
+    request.
     """
 
     def __init__(self, api: str, sso: str, offline_token: str, hide: Callable[[str], None]) -> None:
-        """:param sso: where tokens are made of the user's offline one.
+        """Store the arguments.
 
-        :param hide: is told of every token.
-        :raises UsageError: when the tokens would go through a network in the clear.
+        Args:
+            api: Address of the API.
+            sso: Address that exchanges the user's offline token for access tokens.
+            offline_token: The user's offline token.
+            hide: Called with every token.
+
+        Raises:
+            UsageError: If the tokens would be sent through a network in plain text.
         """
         for url in (api, sso):
             parts = urlsplit(url)
@@ -50,7 +56,7 @@ class ClusterManager:
         self._pool = urllib3.PoolManager(timeout=_TIMEOUT, retries=urllib3.Retry(total=2, connect=1, read=0))
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the connection."""
         return self
 
     def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -58,25 +64,24 @@ class ClusterManager:
         self._pool.clear()
 
     def cluster_id(self, name: str) -> str:
-        """The id of the cluster that is called *name*."""
-        items = self._called(name)
+        """Return the id of the cluster *name*."""
+        items = self._list(name)
         if len(items) != 1:
             raise ClusterError(
-                f"OCM has {'no cluster' if not items else 'several clusters'} called {name}, of those that the token "
-                "may see"
+                f"OCM has {'no cluster' if not items else 'several clusters'} called {name} that the token can list"
             )
         return str(items[0]["id"])
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """The cluster that is called *name*, among those that the token can list; None where there is none."""
-        items = self._called(name)
+        """Return the cluster *name*; None if the token can list none of this name."""
+        items = self._list(name)
         return items[0] if items else None
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """What OCM answers; None when there is no such thing. A token that has expired is replaced once."""
+        """Return the response of OCM; None for a 404. An expired token is replaced once."""
         for fresh in (not self._token, True):
             if fresh:
-                self._token = self._made_token()
+                self._token = self._request_token()
             headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
             status, answer = self._request(method, f"{self._api}{path}", headers, json.dumps(body) if body else None)
             if status != _UNKNOWN:
@@ -89,18 +94,18 @@ class ClusterManager:
             )
         return answer
 
-    def _called(self, name: str) -> list[dict[str, Any]]:
+    def _list(self, name: str) -> list[dict[str, Any]]:
         quoted = name.replace("'", "''")
-        asked = urlencode({"search": f"name = '{quoted}'", "size": 2})
-        return list((self.call("GET", f"{CLUSTERS}?{asked}") or {}).get("items") or [])
+        query = urlencode({"search": f"name = '{quoted}'", "size": 2})
+        return list((self.call("GET", f"{CLUSTERS}?{query}") or {}).get("items") or [])
 
-    def _made_token(self) -> str:
+    def _request_token(self) -> str:
         form = {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": self._offline_token}
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         status, answer = self._request("POST", self._sso, headers, urlencode(form))
         if status != _OK or not answer.get("access_token"):
-            said = answer.get("error_description") or answer.get("error") or status
-            raise ClusterError(f"{self._sso} did not accept the offline token: {said}; get another one from OCM")
+            reason = answer.get("error_description") or answer.get("error") or status
+            raise ClusterError(f"{self._sso} did not accept the offline token: {reason}; get another one from OCM")
         token = str(answer["access_token"])
         self._hide(token)
         return token
@@ -112,8 +117,8 @@ class ClusterManager:
             answer = self._pool.request(method, url, headers=headers, body=body)
         except urllib3.exceptions.HTTPError as error:
             cause = getattr(error, "reason", None) or error
-            said = "; ".join(filter(None, (short(cause), certificate_advice(cause))))
-            raise ClusterError(f"cannot reach OCM at {urlsplit(url).netloc}: {said}") from error
+            reason = "; ".join(filter(None, (short(cause), certificate_advice(cause))))
+            raise ClusterError(f"cannot reach OCM at {urlsplit(url).netloc}: {reason}") from error
         try:
             document = json.loads(answer.data or b"{}")
         except ValueError:

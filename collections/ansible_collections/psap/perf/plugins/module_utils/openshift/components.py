@@ -1,4 +1,4 @@
-"""Which components a DataScienceCluster is to have, by what its CustomResourceDefinition defines."""
+"""Compute the components of a DataScienceCluster by the schema of its CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 MANAGED, UNMANAGED, REMOVED = "Managed", "Unmanaged", "Removed"
 _STATE = "managementState"
 _GROUP, _VERSIONS = "datasciencecluster.opendatahub.io", ("v2", "v1")
-# what OpenShift AI 3 no longer has, what only it has, and what it calls otherwise
+# components that OpenShift AI 3 removed, added and renamed
 GONE = ("codeflare", "modelmeshserving")
 NEW = ("mlflowoperator", "sparkoperator", "trainer")
 RENAMED: Mapping[str, str] = {"datasciencepipelines": "aipipelines"}
@@ -24,10 +24,10 @@ _ENABLED: Mapping[str, Mapping[str, str]] = {"v2": {"kueue": UNMANAGED}}
 def written_version(definition: Manifest | None) -> str:
     """Return the API version to write a DataScienceCluster in, the newest one that its definition serves.
 
-    An object that is written as v1 where v2 is served loses the components that only v2 has.
+    If v2 is served, an object that is written as v1 loses the components that only v2 has.
 
     Args:
-        definition: The CustomResourceDefinition; None or empty where OpenShift AI is not installed yet.
+        definition: The CustomResourceDefinition; None or empty if OpenShift AI is not installed yet.
     """
     versions = (definition or {}).get("spec", {}).get("versions") or []
     served = {version["name"] for version in versions if version.get("served", True)}
@@ -44,7 +44,7 @@ def schema_of(definition: Manifest | None, api_version: str) -> Mapping[str, Any
 
 
 def available(schema: Mapping[str, Any]) -> list[str]:
-    """The components that the schema knows, by name."""
+    """Return the names of the schema's components, sorted."""
     fields = _at(schema, ("spec", "components")) or {}
     return sorted(
         name for name, field in (fields.get("properties") or {}).items() if _STATE in field.get("properties", {})
@@ -54,12 +54,12 @@ def available(schema: Mapping[str, Any]) -> list[str]:
 def chosen(
     definition: Manifest | None, present: Mapping[str, Any], enable: Iterable[str], *, others_removed: bool
 ) -> dict[str, Any]:
-    """Return `spec.components` with those of *enable* enabled, and the others removed or as they are in *present*.
+    """Return `spec.components` with those of *enable* enabled, and the others removed or unchanged from *present*.
 
     Without a *definition* the operator is not installed yet, and no component is refused.
 
     Raises:
-        UsageError: A name of *enable* is not a component.
+        UsageError: If a name of *enable* is not a component.
     """
     api_version = written_version(definition)
     known, wanted = available(schema_of(definition, api_version)), list(enable)
@@ -79,25 +79,25 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def with_settings(manifest: Manifest, settings: Mapping[str, Any], schema: Mapping[str, Any]) -> Manifest:
-    """A copy of *manifest* with each value of *settings* at its dotted path.
+    """Return a copy of *manifest* with each value of *settings* at its dotted path.
 
-    ``Removed`` at a path that the schema does not know is left out: what this version does not have is not there.
+    ``Removed`` is skipped for a component that the schema does not have.
 
-    :raises UsageError: when a path does not begin with spec, leads through something that is not a dictionary, or is
-        unknown to the schema.
+    Raises:
+        UsageError: If a path does not begin with spec, has a parent that is not a dictionary, or is not in the schema.
     """
     result = copy.deepcopy(manifest)
     for path, value in settings.items():
         names = tuple(path.split("."))
         if names[0] != "spec" or len(names) < 2 or not all(names):
             raise UsageError(
-                f"extra_settings: {path!r} must be a path that begins with spec, as spec.components.kserve"
+                f"extra_settings: {path!r} must be a path that begins with spec, such as spec.components.kserve"
             )
-        stranger = _stranger(schema, names)
-        if stranger is None:
+        unknown = _unknown_field(schema, names)
+        if unknown is None:
             _put(result, names, copy.deepcopy(value), path)
         elif value != REMOVED:
-            raise UsageError(f"extra_settings: {path}: a DataScienceCluster of this version has no {stranger}")
+            raise UsageError(f"extra_settings: {path}: a DataScienceCluster of this version has no {unknown}")
     return result
 
 
@@ -110,7 +110,7 @@ def _put(target: dict[str, Any], names: tuple[str, ...], value: Any, path: str) 
 
 
 def _at(schema: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any] | None:
-    """The part of *schema* for the field that *names* lead to; None when there is none."""
+    """Return the part of *schema* for the field at the path *names*; None if it is missing."""
     for name in names:
         field: Mapping[str, Any] | None = (schema.get("properties") or {}).get(name)
         if field is None:
@@ -119,8 +119,8 @@ def _at(schema: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any] | 
     return schema
 
 
-def _stranger(schema: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of *names* that the schema does not know, as a path."""
+def _unknown_field(schema: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """Return the path to the first of *names* that the schema does not have; None if it has all."""
     for number, name in enumerate(names, start=1):
         is_open = schema.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in schema
         if not schema or is_open:

@@ -1,4 +1,4 @@
-"""Entitlements: whether a PEM is one before nodes have it."""
+"""Check the PEM file of an entitlement before nodes get it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _KEY = "PRIVATE KEY-----"
 
 
 def check_entitlement(pem: str, what: str, now: datetime) -> datetime:
-    """When the entitlement *pem* expires: the certificate comes first, the key anywhere.
+    """Return when the entitlement *pem* expires; its certificate comes before any other.
 
-    :param what: names it in errors, none of which repeats what stands in it.
-    :raises UsageError: when certificate or key is missing, cannot be read or is another's, or it is not valid *now*.
+    Args:
+        what: Name in errors, which do not contain the PEM.
+
+    Raises:
+        UsageError: If certificate or key is missing or unreadable, they do not match, or it is not valid *now*.
     """
     certificate = _certificates(pem, what)[0]
     key = _key(pem, what)
     if _public(key.public_key()) != _public(certificate.public_key()):
-        raise UsageError(f"{what}: its private key is not that of its certificate")
+        raise UsageError(f"{what}: its private key does not match its certificate")
     _check_dates(certificate, what, now)
     return certificate.not_valid_after_utc
 
 
 def check_authority(pem: str, what: str, now: datetime) -> None:
-    """Whether *pem* has certificates, all of which are valid.
-
-    :raises UsageError: when it has not.
-    """
+    """Raise a UsageError unless *pem* has certificates, all of which are valid."""
     for certificate in _certificates(pem, what):
         _check_dates(certificate, what, now)
 
@@ -41,7 +41,7 @@ def _certificates(pem: str, what: str) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(pem.encode())
     except ValueError:
-        raise UsageError(f"{what} has no certificate that can be read; it must be a PEM file") from None
+        raise UsageError(f"{what} has no readable certificate; it must be a PEM file") from None
 
 
 def _key(pem: str, what: str) -> PrivateKeyTypes:
@@ -51,7 +51,7 @@ def _key(pem: str, what: str) -> PrivateKeyTypes:
     try:
         return load_pem_private_key(text.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise UsageError(f"{what} has a private key that cannot be read without a password, or not at all") from None
+        raise UsageError(f"{what} has a private key that is invalid or needs a password") from None
 
 
 def _key_lines(pem: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""Users of an OpenShift that log in by a password: lines of a Secret, and the identity provider that reads it.
+"""Users of an OpenShift with a password: lines of a Secret, and the identity provider that reads it.
 
-Lines, providers and users of others stay as they are.
+Lines, providers and users that were not added here are not changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_provi
 )
 
 NAMESPACE, PROVIDER, SECRET, KEY = "openshift-config", "htpasswd", "htpasswd-secret", "htpasswd"
-# on the Secret: the users that we added, so that no other's is changed or removed
+# annotation of the Secret: the users that were added here, so that no other is changed or removed
 USERS = "psap.perf/users"
 _TYPE, _LONGEST_PASSWORD, _ATTEMPTS = "HTPasswd", 72, 5
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,62}")
@@ -37,9 +37,10 @@ _OURS: Provider = {
 
 
 def check_user(name: str) -> str:
-    """*name*, if it can be one of a user.
+    """Return *name* if it is a valid user name.
 
-    :raises UsageError: for another one, and for that of the installer's administrator.
+    Raises:
+        UsageError: If it is invalid, or the installer's administrator.
     """
     if not _USER.fullmatch(name) or name == "kubeadmin":
         raise UsageError(
@@ -49,7 +50,7 @@ def check_user(name: str) -> str:
 
 
 def binding(user: str) -> Manifest:
-    """What makes the user an administrator of the cluster."""
+    """Return the binding that makes the user an administrator of the cluster."""
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
@@ -60,10 +61,11 @@ def binding(user: str) -> Manifest:
 
 
 def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) -> bool:
-    """Have *user* log in by *password*, as an administrator; whether this was new.
+    """Add *user* with *password* as an administrator, and return whether this changed the cluster.
 
-    :raises ClusterError: when the cluster has no OAuth of its own, or the provider is of another type.
-    :raises UsageError: for a user of that name who is somebody else's and has another password.
+    Raises:
+        ClusterError: If the cluster has no OAuth, or the provider is of another type.
+        UsageError: If another owner's user has this name and another password.
     """
     provider = _provider(cluster)
     secret = _secret_of(provider)
@@ -78,15 +80,16 @@ def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) 
 
 
 def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
-    """Take away what :func:`add_admin` added for *user*; the provider and its Secret too when nobody is left in it.
+    """Remove the objects of :func:`add_admin` for *user*, and the provider with its Secret after the last user.
 
-    :returns: whether there was anything.
+    Returns:
+        Whether this changed the cluster.
     """
     changed = False
     provider = _provider(cluster) if _has_oauth(cluster) else None
     if provider is not None and (found := cluster.get(secret := _secret_of(provider))) is not None:
         if users_of(found) == [user] == list(_lines(found)) and _is_ours(found):
-            # the provider first: one without its Secret keeps the OAuth server from starting
+            # the provider first, since the OAuth server does not start if its Secret is missing
             changed = True
             remove(cluster, provider, dry=dry)
             if not dry:
@@ -102,9 +105,10 @@ def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
 
 
 def with_user(secret: Manifest | None, query: Query, user: str, password: str) -> Manifest | None:
-    """The change that has the user's line in *secret*, or the Secret to create; None when it is there.
+    """Return the change that adds the user to *secret*, or the Secret to create; None if the user is in it.
 
-    :raises UsageError: for a line of somebody else that has another password.
+    Raises:
+        UsageError: If another owner's line of the user has another password.
     """
     lines, added = (_lines(secret), users_of(secret)) if secret else ({}, [])
     if user in lines:
@@ -112,8 +116,8 @@ def with_user(secret: Manifest | None, query: Query, user: str, password: str) -
             return None
         if user not in added:
             raise UsageError(
-                f"there is a user {user} in Secret {query.namespace}/{query.name} already, of another owner and with "
-                "another password; choose another name"
+                f"the Secret {query.namespace}/{query.name} has a user {user} of another owner with another password; "
+                "choose another name"
             )
     change = _change({**lines, user: _hashed(password)}, [*added, *([user] if user not in added else [])])
     if secret is not None:
@@ -123,7 +127,7 @@ def with_user(secret: Manifest | None, query: Query, user: str, password: str) -
 
 
 def without_user(secret: Manifest | None, user: str) -> Manifest | None:
-    """The change that takes a line of ours away; None when there is none."""
+    """Return the change that removes the line of an added user; None without one."""
     if secret is None or user not in users_of(secret):
         return None
     left = {name: value for name, value in _lines(secret).items() if name != user}
@@ -131,7 +135,7 @@ def without_user(secret: Manifest | None, user: str) -> Manifest | None:
 
 
 def users_of(secret: Manifest) -> list[str]:
-    """The users that we added to a Secret."""
+    """Return the users in a Secret that were added here."""
     annotation = (secret["metadata"].get("annotations") or {}).get(USERS, "")
     return [name for name in annotation.split(",") if name]
 
@@ -141,14 +145,15 @@ def _has_oauth(cluster: Cluster) -> bool:
 
 
 def _provider(cluster: Cluster) -> Provider:
-    """The provider that the cluster has, else the one that it is to have.
+    """Return the provider of the cluster, or the one to add.
 
-    :raises ClusterError: when the cluster has no OAuth of its own, or the provider is of another type.
+    Raises:
+        ClusterError: If the cluster has no OAuth, or the provider is of another type.
     """
     if not _has_oauth(cluster):
         raise ClusterError(
             f"{cluster.server} has no OAuth cluster of config.openshift.io: it is not OpenShift, or its users are "
-            "managed where it was made"
+            "managed outside the cluster"
         )
     return find(cluster, PROVIDER, _TYPE) or _OURS
 
@@ -159,7 +164,7 @@ def _secret_of(provider: Provider) -> Query:
 
 
 def _changed(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
-    """Make the change that is computed of the object as it is, again when somebody else changed it meanwhile."""
+    """Make the change that *change_of* computes from the object; retry if another client changed it meanwhile."""
     for left in reversed(range(_ATTEMPTS)):
         found = cluster.get(query)
         change = change_of(found)
@@ -180,7 +185,7 @@ def _changed(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
 
 
 def _traces(cluster: Cluster, user: str) -> list[Query]:
-    """What OpenShift made of the user at the first login."""
+    """Return the objects that OpenShift created at the user's first login."""
     if not cluster.serves(_USERS_VERSION, "User"):
         return []
     identity = f"{PROVIDER}:{user}"
@@ -200,7 +205,7 @@ def _is_ours(secret: Manifest) -> bool:
 
 
 def _lines(secret: Manifest) -> dict[str, str]:
-    """Hash by user, in the order of the file."""
+    """Return the hash by user, in the order of the file."""
     text = base64.b64decode((secret.get("data") or {}).get(KEY, "")).decode()
     found = (line.strip().partition(":") for line in text.splitlines())
     return {user: hashed for user, colon, hashed in found if colon and not user.startswith("#")}
@@ -224,15 +229,15 @@ def _bcrypt() -> Any:
 
 def _hashed(password: str) -> str:
     if len(password.encode()) > _LONGEST_PASSWORD:
-        raise UsageError(f"the password is longer than the {_LONGEST_PASSWORD} bytes of which bcrypt makes its hash")
+        raise UsageError(f"the password is too long for bcrypt: use at most {_LONGEST_PASSWORD} bytes")
     bcrypt = _bcrypt()
-    # 2y is how Apache's htpasswd calls the same
+    # Apache's htpasswd calls the same algorithm 2y
     return f"$2y${bcrypt.hashpw(password.encode(), bcrypt.gensalt()).decode().removeprefix('$2b$')}"
 
 
 def _matches(password: str, hashed: str) -> bool:
     if not hashed.startswith("$2") or len(password.encode()) > _LONGEST_PASSWORD:
-        # one of another kind, such as MD5, is replaced if it is ours
+        # another algorithm, such as MD5, counts as another password
         return False
-    # the library knows the letters a and b
+    # the library supports 2a and 2b
     return bool(_bcrypt().checkpw(password.encode(), f"$2b${hashed.split('$', 2)[2]}".encode()))

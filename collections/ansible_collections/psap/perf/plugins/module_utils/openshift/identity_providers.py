@@ -1,4 +1,4 @@
-"""Identity providers of an OpenShift: one list in one object, in which those of others stay as they are."""
+"""Add and remove identity providers of an OpenShift, without changing others in the same list."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ Provider = Mapping[str, Any]
 
 
 def add(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
-    """Have the cluster ask *provider*; whether that changed anything.
+    """Add *provider* to the cluster, and return whether that changed anything.
 
-    :raises ClusterError: when one of its name is another one's.
+    Raises:
+        ClusterError: If a different provider has its name.
     """
     return _change(cluster, lambda present: with_provider(present, provider), dry=dry)
 
 
 def remove(cluster: Cluster, provider: Provider, *, dry: bool = False) -> bool:
-    """Have the cluster ask *provider* no more, and forget who logged in by it; whether that changed anything.
+    """Remove *provider* from the cluster with its users, and return whether that changed anything.
 
-    :raises ClusterError: when the one of its name is another one's.
+    Raises:
+        ClusterError: If a different provider has its name.
     """
     changed = _change(cluster, lambda present: without_provider(present, provider), dry=dry)
     return forget(cluster, str(provider["name"]), dry=dry) or changed
 
 
 def forget(cluster: Cluster, provider: str, *, dry: bool = False) -> bool:
-    """Forget who logged in by the provider of this name, and not by another one, too; whether there was anybody."""
+    """Delete the users of the provider who have no other one, and return whether there were any."""
     queries = _logged_in(cluster, provider)
     for query in () if dry else queries:
         cluster.delete(query)
@@ -44,9 +46,10 @@ def forget(cluster: Cluster, provider: str, *, dry: bool = False) -> bool:
 
 
 def find(cluster: Cluster, name: str, kind: str) -> Provider | None:
-    """The provider called *name* as it is; None where there is none.
+    """Return the provider *name* of the cluster; None if it is missing.
 
-    :raises ClusterError: when it is of another type than *kind*.
+    Raises:
+        ClusterError: If it is of another type than *kind*.
     """
     found = next((each for each in _present(cluster.get(OAUTH) or {}) if each["name"] == name), None)
     if found is not None and found.get("type") != kind:
@@ -55,7 +58,7 @@ def find(cluster: Cluster, name: str, kind: str) -> Provider | None:
 
 
 def with_provider(present: Sequence[Provider], provider: Provider) -> list[Provider]:
-    """The providers with this one, in its place if it is there, else at the end."""
+    """Return the providers with this one, in its place if it exists, otherwise at the end."""
     _refuse_another(present, provider)
     if any(each["name"] == provider["name"] for each in present):
         return [provider if each["name"] == provider["name"] else each for each in present]
@@ -63,7 +66,7 @@ def with_provider(present: Sequence[Provider], provider: Provider) -> list[Provi
 
 
 def without_provider(present: Sequence[Provider], provider: Provider) -> list[Provider]:
-    """The providers without this one."""
+    """Return the providers without this one."""
     _refuse_another(present, provider)
     return [each for each in present if each["name"] != provider["name"]]
 
@@ -73,22 +76,22 @@ def _present(oauth: Manifest) -> list[Provider]:
 
 
 def _refuse_another(present: Sequence[Provider], provider: Provider) -> None:
-    """Refuse to take one of the same name that leads elsewhere for this one."""
+    """Refuse a provider of the same name with another type or address."""
     found = next((each for each in present if each["name"] == provider["name"]), None)
-    if found is not None and _leads_to(found) != _leads_to(provider):
-        kind, url = _leads_to(found)
+    if found is not None and _target(found) != _target(provider):
+        kind, url = _target(found)
         raise ClusterError(
             f"the OAuth of the cluster has another identity provider {provider['name']}, of type {kind}"
             f"{f' at {url}' if url else ''}; choose another name"
         )
 
 
-def _leads_to(provider: Provider) -> tuple[str, str]:
+def _target(provider: Provider) -> tuple[str, str]:
     return str(provider.get("type")), str((provider.get("ldap") or {}).get("url", ""))
 
 
 def _change(cluster: Cluster, changed: Callable[[Sequence[Provider]], list[Provider]], *, dry: bool) -> bool:
-    """Replace the list by what is computed of it, again when somebody else changed it meanwhile."""
+    """Replace the list by the result of *changed*; retry if another client changed it meanwhile."""
     for left in reversed(range(_ATTEMPTS)):
         oauth = cluster.get(OAUTH)
         if oauth is None:
@@ -109,7 +112,7 @@ def _change(cluster: Cluster, changed: Callable[[Sequence[Provider]], list[Provi
 
 
 def _logged_in(cluster: Cluster, provider: str) -> list[Query]:
-    """The identities of *provider*, and the users who have no other."""
+    """Return the identities of *provider*, and the users who have no other."""
     if not cluster.serves(_USERS, "Identity"):
         return []
     identities = [each for each in cluster.list(Query(_USERS, "Identity"))[0] if each.get("providerName") == provider]

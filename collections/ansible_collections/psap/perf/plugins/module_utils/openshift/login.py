@@ -1,4 +1,4 @@
-"""The login of a user to an OpenShift by a password, as ``oc login`` does it."""
+"""Log in to an OpenShift with a user's password, like ``oc login``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, http_pool
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
-# OpenShift's own client for programs that ask for a password
+# OpenShift's client for programs that ask for a password
 _CLIENT = "openshift-challenging-client"
 _METADATA = "/.well-known/oauth-authorization-server"
 _OK, _FOUND, _DENIED = 200, 302, 401
@@ -21,13 +21,14 @@ _TIMEOUT = urllib3.Timeout(connect=10, read=30)
 
 
 class Logins:
-    """The OAuth server of a cluster.
-
-    :raises ClusterError: when the cluster has none.
-    """
+    """The OAuth server of a cluster."""
 
     def __init__(self, access: Access) -> None:
-        """It is where the API server says, and trusted by what is trusted of that, and by this machine."""
+        """Read its address from the API server; trust the CA certificates of that and of this machine.
+
+        Raises:
+            ClusterError: If the cluster has no OAuth server.
+        """
         endpoint = access.endpoint()
         self.server = endpoint.server
         trusted = ssl.create_default_context()
@@ -39,24 +40,25 @@ class Logins:
         self._endpoint = self._authorization_endpoint()
 
     def attempt(self, user: str, password: str, hide: Callable[[str], None]) -> str:
-        """Log in once; why that did not go, or nothing.
+        """Log in once, and return the reason of a failure; empty after a success.
 
-        :param hide: is told of the token, which nobody keeps.
+        Args:
+            hide: Called with the token, which is discarded.
         """
-        asked = urlencode({"client_id": _CLIENT, "response_type": "token"})
+        query = urlencode({"client_id": _CLIENT, "response_type": "token"})
         headers = {"X-CSRF-Token": "1", **urllib3.make_headers(basic_auth=f"{user}:{password}")}
         try:
-            answer = self._pool.request("GET", f"{self._endpoint}?{asked}", headers=headers, redirect=False)
+            answer = self._pool.request("GET", f"{self._endpoint}?{query}", headers=headers, redirect=False)
         except urllib3.exceptions.HTTPError as error:
             cause = getattr(error, "reason", None) or error
             return "; ".join(filter(None, (short(cause), certificate_advice(cause))))
-        said = urlsplit(answer.headers.get("Location", "")).fragment
-        token = parse_qs(said).get("access_token", [""])[0]
+        fragment = urlsplit(answer.headers.get("Location", "")).fragment
+        token = parse_qs(fragment).get("access_token", [""])[0]
         if answer.status == _FOUND and token:
             hide(token)
             return ""
         refused = answer.status == _DENIED
-        return f"the user is not known, or has another password ({_DENIED})" if refused else f"answer {answer.status}"
+        return f"the user is unknown, or has another password ({_DENIED})" if refused else f"answer {answer.status}"
 
     def wait(
         self,
@@ -67,16 +69,17 @@ class Logins:
         show: Callable[[str], None],
         hide: Callable[[str], None],
     ) -> None:
-        """Log in until it goes: the OAuth server restarts with a new provider, which takes minutes.
+        """Retry the login until it succeeds: the OAuth server restarts with a new provider, which takes minutes.
 
-        :raises WaitTimeoutError: when time is up.
+        Raises:
+            WaitTimeoutError: If no login succeeds in time.
         """
 
-        def look() -> tuple[bool, str]:
-            said = self.attempt(user, password, hide)
-            return not said, said
+        def log_in() -> tuple[bool, str]:
+            reason = self.attempt(user, password, hide)
+            return not reason, reason
 
-        poll_until(look, f"{user} could not log in at {self.server}", timeout_s, check, show, longest_pause_s=10)
+        poll_until(log_in, f"{user} could not log in at {self.server}", timeout_s, check, show, longest_pause_s=10)
 
     def _authorization_endpoint(self) -> str:
         try:
@@ -90,6 +93,6 @@ class Logins:
         except (ValueError, KeyError, TypeError) as error:
             raise ClusterError(f"{self.server}{_METADATA} names no OAuth server") from error
         raise ClusterError(
-            f"{self.server} names no OAuth server (answer {answer.status} to {_METADATA}): no user can log in by a "
+            f"{self.server} names no OAuth server (answer {answer.status} to {_METADATA}): no user can log in with a "
             "password"
         )

@@ -1,6 +1,6 @@
-"""Identity providers of a managed OpenShift, which OpenShift Cluster Manager (OCM) has, of ROSA as of OSD.
+"""Identity providers of a managed OpenShift (ROSA or OSD), by OpenShift Cluster Manager (OCM).
 
-OCM writes them into the OAuth of the cluster, and reverts what others write there.
+OCM writes them into the OAuth of the cluster, and reverts changes of other clients.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ _MOST = 100
 
 
 def add(manager: ClusterManager, cluster: str, provider: Provider, password: str, *, dry: bool = False) -> bool:
-    """Have OCM give a cluster *provider*, an LDAP directory as in an OAuth; whether that changed anything.
+    """Add *provider*, an LDAP directory as in an OAuth, to a cluster, and return whether that changed anything.
 
-    OCM tells no password, so another one alone changes nothing.
+    OCM returns no password, so that a changed password alone is not detected.
 
-    :param cluster: its ID.
-    :raises ClusterError: when one of its name is another one's.
+    Args:
+        cluster: Its ID.
+
+    Raises:
+        ClusterError: If a different provider has its name.
     """
     wanted = body_of(provider, password)
     found = _find(manager, cluster, wanted)
-    if found is not None and _seen(found) == _seen(wanted):
+    if found is not None and _comparable(found) == _comparable(wanted):
         return False
     if dry:
         return True
@@ -38,16 +41,17 @@ def add(manager: ClusterManager, cluster: str, provider: Provider, password: str
     try:
         manager.call("POST", _path(cluster), wanted)
     except ClusterError:
-        # the answer was lost; what was asked for may have come about
+        # without a response, the provider may have been added
         if _find(manager, cluster, wanted) is None:
             raise
     return True
 
 
 def remove(manager: ClusterManager, cluster: str, provider: Provider, *, dry: bool = False) -> bool:
-    """Have OCM take *provider* away from a cluster; whether it was there.
+    """Remove *provider* from a cluster, and return whether it existed.
 
-    :raises ClusterError: when the one of its name is another one's.
+    Raises:
+        ClusterError: If a different provider has its name.
     """
     found = _find(manager, cluster, body_of(provider, ""))
     if found is not None and not dry:
@@ -56,12 +60,13 @@ def remove(manager: ClusterManager, cluster: str, provider: Provider, *, dry: bo
 
 
 def body_of(provider: Provider, password: str) -> dict[str, Any]:
-    """The provider as OCM's API has it.
+    """Return the provider in the format of OCM's API.
 
-    :raises UsageError: when it is no LDAP directory.
+    Raises:
+        UsageError: If it is not an LDAP directory.
     """
     if provider.get("type") != "LDAP":
-        raise UsageError(f"OCM is asked for providers of type LDAP only, not {provider.get('type')}")
+        raise UsageError(f"OCM supports providers of type LDAP only, not {provider.get('type')}")
     ldap = provider["ldap"]
     attributes = ldap.get("attributes") or {}
     return {
@@ -88,8 +93,8 @@ def _find(manager: ClusterManager, cluster: str, wanted: Mapping[str, Any]) -> d
     if listed is None:
         raise ClusterError(f"OCM no longer has the cluster {cluster}")
     found = next((each for each in listed.get("items") or [] if each["name"] == wanted["name"]), None)
-    if found is not None and _leads_to(found) != _leads_to(wanted):
-        kind, url = _leads_to(found)
+    if found is not None and _target(found) != _target(wanted):
+        kind, url = _target(found)
         raise ClusterError(
             f"OCM has another identity provider {wanted['name']} of the cluster, of type {kind}"
             f"{f' at {url}' if url else ''}; choose another name"
@@ -97,12 +102,12 @@ def _find(manager: ClusterManager, cluster: str, wanted: Mapping[str, Any]) -> d
     return found
 
 
-def _leads_to(provider: Mapping[str, Any]) -> tuple[str, str]:
+def _target(provider: Mapping[str, Any]) -> tuple[str, str]:
     return str(provider.get("type")), str((provider.get("ldap") or {}).get("url", ""))
 
 
-def _seen(provider: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be compared: fields that say nothing, and the password, are left out by OCM."""
+def _comparable(provider: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields to compare, since OCM omits empty fields and the password."""
     ldap = {name: value for name, value in provider["ldap"].items() if name != _SECRET and value}
     if "attributes" in ldap:
         ldap["attributes"] = {name: value for name, value in ldap["attributes"].items() if value}

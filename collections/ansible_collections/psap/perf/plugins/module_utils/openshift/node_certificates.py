@@ -1,4 +1,4 @@
-"""Certificates that nodes ask for: which requests are a known node's own, and their approval."""
+"""Approve certificate requests that known nodes send for themselves."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/
 REQUESTS = Query("certificates.k8s.io/v1", "CertificateSigningRequest")
 NODES = Query("v1", "Node")
 _USER, _GROUP = "system:node:", "system:nodes"
-# who asks on behalf of a node that has no certificate any more
+# sends the request of a node whose certificate has expired
 _BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
-_BETWEEN_LOOKS_S = 1.0
+_POLL_S = 1.0
 _is_ready = condition_true("Ready")
 
 
 class Source(Protocol):
-    """What is needed of a cluster."""
+    """The methods of a cluster that are used."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
-        """Objects and their resourceVersion."""
+        """Return objects and their resourceVersion."""
 
     def approve(self, request: Manifest, condition: Manifest) -> None:
         """Approve a CertificateSigningRequest with this condition."""
 
 
 def objection(request: Manifest, nodes: Collection[str]) -> str | None:
-    """Why a request is not to be approved: it is not from one of *nodes*, for that node; None when it is."""
+    """Return why a request must not be approved; None if one of *nodes* sent it for itself."""
     spec = request["spec"]
     if spec.get("signerName") not in (CLIENT, SERVING):
         return f"its signer is {spec.get('signerName')}"
@@ -50,22 +50,27 @@ def objection(request: Manifest, nodes: Collection[str]) -> str | None:
     if len(names) != 1 or groups != [_GROUP] or names[0].removeprefix(_USER) not in nodes:
         return f"its subject {subject.rfc4514_string()} is no node of this cluster"
     if user != names[0] and not (user == _BOOTSTRAPPER and spec["signerName"] == CLIENT):
-        return f"{user} asks for a certificate of {names[0]}"
+        return f"{user} requests a certificate of {names[0]}"
     return None
 
 
 def is_pending(request: Manifest) -> bool:
-    """Whether nobody has decided about the request yet."""
+    """Return whether the request is neither approved nor denied."""
     kinds = {entry["type"] for entry in request.get("status", {}).get("conditions") or []}
     return not kinds & {"Approved", "Denied", "Failed"}
 
 
 def approve_until_ready(source: Source, timeout_s: float, check: Callable[[], None]) -> tuple[list[str], list[str]]:
-    """Approve what known nodes ask for until every node is ready and none asks any more.
+    """Approve requests of known nodes until every node is ready and no request is pending.
 
-    :param check: raises when the user asked to stop.
-    :return: the names of what was approved, and why other requests, by their names, were not.
-    :raises WaitTimeoutError: when a node is not ready in time.
+    Args:
+        check: Raises Interrupted if the user stops the run.
+
+    Returns:
+        The names of the approved requests, and the names of other requests with the reason.
+
+    Raises:
+        WaitTimeoutError: If a node is not ready in time.
     """
     deadline = time.monotonic() + timeout_s
     approved: list[str] = []
@@ -85,10 +90,10 @@ def approve_until_ready(source: Source, timeout_s: float, check: Callable[[], No
             return approved, refused
         if time.monotonic() >= deadline:
             raise WaitTimeoutError(
-                f"nodes did not become ready within {timeout_s:g} s: {', '.join(unready) or 'they still ask'}; "
+                f"nodes did not become ready within {timeout_s:g} s: {', '.join(unready) or 'requests are pending'}; "
                 f"{len(approved)} of their certificates were approved"
             )
-        time.sleep(_BETWEEN_LOOKS_S)
+        time.sleep(_POLL_S)
 
 
 def _approval() -> Manifest:
@@ -97,7 +102,7 @@ def _approval() -> Manifest:
         "type": "Approved",
         "status": "True",
         "reason": "PsapPerfApproved",
-        "message": "asked for by a node of this cluster, for itself",
+        "message": "requested by a node of this cluster for itself",
         "lastUpdateTime": now,
         "lastTransitionTime": now,
     }

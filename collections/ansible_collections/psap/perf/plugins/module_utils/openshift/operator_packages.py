@@ -1,4 +1,4 @@
-"""What a catalog offers of an operator: which channel, which version, and what its examples are."""
+"""Choose a channel, a version or an example of an operator in a catalog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXAMPLES = "alm-examples"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is to be installed: *csv* is the name of the ClusterServiceVersion, *version* is empty when not known."""
+    """The version to install: *csv* is the name of the ClusterServiceVersion, *version* is empty if unknown."""
 
     channel: str
     csv: str
@@ -26,7 +26,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class PackageRequest:
-    """What a user asks for, each empty for what the package prefers; *base_name* begins the names of its versions."""
+    """A user's request; empty fields use the package's defaults. *base_name* is the prefix of its versions' names."""
 
     channel: str = ""
     version: str = ""
@@ -34,9 +34,10 @@ class PackageRequest:
 
 
 def choose(package: Manifest, request: PackageRequest) -> Choice:
-    """Which version of *package*, a PackageManifest, meets *request*.
+    """Return the version of *package*, a PackageManifest, that meets *request*.
 
-    :raises UsageError: when none does, or the channels are asked for; it lists what there is.
+    Raises:
+        UsageError: If none does, with the existing ones; or with the channels if the request is to list them.
     """
     name, channels = package["metadata"]["name"], {each["name"]: each for each in package["status"]["channels"]}
     if request.channel == LIST_CHANNELS:
@@ -60,14 +61,14 @@ def _of_version(name: str, channel: Mapping[str, Any], request: PackageRequest) 
     base = request.base_name or name
     entries: Sequence[Mapping[str, Any]] = channel.get("entries") or ()
     if not entries:
-        # catalogs of clusters before 4.14 tell the newest version only
+        # catalogs of clusters before 4.14 contain the newest version only
         return Choice(channel["name"], f"{base}.{request.version}", number)
     names = {f"{base}.{request.version}", f"{base}.v{number}", f"{base}.{number}"}
     for entry in entries:
         if entry["name"] in names or (not request.base_name and entry.get("version") == number):
             return Choice(channel["name"], entry["name"], entry.get("version") or number)
-    there = ", ".join(entry.get("version") or entry["name"] for entry in entries)
-    raise UsageError(f"channel {channel['name']} of {name} has no version {request.version}; there are: {there}")
+    versions = ", ".join(entry.get("version") or entry["name"] for entry in entries)
+    raise UsageError(f"channel {channel['name']} of {name} has no version {request.version}; there are: {versions}")
 
 
 def _listed(package: Manifest) -> str:
@@ -79,9 +80,9 @@ def _listed(package: Manifest) -> str:
 
 
 def unsupported_mode(package: Manifest, channel: str, mode: str) -> str:
-    """Why the operator cannot be installed to watch namespaces as *mode* says; empty when it can.
+    """Return why the operator does not support the install *mode*; empty if it does.
 
-    Only the newest version of a channel says so; one before it is taken to be alike.
+    Only the newest version of a channel lists its modes; earlier ones are assumed to have the same.
     """
     [found] = [each for each in package["status"]["channels"] if each["name"] == channel]
     modes = (found.get("currentCSVDesc") or {}).get("installModes") or []
@@ -92,10 +93,13 @@ def unsupported_mode(package: Manifest, channel: str, mode: str) -> str:
 
 
 def choose_example(csv: Manifest, which: object) -> Manifest:
-    """One of the examples of an installed version.
+    """Return an example of an installed version.
 
-    :param which: true for the first, a number counted from 0, or a kind.
-    :raises UsageError: when there is no such example; it lists what there is.
+    Args:
+        which: True for the first, a number counted from 0, or a kind.
+
+    Raises:
+        UsageError: If the example is missing, with the existing ones.
     """
     examples: list[Manifest] = json.loads((csv["metadata"].get("annotations") or {}).get(_EXAMPLES) or "[]")
     wanted = _as_written(which)
@@ -112,7 +116,7 @@ def choose_example(csv: Manifest, which: object) -> Manifest:
 
 
 def _as_written(which: object) -> bool | int | str:
-    """*which* as the type that its text stands for: the command line has only texts."""
+    """Convert *which* from a text of the command line to its type."""
     if isinstance(which, bool | int):
         return which
     text = str(which).strip()

@@ -34,7 +34,7 @@ def foreign_group_of(request: SubscriptionRequest, groups: Sequence[Manifest]) -
     """Return whether the namespace has an OperatorGroup that was not created for the operator.
 
     Raises:
-        UsageError: OLM would not install the operator with these OperatorGroups.
+        UsageError: If OLM would not install the operator with these OperatorGroups.
     """
     foreign = [group for group in groups if group["metadata"]["name"] != own_group_name(request.package)]
     unsuitable = groups if len(groups) > 1 else [group for group in foreign if not _suits(request, group)]
@@ -48,10 +48,10 @@ def foreign_group_of(request: SubscriptionRequest, groups: Sequence[Manifest]) -
 
 
 def check_upgrade(request: SubscriptionRequest, subscription: Manifest | None) -> None:
-    """Check that OLM goes from the installed version to the requested one.
+    """Check that OLM upgrades from the installed version to the requested one.
 
     Raises:
-        UsageError: OLM upgrades to other versions only.
+        UsageError: If OLM upgrades to other versions only.
     """
     status = (subscription or {}).get("status") or {}
     installed = status.get("installedCSV") or ""

@@ -1,4 +1,4 @@
-"""Projects of OpenShift: the Template that new ones come from, trials of it, and whose user ids their pods have."""
+"""Projects of OpenShift: the Template of new projects, a test of it, and the user ids of their pods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be done: the Template as it is to be, None when there need be none; whose it is; its name."""
+    """The new state of the Template, None if it is not needed; whether psap.perf owns it; its name."""
 
     template: Manifest | None
     is_own: bool
@@ -35,17 +35,20 @@ class Change:
 
 
 def change_for(configured: str | None, templates: Iterable[Manifest], key: str, value: str | None) -> Change:
-    """What gives new projects the annotation, or takes it from them when *value* is None.
+    """Return the change that adds the annotation to new projects, or removes it if *value* is None.
 
-    :param configured: the name that the cluster's configuration gives the Template, None when it gives none.
-    :param templates: those of the namespace C(openshift-config).
-    :raises ClusterError: when the configured Template is not there, or makes no Project.
+    Args:
+        configured: Name of the Template in the cluster's configuration, if any.
+        templates: The Templates of the namespace ``openshift-config``.
+
+    Raises:
+        ClusterError: If the configured Template is missing, or creates no Project.
     """
     by_name = {template["metadata"]["name"]: template for template in templates}
     if configured and configured not in by_name:
         raise ClusterError(
-            f"the configuration of projects names the Template {configured}, which is not in {NAMESPACE}; make it, or "
-            "remove spec.projectRequestTemplate from project.config.openshift.io cluster"
+            f"the configuration of projects names the Template {configured}, which is not in {NAMESPACE}; create it, "
+            "or remove spec.projectRequestTemplate from project.config.openshift.io cluster"
         )
     present = by_name.get(configured or OWN_NAME)
     is_own = present is None or (present["metadata"].get("labels") or {}).items() >= _OWN_LABELS.items()
@@ -55,7 +58,7 @@ def change_for(configured: str | None, templates: Iterable[Manifest], key: str, 
 
 
 def with_annotation(template: Manifest, key: str, value: str | None) -> Manifest:
-    """*template* with this annotation on its Project, or without it."""
+    """Return a copy of *template* with this annotation on its Project, or without it if *value* is None."""
     changed = copy.deepcopy(template)
     projects = [each for each in changed.get("objects") or () if each.get("kind") == "Project"]
     if len(projects) != 1:
@@ -64,13 +67,13 @@ def with_annotation(template: Manifest, key: str, value: str | None) -> Manifest
     if value is None:
         annotations.pop(key, None)
     else:
-        # a dollar sign in braces would be a parameter of the template
+        # OpenShift would replace ${NAME} in the value by a parameter of the template
         annotations[key] = value
     return changed
 
 
 def bootstrap() -> Manifest:
-    """The Template of which OpenShift makes projects when none is configured."""
+    """Return the Template that OpenShift uses for projects if none is configured."""
     project: dict[str, Any] = {
         "apiVersion": "project.openshift.io/v1",
         "kind": "Project",
@@ -100,26 +103,26 @@ def bootstrap() -> Manifest:
 
 
 PREFIX = "psap-perf-trial-"
-_BETWEEN_LOOKS_S = 0.1
+_POLL_S = 0.1
 _BETWEEN_TRIALS_S = 2.0
-# OpenShift answers once the project is there; the lab a moment before
+# OpenShift responds after the project was created; the lab slightly before
 _APPEARS_WITHIN_S = 10.0
 
 
 class Source(Protocol):
-    """What is needed of a cluster."""
+    """The methods of a cluster that are used."""
 
     def create(self, manifest: Manifest) -> Manifest:
         """Create an object."""
 
     def get(self, query: Query) -> Manifest | None:
-        """An object, or None."""
+        """Return an object; None if it is missing."""
 
     def merge(self, query: Query, patch: Manifest) -> Manifest:
         """Merge a patch into an object."""
 
     def delete(self, query: Query) -> bool:
-        """Delete an object; False when there was none."""
+        """Delete an object, and return whether it existed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ class Trial:
         key: The annotation.
         value: Its value; None if the annotation must be missing.
         timeout_s: How long to try.
-        labels: Labels of each project, by which delete_temporary finds those that a killed verb left.
+        labels: Labels of each project, by which a sweep finds projects of a killed verb.
     """
 
     key: str
@@ -164,7 +167,7 @@ def try_until(source: Source, trial: Trial, check: Callable[[], None]) -> int:
         if time.monotonic() >= deadline:
             raise WaitTimeoutError(
                 f"new projects do not follow their template within {trial.timeout_s:g} s: {trial.key} is {seen!r} "
-                f"instead of {trial.value!r}; look at the ClusterOperator openshift-apiserver"
+                f"instead of {trial.value!r}; check the ClusterOperator openshift-apiserver"
             )
         time.sleep(_BETWEEN_TRIALS_S)
 
@@ -176,7 +179,7 @@ def _tried(source: Source, trial: Trial, check: Callable[[], None]) -> str | Non
     source.create(request)
     try:
         made = _appeared(source, namespace, min(_APPEARS_WITHIN_S, trial.timeout_s), check)
-        # a request takes no labels
+        # a request has no labels
         source.merge(namespace, {"metadata": {"labels": dict(trial.labels)}})
     finally:
         source.delete(namespace)
@@ -194,19 +197,20 @@ def _appeared(source: Source, namespace: Query, within_s: float, check: Callable
             return found
         if time.monotonic() >= deadline:
             raise WaitTimeoutError(f"a project that was requested is not there after {within_s:g} s: {namespace.name}")
-        time.sleep(_BETWEEN_LOOKS_S)
+        time.sleep(_POLL_S)
 
 
-# where OpenShift's admission does not look at security context constraints
+# namespaces for which OpenShift does not apply security context constraints
 _PRIVILEGED = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
 _PRIVILEGED |= {"openshift", "openshift-infra", "openshift-node"}
 _RUN_LEVEL = "openshift.io/run-level"
 
 
 def assigned(name: str, namespace: Mapping[str, Any] | None) -> bool:
-    """Whether pods of the namespace *name* of an OpenShift get a user id each when they ask for none.
+    """Return whether OpenShift assigns user ids to pods of the namespace *name* that request none.
 
-    :param namespace: the object; None when it is not there yet, and will be an ordinary one.
+    Args:
+        namespace: The object; None if it will be created as an ordinary namespace.
     """
     labels = ((namespace or {}).get("metadata") or {}).get("labels") or {}
     return name not in _PRIVILEGED and labels.get(_RUN_LEVEL) not in ("0", "1")

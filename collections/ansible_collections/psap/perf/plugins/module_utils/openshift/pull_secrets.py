@@ -1,4 +1,4 @@
-"""Credentials of registries in a cluster's pull secret: put there, and taken away again without touching others'."""
+"""Add credentials of registries to a cluster's pull secret, and remove only these again."""
 
 from __future__ import annotations
 
@@ -10,31 +10,33 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 
 DOCUMENT = ".dockerconfigjson"
-# on the Secret: the registries that we added, so that no other's credentials are taken away
+# annotation of the Secret: the registries that were added here, so that no other credentials are removed
 ADDED = "psap.perf/added-registries"
 
 Credentials = dict[str, Any]
 
 
 def credentials_in(text: str) -> Credentials:
-    """The credentials by registry of a Docker configuration.
+    """Return the credentials by registry of a Docker configuration.
 
-    :raises UsageError: when *text* is none; the message does not show it.
+    Raises:
+        UsageError: If *text* is invalid; the message does not contain it.
     """
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise UsageError("the pull secret is no JSON; give a Docker configuration, {auths: {registry: …}}") from error
+        raise UsageError("the pull secret is not JSON; pass a Docker configuration, {auths: {registry: …}}") from error
     found = document.get("auths") if isinstance(document, dict) else None
     if not isinstance(found, dict) or not found:
-        raise UsageError("the pull secret has no auths; give a Docker configuration, {auths: {registry: …}}")
+        raise UsageError("the pull secret has no auths; pass a Docker configuration, {auths: {registry: …}}")
     return found
 
 
 def with_credentials(secret: Manifest, wanted: Credentials) -> Manifest | None:
-    """The change that puts *wanted* into *secret*; None when all of it is there.
+    """Return the change that adds *wanted* to *secret*; None if it has all of them.
 
-    :raises ClusterError: when what the Secret has cannot be read.
+    Raises:
+        ClusterError: If the content of the Secret is invalid.
     """
     present = _present(secret)
     if all(present.get(registry) == entry for registry, entry in wanted.items()):
@@ -44,7 +46,7 @@ def with_credentials(secret: Manifest, wanted: Credentials) -> Manifest | None:
 
 
 def without_credentials(secret: Manifest) -> Manifest | None:
-    """The change that takes from *secret* what was added; None when nothing was."""
+    """Return the change that removes the added credentials from *secret*; None without any."""
     added = added_registries(secret)
     if not added:
         return None
@@ -52,7 +54,7 @@ def without_credentials(secret: Manifest) -> Manifest | None:
 
 
 def added_registries(secret: Manifest) -> list[str]:
-    """The registries whose credentials we added."""
+    """Return the registries whose credentials were added here."""
     annotation = (secret["metadata"].get("annotations") or {}).get(ADDED, "")
     return [name for name in annotation.split(",") if name]
 
@@ -64,7 +66,7 @@ def _present(secret: Manifest) -> Credentials:
     try:
         return dict(json.loads(base64.b64decode(encoded)).get("auths") or {})
     except (ValueError, AttributeError) as error:
-        # what cannot be read must not be written over
+        # do not overwrite invalid content
         raise ClusterError(f"{secret['metadata'].get('name')}: {DOCUMENT} is not a Docker configuration") from error
 
 

@@ -1,4 +1,4 @@
-"""Which generation of OpenShift AI a cluster has or gets, and whether that one has what a flow needs."""
+"""Determine the generation of OpenShift AI that a cluster has or gets, and check it against the needs of a flow."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Release:
 
     Attributes:
         product: Its name.
-        version: Such as `3.4.1`; empty when it is unknown or there is no such product.
+        version: Such as `3.4.1`; empty if it is unknown or no product is installed.
         installed: Whether the cluster has it already.
-        origin: What the version follows from, as the end of a sentence.
-        channels: Of the catalog, by generation.
+        origin: The origin of the version, as the end of a sentence.
+        channels: Channels of the catalog by generation.
     """
 
     product: str = "OpenShift AI"
@@ -35,14 +35,14 @@ class Release:
 
     @property
     def generation(self) -> int:
-        """The first number of the version; 0 when the version is unknown."""
+        """Return the first number of the version; 0 if the version is unknown."""
         found = _NUMBERS.match(self.version)
         return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a flow needs: the generations that it supports, all when there is none, with the reason; components."""
+    """The needs of a flow: the generations that it supports, empty for all, with the reason; and components."""
 
     generations: Sequence[int] = ()
     reason: str = ""
@@ -50,7 +50,7 @@ class Needs:
 
 
 def installed_release(subscriptions: Iterable[Manifest]) -> Release | None:
-    """Return what the Subscriptions of a cluster install of the product; None without one."""
+    """Return the release that the Subscriptions of a cluster install; None without one."""
     for item in subscriptions:
         name, status = item["spec"]["name"], item.get("status") or {}
         if name in PACKAGES:
@@ -60,16 +60,15 @@ def installed_release(subscriptions: Iterable[Manifest]) -> Release | None:
 
 
 def offered_release(name: str, package: Manifest | None, request: PackageRequest, tag: str) -> Release:
-    """Return what the settings install of the package *name*.
+    """Return the release of the package *name* that the settings install.
 
     Args:
-        name: Of the package.
-        package: The PackageManifest of the catalog; None where the catalog has none yet.
-        request: The channel and the version that the settings name.
-        tag: Of the image of a catalog of the settings; empty without one.
+        package: The PackageManifest; None if the catalog does not have it yet.
+        request: The channel and the version in the settings.
+        tag: Tag of the image of a catalog in the settings; empty without one.
 
     Raises:
-        UsageError: The package does not have the channel or the version.
+        UsageError: If the package does not have the channel or the version.
     """
     product = PACKAGES[name]
     if tag:
@@ -85,11 +84,11 @@ def offered_release(name: str, package: Manifest | None, request: PackageRequest
 
 
 def check_release(release: Release, needs: Needs) -> None:
-    """Check that a release has what a flow needs; nothing is known of one without a version.
+    """Check that a release meets the needs of a flow; a release without a version is not checked.
 
     Raises:
-        ClusterError: The installed release lacks something.
-        UsageError: The release that would be installed does.
+        ClusterError: If the installed release does not.
+        UsageError: If the release that would be installed does not.
     """
     problem = _problem(release, needs) if release.generation else ""
     if problem:

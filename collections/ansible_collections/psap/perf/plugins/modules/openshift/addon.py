@@ -19,7 +19,7 @@ options:
     type: str
     required: true
   parameters:
-    description: Parameters of the add-on, by their ids. What is installed keeps its own.
+    description: Parameters of the add-on, by their ids. An installed add-on keeps its parameters.
     type: dict
     default: {}
 """

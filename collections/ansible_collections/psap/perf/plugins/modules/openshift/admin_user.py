@@ -11,8 +11,8 @@ description:
   - Adds a line with a bcrypt hash to the Secret of the identity provider C(htpasswd), adds this provider to the OAuth
     of the cluster if it is missing, and binds the cluster role C(cluster-admin) to the user. Other providers, lines and
     users stay unchanged.
-  - An annotation of the Secret lists what was added, so that V(absent) removes only that. The provider is removed with
-    its last user.
+  - An annotation of the Secret lists the added users, so that V(absent) removes only these. The provider is removed
+    with its last user.
   - In check mode it reports whether it would change anything.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_create_htpasswd_adminuser).
 author: The psap.perf developers (@openshift-psap)

@@ -10,14 +10,14 @@ version_added: 0.1.0
 description:
   - If a cluster was stopped for a long time, the certificates of its nodes have expired, and the requests for new ones
     need an approval.
-  - Approves only requests that a node of the cluster makes for itself, or that OpenShift's node bootstrapper makes for
+  - Approves only requests that a node of the cluster sends for itself, or that OpenShift's node bootstrapper sends for
     it. Other pending requests are listed in C(refused). Without a request it changes nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_wait_fully_awake).
 author: The psap.perf developers (@openshift-psap)
 """
 
 EXAMPLES = r"""
-- name: Let the nodes in again
+- name: Renew the certificates of the nodes
   psap.perf.openshift.approve_node_certificates:
 """
 

@@ -21,14 +21,14 @@ options:
     type: dict
     required: true
   state:
-    description: Whether it is to be there.
+    description: Whether to add or to remove it.
     type: str
     choices: [present, absent]
     default: present
 """
 
 EXAMPLES = r"""
-- name: Have users log in by a directory
+- name: Let users of a directory log in
   psap.perf.openshift.identity_provider:
     provider:
       name: directory

@@ -21,15 +21,15 @@ options:
     type: str
     required: true
   provider:
-    description: The entry, as C(oc explain oauths.spec.identityProviders) describes it; its C(bindPassword) has no use.
+    description: The entry, as C(oc explain oauths.spec.identityProviders) describes it; its C(bindPassword) is ignored.
     type: dict
     required: true
   bind_password:
-    description: A reference to the password by which the directory is read. Required to be present.
+    description: A reference to the password for reading the directory. Required with V(present).
     type: str
     default: ""
   state:
-    description: Whether it is to be there.
+    description: Whether to add or to remove it.
     type: str
     choices: [present, absent]
     default: present
@@ -38,17 +38,17 @@ options:
     type: str
     required: true
   url:
-    description: Where OCM is.
+    description: Address of OCM.
     type: str
     default: https://api.openshift.com
   sso_url:
-    description: Where OCM's users get their tokens.
+    description: Address that issues access tokens to OCM's users.
     type: str
     default: https://sso.redhat.com/auth/realms/redhat-external/protocol/openid-connect/token
 """
 
 EXAMPLES = r"""
-- name: Have users of a managed cluster log in by a directory
+- name: Let users of a directory log in to a managed cluster
   psap.perf.openshift.managed_provider:
     cluster: perf-1
     provider:

@@ -9,18 +9,18 @@ short_description: Add or remove registry credentials in OpenShift's global pull
 version_added: 0.1.0
 description:
   - OpenShift copies the Secret C(pull-secret) of C(openshift-config) to every node. Credentials of other registries in
-    it stay unchanged. An annotation lists what was added, so that V(absent) removes only that.
+    it stay unchanged. An annotation lists the added registries, so that V(absent) removes only these.
   - In check mode it reports whether it would change anything. No credentials are shown.
 author: The psap.perf developers (@openshift-psap)
 options:
   credentials:
     description:
-      - A reference to a Docker configuration, as registries give it for download, such as V(file:pull-secret.json).
-        Required to be present.
+      - A reference to a Docker configuration, as registries provide it for download, such as V(file:pull-secret.json).
+        Required with V(present).
     type: str
     default: ""
   state:
-    description: Whether the credentials are to be there.
+    description: Whether to add or to remove the credentials.
     type: str
     choices: [present, absent]
     default: present

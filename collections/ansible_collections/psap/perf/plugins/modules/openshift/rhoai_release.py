@@ -10,17 +10,17 @@ version_added: 0.1.0
 description:
   - Reads the version of OpenShift AI, or of Open Data Hub, from the Subscription that installed it. Without such a
     Subscription, the version follows from the catalog and the settings if the product is installed later.
-  - Refuses a release that lacks what a flow needs, before anything is installed.
+  - Fails before anything is installed if the release does not meet the needs of a flow.
   - A cluster without Operator Lifecycle Manager has no release and is not refused; neither is a release of unknown
     version.
 author: The psap.perf developers (@openshift-psap)
 options:
   prepares:
-    description: Whether the product is installed where it is absent.
+    description: The product will be installed if it is missing.
     type: bool
     default: true
   opendatahub:
-    description: Whether Open Data Hub is installed instead.
+    description: Open Data Hub will be installed instead.
     type: bool
     default: false
   channel:
@@ -32,7 +32,7 @@ options:
     type: str
     default: ""
   tag:
-    description: Tag of the image of another catalog; empty for the cluster's own catalogs.
+    description: Tag of the image of another catalog; empty for the cluster's catalogs.
     type: str
     default: ""
   generations:
@@ -41,7 +41,7 @@ options:
     elements: int
     default: []
   reason:
-    description: Why no other generation is supported, a clause that goes on after I(since).
+    description: Why no other generation is supported, a clause that follows I(since).
     type: str
     default: ""
   components:
@@ -65,7 +65,7 @@ generation:
   type: int
   returned: success
 version:
-  description: The version, such as V(3.4.1); empty when it is unknown.
+  description: The version, such as V(3.4.1); empty if it is unknown.
   type: str
   returned: success
 """

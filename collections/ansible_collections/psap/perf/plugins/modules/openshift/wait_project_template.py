@@ -9,7 +9,7 @@ short_description: Wait until new projects have the annotation of their template
 version_added: 0.1.0
 description:
   - OpenShift's API server reads its configuration only when it starts again, which takes minutes. The verb creates test
-    projects until one has the annotation. Each is named C(psap-perf-trial-...) and is deleted at once.
+    projects until one has the annotation. Each is named C(psap-perf-trial-...) and is deleted immediately.
   - In check mode it creates nothing.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_set_project_annotation).
 author: The psap.perf developers (@openshift-psap)
@@ -22,7 +22,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 trials:
-  description: How many projects it created.
+  description: Number of created projects.
   type: int
   returned: success
 """
