@@ -112,6 +112,6 @@ def test_machine_with_another_key_is_not_contacted(folder: Path, tmp_path: Path)
     (folder / "impostor").unlink()
 
     assert process.returncode == 3, said
-    assert "is not the machine, or one without cloud-init" in said
+    assert "is another machine, or its image does not have cloud-init" in said
     assert look(folder) == NOTHING
     assert not list((folder / "home").iterdir())

@@ -59,5 +59,5 @@ def test_partial_tag_is_refused(wrong: str) -> None:
 
 
 def test_unreachable_api_is_one_error() -> None:
-    with pytest.raises(ClusterError, match="cannot list what AWS has of perf-aaaaa in us-east-2: Could not connect"):
+    with pytest.raises(ClusterError, match="cannot list the resources of perf-aaaaa in us-east-2: Could not connect"):
         tagged("perf-aaaaa", REGION, KEYS, "http://127.0.0.1:1")

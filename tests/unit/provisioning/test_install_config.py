@@ -115,13 +115,13 @@ def test_spot_and_light_change_the_manifests() -> None:
     assert changed[ingress]["spec"] == {"domain": "apps.a", "replicas": 1}
     assert {"manifests/perf-etcd.yaml", "manifests/perf-authentication.yaml"} < changed.keys()
     assert provider == {"value": {"instanceType": "m6i.xlarge"}}
-    with pytest.raises(UsageError, match="made no MachineSets"):
+    with pytest.raises(UsageError, match="created no MachineSets"):
         changed_manifests(replace(PLAN, spot=True), {})
 
 
 # what the installer refuses, too
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"hosted_zone": "Z1"}, "needs subnets"),
+    ({"hosted_zone": "Z1"}, "needs existing subnets"),
     ({"subnets": (SUBNET, SUBNET)}, f"listed more than once: {SUBNET}"),
     ({"networks": Networks(machines="10.0.0.1/16")}, "is not an IPv4 network of machines"),
     ({"networks": Networks(machines="0.0.0.0/8")}, "it has no address"),
@@ -152,10 +152,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
     ({"base_domain": "example"}, "is not a base domain"),
     ({"region": "US"}, "is not a region of AWS"),
-    ({"topology": "huge"}, "is not a topology"),
+    ({"topology": "huge"}, "unknown topology"),
     ({"workers_count": 0}, "without workers"),
     ({"topology": "single_node", "spot": True}, "cannot be a spot instance"),
-    ({"subnets": ("subnet-1",)}, "no IDs of subnets"),
+    ({"subnets": ("subnet-1",)}, "invalid IDs of subnets"),
     ({"networks": Networks(host_prefix=14)}, "cannot have a /14"),
     ({"workers": Machines(disk_type="gp3")}, "needs a size"),
     ({"workers": Machines(disk_type="st1", disk_size=100)}, "type st1 is not possible"),
@@ -190,9 +190,9 @@ def test_configs_that_are_not_refused_are_valid_for_the_installer(changes: dict[
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("no JSON", "no JSON with auths"),
-        ("[]", "no JSON with auths"),
-        ('{"auths": {}}', "no JSON with auths"),
+        ("no JSON", "not JSON with auths"),
+        ("[]", "not JSON with auths"),
+        ('{"auths": {}}', "not JSON with auths"),
         ('{"auths": {"quay.io": {"email": "a-secret"}}}', r"no credentials \(auth\) for quay.io$"),
     ],
 )

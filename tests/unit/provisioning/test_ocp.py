@@ -18,12 +18,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Inter
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.install_config import InstallPlan
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer import (
     LOG,
+    Hooks,
     Installer,
     InstallError,
     Release,
-    Said,
     kill_left,
-    parsed,
+    parse_line,
     require_fips_host,
 )
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import (
@@ -72,8 +72,8 @@ class Bench:
         self.journal.note(destruction={"program": str(self.program)})
 
     def installer(self, check: Callable[[], None] = lambda: None) -> Installer:
-        said = Said(check, self.shown.append, self.redactor.redact)
-        return Installer(str(self.program), {}, self.artifacts / "artifacts" / LOG, said)
+        hooks = Hooks(check, self.shown.append, self.redactor.redact)
+        return Installer(str(self.program), {}, self.artifacts / "artifacts" / LOG, hooks)
 
     def create(self, check: Callable[[], None] = lambda: None, timeout_s: float = 60.0, **changes: object) -> None:
         (self.artifacts / "src").mkdir(parents=True, exist_ok=True)
@@ -243,11 +243,11 @@ def test_credentials_go_to_a_private_file(bench: Bench) -> None:
 
 
 def test_missing_or_wrong_program_is_refused(bench: Bench, tmp_path: Path) -> None:
-    said = Said(lambda: None, bench.shown.append, str)
+    hooks = Hooks(lambda: None, bench.shown.append, str)
     with pytest.raises(UsageError, match="the program openshift-instal does not exist:"):
-        Installer("openshift-instal", {}, tmp_path / "log", said)
+        Installer("openshift-instal", {}, tmp_path / "log", hooks)
     with pytest.raises(UsageError, match="is not openshift-install"):
-        Installer("echo", {}, tmp_path / "log", said).release()
+        Installer("echo", {}, tmp_path / "log", hooks).release()
 
 
 @pytest.mark.parametrize("content", ["0\n", None])
@@ -281,4 +281,4 @@ def test_program_without_fips_fails_before_anything_is_created(bench: Bench, mon
     ],
 )  # fmt: skip
 def test_log_lines_of_each_format_are_read(line: str, level: str, message: str) -> None:
-    assert parsed(line) == (level, message)
+    assert parse_line(line) == (level, message)

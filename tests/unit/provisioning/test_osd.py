@@ -19,11 +19,11 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 from ansible_collections.psap.perf.plugins.module_utils.openshift.cluster_manager import ClusterManager
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import (
     ManagedPlan,
-    ask,
     await_ready,
     body_of,
     delete,
-    is_there,
+    exists,
+    request,
 )
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
@@ -60,8 +60,8 @@ def journal_of(folder: Path, name: str = "perf-1", host: str = "sutest") -> Jour
 
 def test_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManager, tmp_path: Path) -> None:
     journal, shown, hidden = journal_of(tmp_path), list[str](), list[str]()
-    assert ask(manager, journal.record, PLAN)
-    assert not ask(manager, journal.record, PLAN)
+    assert request(manager, journal.record, PLAN)
+    assert not request(manager, journal.record, PLAN)
     await_ready(manager, journal, 30.0, never, shown.append, hidden.append)
     record = read_record(journal.path)
     assert record is not None
@@ -70,36 +70,36 @@ def test_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManag
     assert hidden == [PASSWORD]
     assert PASSWORD not in journal.path.read_text(encoding="utf-8")
     assert {stat.S_IMODE(Path(each).stat().st_mode) for each in (record.kubeconfig, record.password.file)} == {0o600}
-    assert is_there(manager, record)
+    assert exists(manager, record)
     assert delete(manager, record, 30.0, never, shown.append)
     assert not delete(manager, record, 30.0, never, shown.append)
-    assert not is_there(manager, record)
+    assert not exists(manager, record)
 
 
 def test_cluster_is_found_again_after_a_lost_response(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "lost")
-    assert ask(manager, journal.record, PLAN)
+    assert request(manager, journal.record, PLAN)
     assert delete(manager, journal.record, 30.0, never, lambda _said: None)
 
 
 def test_foreign_cluster_is_neither_used_nor_deleted(manager: ClusterManager, tmp_path: Path) -> None:
-    ask(manager, journal_of(tmp_path).record, PLAN)
+    request(manager, journal_of(tmp_path).record, PLAN)
     other = journal_of(tmp_path, host="driver").record
     with pytest.raises(ClusterError, match="OCM has a cluster perf-1 already, not of run-1/driver"):
-        ask(manager, other, PLAN)
+        request(manager, other, PLAN)
     assert not delete(manager, other, 1.0, never, lambda _said: None)
 
 
 def test_ocm_error_ends_the_wait(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "refused")
-    ask(manager, journal.record, PLAN)
+    request(manager, journal.record, PLAN)
     with pytest.raises(ClusterError, match="could not create the cluster refused: the account has no quota"):
         await_ready(manager, journal, 30.0, never, lambda _said: None, lambda _secret: None)
 
 
 def test_wait_ends_at_timeout_and_on_request(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path)
-    ask(manager, journal.record, PLAN)
+    request(manager, journal.record, PLAN)
     with pytest.raises(WaitTimeoutError, match="was not ready within 0 s: installing"):
         await_ready(manager, journal, 0.0, never, lambda _said: None, lambda _secret: None)
 
@@ -107,7 +107,7 @@ def test_wait_ends_at_timeout_and_on_request(manager: ClusterManager, tmp_path: 
         raise Interrupted("interrupted")
 
     delete_journal = journal_of(tmp_path, "perf-2", "driver")
-    ask(manager, delete_journal.record, PLAN)
+    request(manager, delete_journal.record, PLAN)
     with pytest.raises(Interrupted):
         await_ready(manager, delete_journal, 30.0, interrupt, lambda _said: None, lambda _secret: None)
 
@@ -123,22 +123,22 @@ def test_invalid_arguments_are_refused_early_and_keys_hidden(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("nodes", "multi_az", "said"),
-    [(1, False, "2 workers at least"), (2, True, "zones has 3 workers at least"), (4, True, "a multiple of 3 workers")],
+    [(1, False, "at least 2 workers"), (2, True, "zones has at least 3 workers"), (4, True, "a multiple of 3 workers")],
 )
 def test_node_counts_that_ocm_refuses_are_refused_early(
     manager: ClusterManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, multi_az: bool, said: str
 ) -> None:
     record, plan = journal_of(tmp_path).record, replace(PLAN, nodes=nodes, multi_az=multi_az)
     with pytest.raises(UsageError, match=said):
-        ask(manager, record, plan)
+        request(manager, record, plan)
     monkeypatch.setattr(ManagedPlan, "check", lambda _self: None)
     with pytest.raises(PerfError, match="not possible"):
-        ask(manager, record, plan)
+        request(manager, record, plan)
 
 
 @pytest.mark.parametrize(("multi_az", "nodes"), [(False, 2), (True, 3)])
 def test_default_node_count_fits_the_zones(manager: ClusterManager, tmp_path: Path, multi_az: bool, nodes: int) -> None:
     record, plan = journal_of(tmp_path).record, replace(PLAN, multi_az=multi_az)
     assert body_of(record, plan)["nodes"]["compute"] == nodes
-    assert ask(manager, record, plan)
-    assert ask(manager, record, replace(plan, nodes=6)) is False
+    assert request(manager, record, plan)
+    assert request(manager, record, replace(plan, nodes=6)) is False

@@ -60,7 +60,7 @@ def test_recorded_cluster_is_destroyed_despite_other_settings() -> None:
 
 
 def test_host_has_one_cluster_at_a_time() -> None:
-    with pytest.raises(UsageError, match="is one by hive, the settings say ocp: destroy it first"):
+    with pytest.raises(UsageError, match="was created by hive, but the settings have ocp: destroy it first"):
         plan({"sutest": "ocp"}, {}, [_record("sutest", "hive", CREATED)], _arguments)
 
 

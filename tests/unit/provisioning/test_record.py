@@ -100,10 +100,10 @@ def test_only_a_complete_cluster_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"method": "magic"}, "not a way to create a cluster"),
+        ({"method": "magic"}, "unknown method"),
         ({"name": "Upper"}, "invalid cluster name"),
         ({"host": "../x"}, "not a valid name of a host"),
-        ({"time_to_live": "0"}, "has a time to live"),
+        ({"time_to_live": "0"}, "must not be 0"),
         ({"time_to_live": "soon"}, "not a duration"),
     ],
 )

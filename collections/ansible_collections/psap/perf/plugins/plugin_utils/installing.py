@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.install_con
     Networks,
     user_tags,
 )
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer import LOG, Installer, Release, Said
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer import LOG, Hooks, Installer, Release
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import aws_environment
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
@@ -77,12 +77,12 @@ def installer_in(
 ) -> Installer:
     """Return an installer whose AWS credentials are in a file in *folder*."""
     log = context.directory / "artifacts" / LOG
-    said = Said(context.check_interrupted, show, context.redactor.redact)
-    return Installer(program, aws_environment(folder, credentials), log, said)
+    hooks = Hooks(context.check_interrupted, show, context.redactor.redact)
+    return Installer(program, aws_environment(folder, credentials), log, hooks)
 
 
 def aws_credentials(context: VerbContext, reference: str) -> str:
-    """Return the AWS credentials that *reference* stands for, which are redacted; empty for an empty reference.
+    """Return the AWS credentials of *reference*, and redact them in outputs; empty for an empty reference.
 
     Raises:
         UsageError: If they do not have the format of the program ``aws``.

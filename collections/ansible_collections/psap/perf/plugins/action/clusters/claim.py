@@ -42,7 +42,7 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return which pool the cluster would be of."""
+        """Return the pool of the cluster that would be claimed."""
         args = context.arguments(Arguments)
         return f"would claim a cluster of pool {args.namespace}/{args.pool}"
 
@@ -52,12 +52,12 @@ class ActionModule(CommandAction):
         former = read_record(path)
         begun = _begun(context) if former is None or former.phase == DESTROYED else former
         if begun.method != "hive":
-            raise UsageError(f"{path} is the record of a cluster by {begun.method}, not of one that Hive has")
+            raise UsageError(f"{path} is the record of a cluster that was created by {begun.method}, not by hive")
         with where_hive_runs(context, begun) as hub:
             if begun.phase == CREATED and is_claimed(hub, begun):
                 return VerbResult(values={"record": str(path), "cluster": document_of(begun)})
             if begun.phase == CREATED:
-                # its lifetime was over, or somebody deleted it
+                # its lifetime was over, or another user deleted it
                 Journal(path, begun).forget()
                 begun = _begun(context)
             journal = Journal(path, begun)
@@ -73,8 +73,8 @@ class ActionModule(CommandAction):
 
 def _begun(context: VerbContext) -> ClusterRecord:
     args = context.arguments(Arguments)
-    given = Access(args.kubeconfig, args.context or None) if args.kubeconfig else None
-    hub = given or Access.from_variables(context.variables)
+    named = Access(args.kubeconfig, args.context or None) if args.kubeconfig else None
+    hub = named or Access.from_variables(context.variables)
     where = {"pool": args.pool, "namespace": args.namespace, "hub": hub.variables()}
     return replace(begin(context, "hive"), destruction=where)
 

@@ -10,10 +10,10 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import (
     ManagedPlan,
-    ask,
     await_ready,
     body_of,
-    is_there,
+    exists,
+    request,
 )
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
@@ -51,7 +51,7 @@ class ActionModule(CommandAction):
 
     def describe(self, context: VerbContext) -> str:
         """Return the name and region that the cluster would have."""
-        return f"would have OCM create {begin(context, 'osd').name} in {context.arguments(Arguments).region}"
+        return f"would request {begin(context, 'osd').name} from OCM in {context.arguments(Arguments).region}"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Record the cluster, request it, and wait until it is ready."""
@@ -59,20 +59,20 @@ class ActionModule(CommandAction):
         former = read_record(path)
         record = _begun(context) if former is None or former.phase == DESTROYED else former
         if record.method != "osd":
-            raise UsageError(f"{path} is the record of a cluster by {record.method}, not of one that OCM has")
+            raise UsageError(f"{path} is the record of a cluster that was created by {record.method}, not by osd")
         plan = _plan(context)
         body_of(record, plan)
         with manager_of(context, record, args.token) as manager:
-            if record.phase == CREATED and is_there(manager, record):
+            if record.phase == CREATED and exists(manager, record):
                 return VerbResult(values={"record": str(path), "cluster": document_of(record)})
             if record.phase == CREATED:
-                # its time to live was over, or somebody deleted it
+                # its time to live was over, or another user deleted it
                 Journal(path, record).forget()
                 record = _begun(context)
             journal = Journal(path, record)
             journal.note()
             with shown_wait(context.command_directory(), f"the cluster {record.name}", args.timeout) as show:
-                ask(manager, record, plan)
+                request(manager, record, plan)
                 await_ready(manager, journal, args.timeout, context.check_interrupted, show, context.redactor.add)
         return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 

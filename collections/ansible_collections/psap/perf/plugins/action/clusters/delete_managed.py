@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import delete, is_there
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import delete, exists
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import DESTROYED, Journal, read_record
 from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
 from ansible_collections.psap.perf.plugins.plugin_utils.managed_clusters import manager_of
@@ -29,17 +29,17 @@ class ActionModule(CommandAction):
         path = path_of(context)
         record = read_record(path)
         if record is None:
-            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is noted")
+            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is recorded")
         journal = Journal(path, record)
         if record.phase == DESTROYED:
             if not context.check_mode:
-                # a kill may have left it
+                # a killed command may have left the folder
                 journal.forget()
             return VerbResult(values={"record": str(path), "cluster": document_of(record)})
         with manager_of(context, record, args.token) as manager:
             if context.check_mode:
-                there = is_there(manager, record)
-                return VerbResult(changed=there, values={"record": str(path), "cluster": document_of(record)})
+                changed = exists(manager, record)
+                return VerbResult(changed=changed, values={"record": str(path), "cluster": document_of(record)})
             with shown_wait(context.command_directory(), f"the end of {record.name}", args.timeout) as show:
                 delete(manager, record, args.timeout, context.check_interrupted, show)
         journal.forget()

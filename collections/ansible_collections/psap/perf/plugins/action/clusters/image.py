@@ -36,7 +36,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 # in the home of the machine's user
 _SCRIPTS = "psap-perf-image"
 _ATTEMPT_S = 60.0
-# what OpenSSH says where no later attempt could be better
+# errors of OpenSSH after which a retry cannot succeed
 _NOT_THE_MACHINE = ("Host key verification failed", "no matching host key type found")
 
 
@@ -114,27 +114,27 @@ def _change(context: VerbContext, args: Arguments, login: Login, machine: Machin
     """Run the script that changes the disk, after the machine answers."""
     artifacts, check = context.directory / "artifacts", context.check_interrupted
 
-    def go(command: tuple[str, ...], log: str, longest_s: float) -> None:
+    def execute(command: tuple[str, ...], log: str, longest_s: float) -> None:
         run(Program(command, context.directory, {}), artifacts / log, longest_s, check, show)
 
     def answers() -> tuple[bool, str]:
         try:
-            go(login.run("true"), "connect.log", _ATTEMPT_S)
+            execute(login.run("true"), "connect.log", _ATTEMPT_S)
         except (Interrupted, UsageError):
             raise
         except PerfError as error:
             if any(words in str(error) for words in _NOT_THE_MACHINE):
                 raise ClusterError(
-                    f"what answers as {machine.address} is not the machine, or one without cloud-init: {error}"
+                    f"{machine.address} is another machine, or its image does not have cloud-init: {error}"
                 ) from error
             return False, str(error)
         return True, ""
 
     poll_until(answers, f"the machine {machine.address} did not answer", args.timeout, check, show)
-    go(login.copy(Path(args.scripts), _SCRIPTS), "copy.log", args.timeout)
+    execute(login.copy(Path(args.scripts), _SCRIPTS), "copy.log", args.timeout)
     script, *arguments = args.command
     words = ("sudo", "bash", f"{_SCRIPTS}/{script}", machine.disk, machine.spare, *arguments)
-    go(login.run(*words), "script.log", args.timeout)
+    execute(login.run(*words), "script.log", args.timeout)
 
 
 @contextlib.contextmanager
@@ -146,7 +146,7 @@ def _removed_afterwards(worker: ImageWorker) -> Iterator[None]:
         try:
             worker.remove()
         except PerfError as left:
-            error.args = (f"{error}; the next call removes what is left, since this one could not: {left}",)
+            error.args = (f"{error}; the cleanup failed too, and the next call repeats it: {left}",)
         raise
     except BaseException:
         worker.remove()

@@ -52,7 +52,7 @@ class ActionModule(CommandAction):
         args, path = context.arguments(Arguments), path_of(context)
         former = read_record(path)
         if former is not None and former.method != "ocp":
-            raise UsageError(f"{path} is the record of a cluster by {former.method}, not of one that is installed")
+            raise UsageError(f"{path} is the record of a cluster that was created by {former.method}, not by ocp")
         if former is not None and former.phase == CREATED:
             return VerbResult(values={"record": str(path), "cluster": document_of(former)})
         record = begin(context, "ocp") if former is None or former.phase == DESTROYED else former
@@ -60,7 +60,7 @@ class ActionModule(CommandAction):
             installer = installer_of(context, record, show)
             release, wanted = installer.release(), args.release
             if wanted and release.version != wanted and not release.version.startswith((f"{wanted}.", f"{wanted}-")):
-                raise UsageError(f"{installer.program} is of release {release.version}, not {wanted}; name another one")
+                raise UsageError(f"{installer.program} is of release {release.version}, not {wanted}; set another one")
             plan = _checked(plan_of(context.arguments(PlanArguments), record, release))
             journal = Journal(path, record)
             journal.note(

@@ -53,10 +53,10 @@ class ActionModule(CommandAction):
             added = bool(args.admin) and add_admin(cluster, args.admin, password)
             changed = keep(cluster, record, args.owner, commands) or added
         journal = Journal(path, record)
-        noted = journal.note(keep=True)
+        recorded = journal.note(keep=True)
         _write(context.directory / "artifacts", journal.record, commands)
         values = {"cluster": document_of(journal.record), "login": commands.login, "destroy": commands.destroy}
-        return VerbResult(changed=changed or noted, values=values)
+        return VerbResult(changed=changed or recorded, values=values)
 
 
 def _has_admin(args: Arguments) -> bool:

@@ -26,15 +26,15 @@ class ActionModule(CommandAction):
 
 
 def _kept_by(record: ClusterRecord) -> str:
-    noted = f"{record.owner}, by its record" if record.keep else ""
+    recorded = f"{record.owner}, by its record" if record.keep else ""
     try:
-        # nobody waits for a cluster that is destroyed next
+        # without retries, since the cluster is destroyed next
         cluster = Cluster(Access(record.kubeconfig))
     except ClusterError:
-        return noted
+        return recorded
     try:
         return kept_by(cluster)
     except ClusterError:
-        return noted
+        return recorded
     finally:
         cluster.close()

@@ -44,7 +44,7 @@ class ActionModule(PerfAction):
         records = read_records(root)
         creations = plan(args.methods, args.differing, records, _arguments_of)
         access = list(_access(records))
-        # one whose kubeconfig cannot be read must not be taken for the cluster of the site
+        # without its kubeconfig, commands would use the cluster of the site instead
         unusable = created(records).keys() - {each["host"] for each in access}
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
         goes = args.installs and (not args.keeps or not _was_reached(root))

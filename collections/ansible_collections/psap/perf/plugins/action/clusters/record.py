@@ -37,7 +37,7 @@ class Arguments:
 
 
 class ActionModule(PerfAction):
-    """Write what is known of a cluster."""
+    """Read or write the record of a cluster."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 

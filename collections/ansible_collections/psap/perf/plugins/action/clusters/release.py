@@ -17,17 +17,17 @@ class ActionModule(CommandAction):
         path = path_of(context)
         record = read_record(path)
         if record is None:
-            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is noted")
+            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is recorded")
         journal = Journal(path, record)
         if record.phase == DESTROYED:
             if not context.check_mode:
-                # a kill may have left it
+                # a killed command may have left the folder
                 journal.forget()
             return VerbResult(values={"record": str(path), "cluster": document_of(record)})
         with where_hive_runs(context, record) as hub:
             if context.check_mode:
-                there = is_claimed(hub, record)
-                return VerbResult(changed=there, values={"record": str(path), "cluster": document_of(record)})
+                changed = is_claimed(hub, record)
+                return VerbResult(changed=changed, values={"record": str(path), "cluster": document_of(record)})
             release(hub, record)
         journal.forget()
         return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})

@@ -54,11 +54,11 @@ class ActionModule(CommandAction):
         path = path_of(context)
         record = read_record(path)
         if record is None:
-            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is noted")
+            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is recorded")
         journal = Journal(path, record)
         if record.phase == DESTROYED:
             if not context.check_mode:
-                # a kill may have left it
+                # a killed command may have left the folder
                 journal.forget()
             return VerbResult(values={"record": str(path), "cluster": document_of(record)})
         if context.check_mode:
@@ -84,7 +84,7 @@ def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
     values = {"resources": resources, "record": "", "cluster": {}}
     if context.check_mode or not resources:
         return VerbResult(changed=bool(resources), values=values)
-    # a repeated command finds and removes credentials here that a killed one left
+    # a fixed path, so that a repeated command removes the credentials of a killed one
     folder = default_folder() / "by-tag" / infra_id
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

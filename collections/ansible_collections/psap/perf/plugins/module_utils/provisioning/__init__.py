@@ -1,1 +1,1 @@
-"""Clusters that a run creates, claims and destroys: what it knows of them, and the plan of which there will be."""
+"""Create, claim, record and destroy the clusters of a run."""

@@ -1,4 +1,4 @@
-"""A session with AWS, and what of a cluster is there, by the tag that all of it has; nothing is changed here."""
+"""Read access to AWS: sessions, and the resources of a cluster by their tag."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 
 OWNED = "owned"
 _PREFIX = "kubernetes.io/cluster/"
-# of openshift-install: the beginning of the cluster's name, and five random characters
+# openshift-install uses the beginning of the cluster's name, and five random characters
 _INFRA_ID = re.compile(r"[a-z0-9]([a-z0-9-]{0,25}[a-z0-9])?-[a-z0-9]{5}")
-# where AWS has what is in no region: zones of Route 53, users and roles
+# region of AWS's global resources: zones of Route 53, users and roles
 _GLOBAL = "us-east-1"
 
 
 @dataclass(frozen=True, slots=True)
 class Amazon:
-    """A region of AWS, and who asks.
+    """A region of AWS, and the credentials for it.
 
-    :param keys: None for what boto3 finds by itself.
-    :param endpoint: of another API than that of AWS.
+    Args:
+        keys: None for the credentials that boto3 finds.
+        endpoint: Address of the API; empty for AWS.
     """
 
     region: str
@@ -33,9 +34,10 @@ class Amazon:
     endpoint: str = ""
 
     def client(self, service: str) -> Any:
-        """The client of a service, such as ``ec2``.
+        """Return the client of a service, such as ``ec2``.
 
-        :raises UsageError: when boto3 is not there.
+        Raises:
+            UsageError: If boto3 is not installed.
         """
         try:
             import boto3
@@ -51,10 +53,7 @@ class Amazon:
 
 @contextlib.contextmanager
 def reported(doing: str) -> Iterator[None]:
-    """Turn what boto3 raises into one sentence.
-
-    :raises ClusterError: when AWS cannot be reached or refuses.
-    """
+    """Convert errors of boto3 in the block to a ClusterError that names the action *doing*."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError as error:
@@ -66,14 +65,15 @@ def reported(doing: str) -> Iterator[None]:
 
 
 def tag_of(infra_id: str) -> str:
-    """The key of the tag that all of a cluster has."""
+    """Return the key of the tag of a cluster's resources."""
     return f"{_PREFIX}{infra_id}"
 
 
 def check_infra_id(text: str) -> str:
-    """*text*, which must be a whole infrastructure ID.
+    """Return *text* if it is a complete infrastructure ID.
 
-    :raises UsageError: for anything else, such as a pattern, or the name of a cluster.
+    Raises:
+        UsageError: For any other text, such as a pattern, or the name of a cluster.
     """
     if not _INFRA_ID.fullmatch(text):
         raise UsageError(
@@ -84,17 +84,20 @@ def check_infra_id(text: str) -> str:
 
 
 def tagged(infra_id: str, region: str, keys: Keys | None = None, endpoint: str = "") -> list[str]:
-    """The names (ARN) of all that is the cluster's own in a region, and in none.
+    """Return the names (ARN) of the cluster's regional and global resources.
 
-    Machines stay for about an hour after their end.
+    AWS lists machines for about an hour after their end.
 
-    :param keys: None for what boto3 finds by itself.
-    :param endpoint: of another API than that of AWS.
-    :raises ClusterError: when AWS cannot be reached or refuses.
+    Args:
+        keys: None for the credentials that boto3 finds.
+        endpoint: Address of the API; empty for AWS.
+
+    Raises:
+        ClusterError: If AWS cannot be reached or refuses.
     """
     check_infra_id(infra_id)
     wanted, found = [{"Key": tag_of(infra_id), "Values": [OWNED]}], set()
-    with reported(f"list what AWS has of {infra_id} in {region}"):
+    with reported(f"list the resources of {infra_id} in {region}"):
         for each in dict.fromkeys((region, _GLOBAL)):
             client = Amazon(each, keys, endpoint).client("resourcegroupstaggingapi")
             for page in client.get_paginator("get_resources").paginate(TagFilters=wanted):

@@ -1,6 +1,6 @@
-"""A file system of AWS (EFS) that the nodes of a cluster mount: created once, found again by its token, and deleted.
+"""Create, find and delete a file system of AWS (EFS) that the nodes of a cluster mount.
 
-All of it has the tag of what the cluster owns, so that openshift-install destroys it with the cluster.
+Its resources have the tag of those that the cluster owns, so that openshift-install destroys them with the cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AVAILABLE = "available"
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """What there is of it; *changed* is whether something of it was created now."""
+    """The resources of the file system; *changed* is whether any was created now."""
 
     identity: str
     security_group: str
@@ -29,22 +29,20 @@ class FileSystem:
 
 
 def instances_of(nodes: Iterable[Manifest]) -> list[str]:
-    """The machines of nodes, by their provider's ID, as ``aws:///us-east-2a/i-0abc``.
+    """Return the machines of nodes by their provider IDs, such as ``aws:///us-east-2a/i-0abc``.
 
-    :raises UsageError: when none is in AWS.
+    Raises:
+        UsageError: If none is in AWS.
     """
     provided = (str((node.get("spec") or {}).get("providerID", "")) for node in nodes)
     found = sorted(each.rpartition("/")[2] for each in provided if each.startswith("aws://"))
     if not found:
-        raise UsageError("no node of this cluster is a machine of AWS, whose file system it could mount")
+        raise UsageError("no node of this cluster is a machine of AWS, which can mount the file system")
     return found
 
 
 class Efs:
-    """The file system of a cluster.
-
-    :raises ClusterError: from every call, when AWS cannot be reached or refuses.
-    """
+    """The file system of a cluster; every call raises a ClusterError if AWS cannot be reached or refuses."""
 
     def __init__(self, amazon: Amazon, infra_id: str) -> None:
         self._infra_id, self._region = infra_id, amazon.region
@@ -54,17 +52,18 @@ class Efs:
         self._tags = [{"Key": "Name", "Value": self.name}, {"Key": tag_of(infra_id), "Value": OWNED}]
 
     def find(self) -> str:
-        """Its ID; empty where there is none."""
-        with reported(f"look for the file system {self.name}"):
+        """Return its ID; empty if it is missing."""
+        with reported(f"find the file system {self.name}"):
             found = self._efs.describe_file_systems(CreationToken=self.name)["FileSystems"]
         return str(found[0]["FileSystemId"]) if found else ""
 
     def deploy(
         self, instances: list[str], timeout_s: float, check: Callable[[], None], show: Callable[[str], None]
     ) -> FileSystem:
-        """Have one with a mount target in each zone that has nodes, and wait until it can be mounted.
+        """Create it with a mount target in each zone that has nodes, and wait until it can be mounted.
 
-        :raises WaitTimeoutError: when time is up.
+        Raises:
+            WaitTimeoutError: If it is not available in time.
         """
         with reported(f"create the file system {self.name}"):
             network, subnets = self._network_of(instances)
@@ -80,9 +79,9 @@ class Efs:
                 check,
                 show,
             )
-            there = {target["AvailabilityZoneName"] for target in self._targets(identity)}
+            present = {target["AvailabilityZoneName"] for target in self._targets(identity)}
             for zone, subnet in subnets.items():
-                if zone not in there:
+                if zone not in present:
                     self._efs.create_mount_target(FileSystemId=identity, SubnetId=subnet, SecurityGroups=[group])
                     created = True
             poll_until(
@@ -96,9 +95,10 @@ class Efs:
         return FileSystem(identity, group, tuple(targets), created)
 
     def undeploy(self, timeout_s: float, check: Callable[[], None], show: Callable[[str], None]) -> bool:
-        """Delete it with all that is in it, however far its creation came; whether there was anything.
+        """Delete it with its content, even if its creation is incomplete, and return whether anything existed.
 
-        :raises WaitTimeoutError: when time is up.
+        Raises:
+            WaitTimeoutError: If it is not deleted in time.
         """
         identity = self.find()
         with reported(f"delete the file system {self.name}"):
@@ -120,7 +120,7 @@ class Efs:
         return bool(identity or groups)
 
     def _network_of(self, instances: list[str]) -> tuple[str, dict[str, str]]:
-        """The network of the machines, and a subnet of each zone that they are in."""
+        """Return the network of the machines, and a subnet for each of their zones."""
         found = [each for page in self._pages(instances) for each in page]
         networks = {str(each["VpcId"]) for each in found}
         if len(networks) != 1:
@@ -137,7 +137,7 @@ class Efs:
                 yield [each for each in reservation["Instances"] if each.get("VpcId")]
 
     def _security_group(self, network: str) -> tuple[str, bool]:
-        """One that lets the addresses of the network in to NFS; whether it was created now."""
+        """Return a group that allows NFS from the addresses of the network, and whether it was created now."""
         groups = self._groups()
         created = not groups
         if created:

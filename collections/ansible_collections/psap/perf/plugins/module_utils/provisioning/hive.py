@@ -1,7 +1,7 @@
-"""A cluster of a pool of Hive: claimed, awaited, its kubeconfig read, and released.
+"""Claim and release a cluster of a Hive pool, and read its kubeconfig.
 
-What is claimed has the name of the record and says whose it is, so that it is found again after whatever happened.
-Hive itself deletes a claim whose lifetime is over, and the cluster with it.
+A claim has the name of the record and an annotation with its owner, so that it is found again after a failure. Hive
+deletes a claim whose lifetime is over, and the cluster with it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CANNOT_START = "FailedToStartMachines"
 
 
 class ClaimLostError(ClusterError):
-    """The claim, or the cluster that it had, was deleted by somebody else, or its lifetime is over."""
+    """Another user deleted the claim or its cluster, or its lifetime is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,17 @@ class Pool:
     name: str
 
     def claim(self, name: str) -> Query:
-        """A claim of one of its clusters."""
+        """Return the query for a claim of one of its clusters."""
         return Query(API_VERSION, "ClusterClaim", namespace=self.namespace, name=name)
 
     def require(self, hub: Cluster) -> Manifest:
-        """The pool.
+        """Return the pool.
 
-        :raises ClusterError: when there is none; it names those that there are.
+        Raises:
+            ClusterError: If it is missing, with the names of existing pools.
         """
         if not hub.serves(API_VERSION, "ClusterPool"):
-            raise ClusterError(f"{hub.server} serves no ClusterPool: Hive does not run there; name its kubeconfig")
+            raise ClusterError(f"{hub.server} serves no ClusterPool: Hive does not run there; set its kubeconfig")
         found = hub.get(Query(API_VERSION, "ClusterPool", namespace=self.namespace, name=self.name))
         if found is None:
             others, _version = hub.list(Query(API_VERSION, "ClusterPool", namespace=self.namespace))
@@ -69,15 +70,16 @@ class Pool:
 
 
 def is_claimed(hub: Cluster, record: ClusterRecord) -> bool:
-    """Whether the claim of *record* is still there."""
+    """Return whether the claim of *record* still exists."""
     found = hub.get(_pool_of(record).claim(record.name))
     return found is not None and _is_of(found, record) and not found["metadata"].get("deletionTimestamp")
 
 
 def claim(hub: Cluster, journal: Journal) -> bool:
-    """Claim a cluster for the noted record, unless it is claimed already; whether it was not.
+    """Claim a cluster for the record unless it is claimed already, and return whether this created the claim.
 
-    :raises ClusterError: when there is no such pool, or the name is another one's claim.
+    Raises:
+        ClusterError: If the pool is missing, or another owner's claim has the name.
     """
     record = journal.record
     pool = _pool_of(record)
@@ -91,8 +93,8 @@ def claim(hub: Cluster, journal: Journal) -> bool:
             found = hub.get(pool.claim(record.name))
     if found is None or not _is_of(found, record):
         raise ClusterError(
-            f"there is a ClusterClaim {record.name} in {pool.namespace} already, which is not of {_mark(record)}; "
-            "choose another name"
+            f"a ClusterClaim {record.name} exists in {pool.namespace}, which is not of {_mark(record)}; choose another "
+            "name"
         )
     return False
 
@@ -105,12 +107,15 @@ def await_claim(
     check: Callable[[], None],
     show: Callable[[str], None],
 ) -> None:
-    """Wait until the claimed cluster runs; then write its kubeconfig, and note all that is known of it.
+    """Wait until the claimed cluster runs; then write its kubeconfig, and complete its record.
 
-    :param patience_s: how long a cluster whose machines cannot be started is tried again by Hive.
-    :param check: raises when the user asked to stop.
-    :raises ClaimLostError: when the claim or its cluster is deleted meanwhile.
-    :raises NotReachedError: when time is up, or the cluster cannot come any more.
+    Args:
+        patience_s: Time for Hive to retry the start of machines that fails.
+        check: Raises Interrupted if the user stops the run.
+
+    Raises:
+        ClaimLostError: If the claim or its cluster is deleted meanwhile.
+        NotReachedError: If the cluster does not run in time, or cannot start.
     """
     record = journal.record
     pool = _pool_of(record)
@@ -136,12 +141,12 @@ def await_claim(
         progress = wait_for(hub, goal, check, report)
     except NotReachedError as error:
         found = {"objects": [each["metadata"]["name"] for each in error.result["objects"]]}
-        raise _explained(hub, pool, str(error), found) from error
-    _note_cluster(hub, journal, progress.objects[0])
+        raise _with_pool_state(hub, pool, str(error), found) from error
+    _record_cluster(hub, journal, progress.objects[0])
 
 
 def release(hub: Cluster, record: ClusterRecord) -> bool:
-    """Delete the claim, with which Hive deletes the cluster; whether there was one that was not leaving yet."""
+    """Delete the claim, with which Hive deletes the cluster, and return whether it was not being deleted yet."""
     query = _pool_of(record).claim(record.name)
     if not hub.serves(API_VERSION, "ClusterClaim"):
         # Hive was uninstalled, and its claims with it
@@ -154,7 +159,7 @@ def release(hub: Cluster, record: ClusterRecord) -> bool:
 
 
 def lease_end(claimed: Manifest) -> datetime.datetime | None:
-    """When Hive deletes the claim: so long after a cluster was assigned; None where it never does."""
+    """Return when Hive deletes the claim, by its lifetime after a cluster was assigned; None without a lifetime."""
     lifetime, pending = claimed.get("status", {}).get("lifetime"), condition(claimed, "Pending")
     if not lifetime or pending is None or pending.get("status") != "False":
         return None
@@ -163,16 +168,16 @@ def lease_end(claimed: Manifest) -> datetime.datetime | None:
 
 def _running(claimed: Any) -> Verdict:
     found, pending = condition(claimed, "ClusterRunning"), condition(claimed, "Pending")
-    # of a new claim Hive says nothing yet
+    # a new claim has no conditions yet
     if found is not None and found.get("status") == "True":
         return Verdict(True)
     entry = pending if pending is not None and pending.get("status") == "True" else found
-    said = f"{entry.get('reason', '')}: {entry.get('message', '')}" if entry else "Hive has not processed it yet"
-    return Verdict(False, said)
+    note = f"{entry.get('reason', '')}: {entry.get('message', '')}" if entry else "Hive has not processed it yet"
+    return Verdict(False, note)
 
 
 def _lost(progress: Progress, seen: bool, name: str) -> str:
-    """What was lost, or nothing."""
+    """Return why the claim or its cluster is lost; empty if it is not."""
     if not progress.objects:
         return f"the ClusterClaim {name} was deleted while its cluster was awaited" if seen else ""
     claimed = progress.objects[0]
@@ -185,7 +190,7 @@ def _lost(progress: Progress, seen: bool, name: str) -> str:
 
 
 def _cannot_start(source: Source, claimed: Manifest) -> str:
-    """Why the machines of the claimed cluster do not start."""
+    """Return why the machines of the claimed cluster do not start; empty if Hive reports no failure."""
     namespace = claimed["spec"].get("namespace")
     if not namespace:
         return ""
@@ -196,27 +201,27 @@ def _cannot_start(source: Source, claimed: Manifest) -> str:
     return f"{_CANNOT_START}: {ready.get('message', '')}"
 
 
-def _explained(hub: Cluster, pool: Pool, said: str, result: dict[str, Any]) -> WaitTimeoutError:
-    """With the state of the pool, which is what people ask for next."""
+def _with_pool_state(hub: Cluster, pool: Pool, text: str, result: dict[str, Any]) -> WaitTimeoutError:
+    """Return an error with *text* and the state of the pool."""
     found = pool.require(hub)
     status, size = found.get("status", {}), found["spec"].get("maxSize")
     limit = f", {size} at most" if size is not None else ""
     error = WaitTimeoutError(
-        f"{said}; pool {pool.name} has {status.get('ready', 0)} clusters running and {status.get('standby', 0)} in "
+        f"{text}; pool {pool.name} has {status.get('ready', 0)} clusters running and {status.get('standby', 0)} in "
         f"hibernation, unclaimed{limit}: wait longer, or enlarge the pool"
     )
     error.result = result
     return error
 
 
-def _note_cluster(hub: Cluster, journal: Journal, claimed: Manifest) -> None:
+def _record_cluster(hub: Cluster, journal: Journal, claimed: Manifest) -> None:
     namespace = str(claimed["spec"]["namespace"])
     deployment = hub.get(Query(API_VERSION, "ClusterDeployment", namespace=namespace, name=namespace))
     metadata = (deployment or {}).get("spec", {}).get("clusterMetadata") or {}
     kubeconfig = _secret(hub, namespace, (metadata.get("adminKubeconfigSecretRef") or {}).get("name"))
     text = kubeconfig.get(KUBECONFIG) or kubeconfig.get(f"raw-{KUBECONFIG}")
     if not text:
-        raise ClusterError(f"the ClusterDeployment {namespace} names no Secret with a kubeconfig that can be read")
+        raise ClusterError(f"the ClusterDeployment {namespace} names no readable Secret with a kubeconfig")
     path = Path(journal.record.folder) / KUBECONFIG
     write_private(path, text)
     end, status = lease_end(claimed), (deployment or {}).get("status", {})
@@ -239,7 +244,7 @@ def _secret(hub: Cluster, namespace: str, name: str | None) -> dict[str, str]:
 
 
 def _claim_manifest(record: ClusterRecord, pool: Pool) -> Manifest:
-    said = {_OWNER: _mark(record), _WHO: record.owner, _TAGS: json.dumps(record.tags)}
+    annotations = {_OWNER: _mark(record), _WHO: record.owner, _TAGS: json.dumps(record.tags)}
     return {
         "apiVersion": API_VERSION,
         "kind": "ClusterClaim",
@@ -247,7 +252,7 @@ def _claim_manifest(record: ClusterRecord, pool: Pool) -> Manifest:
             "name": record.name,
             "namespace": pool.namespace,
             "labels": {**MANAGED_BY},
-            "annotations": said,
+            "annotations": annotations,
         },
         "spec": {"clusterPoolName": pool.name, "lifetime": f"{seconds(record.time_to_live):.0f}s"},
     }

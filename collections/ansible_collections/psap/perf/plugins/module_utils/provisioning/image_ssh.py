@@ -1,7 +1,7 @@
-"""SSH to a machine of AWS that has just started: its host key is known before, since it is told which one is its.
+"""SSH to a new machine of AWS, whose host key is generated here and passed in its user data.
 
-cloud-init, which images of Fedora and of most others have, takes the key from the user data of the machine. Whoever may
-read these (``ec2:DescribeInstanceAttribute``, and the machine itself) has the key of a machine that lives for minutes.
+cloud-init, which images of Fedora and most others contain, reads the key from the user data of the machine. Users who
+can read these (``ec2:DescribeInstanceAttribute``) have the key of a machine that exists for minutes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-# what stands for its address, which another machine may have had before
+# replaces its address, which another machine may have had before
 _ALIAS = "psap-perf-image-worker"
-# a machine that nobody ends any more ends itself
+# a machine ends by itself if its controller was killed
 _LAST_RESORT = ["shutdown", "-h", "+180"]
 _OPTIONS = {
     "BatchMode": "yes",
@@ -37,25 +37,25 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class HostKey:
-    """A key of a machine, as OpenSSH writes its two halves."""
+    """A private and a public key of a machine, in the format of OpenSSH."""
 
     private: str
     public: str
 
     @classmethod
     def new(cls) -> HostKey:
-        """One that no other machine has."""
+        """Generate a key."""
         key = Ed25519PrivateKey.generate()
         private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         return cls(private.decode(), key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
 
     def user_data(self) -> str:
-        """What tells a machine that this is its key, and to end itself after three hours."""
+        """Return user data that set this key, and end the machine after three hours."""
         keys = {"ed25519_private": self.private, "ed25519_public": self.public}
         return "#cloud-config\n" + yaml.safe_dump({"ssh_keys": keys, "runcmd": [_LAST_RESORT]})
 
     def known_hosts(self) -> str:
-        """The line of a ``known_hosts``."""
+        """Return the line of a ``known_hosts`` file."""
         return f"{_ALIAS} {self.public}\n"
 
 
@@ -63,8 +63,9 @@ class HostKey:
 class Login:
     """Command lines to reach the machine.
 
-    :param key: file with the private key of *user*.
-    :param known_hosts: file with the only key that the machine may have.
+    Args:
+        key: File with the private key of *user*.
+        known_hosts: File with the only valid key of the machine.
     """
 
     user: str
@@ -73,11 +74,11 @@ class Login:
     known_hosts: Path
 
     def run(self, *words: str) -> tuple[str, ...]:
-        """Have it run a program."""
+        """Return the command line that runs a program there."""
         return ("ssh", *self._options(), f"{self.user}@{self.address}", shlex.join(words))
 
     def copy(self, folder: Path, name: str) -> tuple[str, ...]:
-        """Copy a folder to it, as *name* in the home of the user."""
+        """Return the command line that copies a folder to *name* in the home of the user."""
         return ("scp", "-r", "-q", *self._options(), str(folder), f"{self.user}@{self.address}:{name}")
 
     def _options(self) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class Login:
 
 @contextlib.contextmanager
 def key_file(text: str) -> Iterator[Path]:
-    """A file with a private key for programs that this process starts; it is in memory, and goes with the process."""
+    """Yield a file in memory with a private key, for programs that this process starts."""
     number = os.memfd_create("private-key")
     try:
         os.fchmod(number, 0o600)

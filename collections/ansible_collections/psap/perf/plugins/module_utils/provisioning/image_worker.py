@@ -1,7 +1,7 @@
-"""A machine of AWS that changes the disk of an image, and the image that is made of the disk afterwards.
+"""Change the disk of an image on a machine of AWS, and create an image from the disk.
 
-All but the image and its snapshot are there only for as long as the machine works. Each has a tag with the image's
-name, by which the next call removes what a killed one left.
+All resources but the image and its snapshot are temporary. They have a tag with the image's name, by which the next
+call deletes those of a killed one.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import p
 _TAG = "psap.perf/image"
 _DISK, _SPARE = "/dev/sdf", "/dev/xvdg"
 _SSH = 22
-# of those that an image may have, what a security group may have, too
+# characters that both images and security groups may have
 _NAME = re.compile(r"[A-Za-z0-9()./@_-]{3,128}")
 _GONE = ("shutting-down", "terminated")
-# of what is not free yet of a machine that has just ended
+# resources that a machine that has just ended still uses
 _STILL_USED = ("VolumeInUse", "DependencyViolation")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRequest:
-    """What the disk is, and the machine that is to change it.
+    """The disk, and the machine that changes it.
 
-    :param ssh_from: addresses that may connect to it, as ``198.51.100.7/32``.
-    :param user_data: what the machine is told for its first boot; it ends itself when nobody ends it any more.
-    :param spare_gib: size of a second, empty disk; 0 for none.
+    Args:
+        ssh_from: Addresses that may connect to it, such as ``198.51.100.7/32``.
+        user_data: Configuration for its first boot, which also ends the machine after some hours.
+        spare_gib: Size of a second, empty disk; 0 for none.
     """
 
     snapshot: str
@@ -48,7 +49,7 @@ class ImageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the machine is, and the IDs of its volumes: the disk and the spare one, which may be none."""
+    """The machine's address, and the IDs of its volumes: the disk and the spare one, which may be empty."""
 
     address: str
     disk: str
@@ -57,7 +58,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How to wait: for how long at most at each step, and what is told meanwhile."""
+    """The timeout of each step, and functions that are called while waiting."""
 
     timeout_s: float
     check: Callable[[], None]
@@ -65,10 +66,9 @@ class Waits:
 
 
 class ImageWorker:
-    """The machine that changes the disk of the image called *image*.
+    """The machine that changes the disk of the image *image*.
 
-    :raises ClusterError: from every call, when AWS cannot be reached or refuses.
-    :raises WaitTimeoutError: from every call, when time is up.
+    Every call raises a ClusterError if AWS cannot be reached or refuses, and a WaitTimeoutError after the timeout.
     """
 
     def __init__(self, amazon: Amazon, image: str, waits: Waits) -> None:
@@ -78,14 +78,11 @@ class ImageWorker:
         self._mine = [{"Name": f"tag:{_TAG}", "Values": [image]}]
 
     def check(self, request: ImageRequest) -> None:
-        """Refuse a request for which something is not there, and a name that no image can have.
-
-        :raises UsageError: naming it.
-        """
+        """Raise a UsageError if a resource of the request is missing, or the image's name is invalid."""
         if not _NAME.fullmatch(self.image):
             raise UsageError(f"invalid image name {self.image!r}: use 3 to 128 letters, digits and ().-/@_")
         _check_source(request.ssh_from)
-        with reported(f"look for what makes the image {self.image}"):
+        with reported(f"find the resources for the image {self.image}"):
             owned = {"OwnerIds": ["self"], "Filters": [{"Name": "snapshot-id", "Values": [request.snapshot]}]}
             if not self._ec2.describe_snapshots(**owned)["Snapshots"]:
                 raise UsageError(f"no snapshot {request.snapshot} of this account in this region")
@@ -97,7 +94,7 @@ class ImageWorker:
                 raise UsageError(f"no image {request.machine_image} in this region that this account may start")
 
     def start(self, request: ImageRequest) -> Machine:
-        """Start it with the disk, for a request that was checked. What a killed call left is removed before."""
+        """Start it with the disk, for a checked request, after deleting resources of a killed call."""
         self.remove()
         with reported(f"start the machine for the image {self.image}"):
             group = self._ec2.create_security_group(
@@ -137,14 +134,16 @@ class ImageWorker:
             return Machine(address, volume, attached.get(_SPARE, ""))
 
     def replace(self, source: str) -> str:
-        """Make the image of the disk as it is, in the place of the one that has its name; its ID.
+        """Create an image of the disk, replace the existing image of the name, and return the new ID.
 
-        No two images have one name. So the former one leaves when the new disk is whole, and comes back when the new
-        image is refused. Snapshots of a killed call stay until there is a new image: they may be all that is left.
+        Names of images are unique: the former image is deregistered after the snapshot of the disk is complete, and
+        registered again if the new image is refused. Snapshots of a killed call are deleted only after that, since no
+        other copy may exist.
 
-        :param source: the snapshot that the disk was created of, which stays.
+        Args:
+            source: The snapshot that the disk was created from, which is kept.
         """
-        with reported(f"make the image {self.image}"):
+        with reported(f"create the image {self.image}"):
             volume = self._volume()
             for attachment in volume["Attachments"]:
                 self._ec2.detach_volume(VolumeId=volume["VolumeId"], InstanceId=attachment["InstanceId"])
@@ -171,9 +170,9 @@ class ImageWorker:
             return identity
 
     def remove(self) -> bool:
-        """Remove the machine, its disk and its security group; return whether any existed.
+        """Delete the machine, its disk and its security group, and return whether any existed.
 
-        Whoever asks to stop has this done, too.
+        A user who stops the run does not interrupt this.
         """
         with reported(f"remove the machine for the image {self.image}"):
             instances = self._instances()
@@ -190,7 +189,7 @@ class ImageWorker:
         return bool(identities or volumes or groups)
 
     def _refused(self, call: Callable[..., object], **of: str) -> str:
-        """Why it cannot be deleted yet; empty when it is."""
+        """Delete a resource, and return why it cannot be deleted yet; empty after the deletion."""
         try:
             call(**of)
         except self._ec2.exceptions.ClientError as error:
@@ -199,9 +198,9 @@ class ImageWorker:
             return "still used"
         return ""
 
-    def _delete(self, look: Callable[[], str], what: str) -> None:
+    def _delete(self, read_state: Callable[[], str], what: str) -> None:
         def state() -> tuple[bool, str]:
-            found = look()
+            found = read_state()
             return not found, found
 
         poll_until(state, f"{what} was not deleted", self._waits.timeout_s, lambda: None, self._waits.show)
@@ -243,9 +242,9 @@ class ImageWorker:
     def _snapshot(self, identity: str) -> dict[str, Any]:
         return dict(self._ec2.describe_snapshots(SnapshotIds=[identity])["Snapshots"][0])
 
-    def _poll(self, look: Callable[[], str], wanted: str, what: str) -> None:
+    def _poll(self, read_state: Callable[[], str], wanted: str, what: str) -> None:
         def state() -> tuple[bool, str]:
-            found = look()
+            found = read_state()
             return found == wanted, found
 
         waits = self._waits
@@ -260,7 +259,7 @@ def _check_source(text: str) -> None:
     try:
         network = ipaddress.IPv4Network(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is not a range of IPv4 addresses, as 198.51.100.7/32: {error}") from error
+        raise UsageError(f"{text!r} is not a range of IPv4 addresses, such as 198.51.100.7/32: {error}") from error
     if not network.prefixlen:
         raise UsageError(f"{text} allows all addresses; set those of the clients, such as 198.51.100.7/32")
 

@@ -1,7 +1,7 @@
-"""The install-config of a cluster on AWS, for openshift-install, and the changes of the manifests that it makes of it.
+"""Write the install-config of a cluster on AWS for openshift-install, and change the manifests that it generates.
 
-All fields are those of the installer's own types (``pkg/types`` and ``pkg/types/aws`` of openshift/installer); one that
-is left to the installer is not written.
+The fields are those of the installer's types (``pkg/types`` and ``pkg/types/aws`` of openshift/installer); fields with
+the installer's default are omitted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 
 CLUSTER, LIGHT, SINGLE_NODE = "cluster", "light", "single_node"
 _MASTERS = {CLUSTER: 3, LIGHT: 1, SINGLE_NODE: 1}
-# of which openshift/api lets users have so many
+# the limit of openshift/api for tags of users
 _MOST_TAGS = 25
 _TAG_KEY, _TAG_VALUE = re.compile(r"[\w.:/=+@-]{1,128}", re.ASCII), re.compile(r"[\w.:/=+@-]{1,256}", re.ASCII)
 _RESERVED = re.compile(r"([^/]*\.)?(kubernetes|openshift)\.io/.*|aws:.*|name", re.IGNORECASE)
@@ -28,12 +28,12 @@ _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _SUBNET = re.compile(r"subnet-[0-9A-Za-z]{17}")
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
-# payloads of which the installer accepts machines of any architecture
+# payloads with which the installer accepts machines of any architecture
 _ANY_ARCHITECTURE = ("", "multi", "unknown")
 _OVN = "ovnkubernetes"
 # by lower-case name: plugins that the installer has dropped
 _DROPPED_PLUGINS = ("openshiftsdn", "kuryr")
-# address ranges that OVN-Kubernetes uses itself, by what it uses them for
+# address ranges that OVN-Kubernetes uses itself, by purpose
 _OVN_RANGES = {
     "OVN-Kubernetes's join subnet": "100.64.0.0/16",
     "OVN-Kubernetes's transit subnet": "100.88.0.0/16",
@@ -43,15 +43,16 @@ _WIDEST_SERVICES = 12
 # io1 and io2 need a number of I/O operations, AWS boots from neither st1 nor sc1
 _DISK_TYPES = ("gp3", "gp2", "standard")
 _FIPS_KEY = re.compile(r"ssh-rsa|ecdsa-sha2-nistp\d{3}")
-# since when subnets stand below vpc
+# the first release with the field vpc for subnets
 _OF_VPC = (4, 19)
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """A pool of machines; what is empty or 0 is left to the installer.
+    """A pool of machines; empty fields and 0 mean the installer's default.
 
-    :param disk_size: of the root volume, in GiB.
+    Args:
+        disk_size: Size of the root volume in GiB.
     """
 
     type: str = ""
@@ -60,10 +61,7 @@ class Machines:
     zones: tuple[str, ...] = ()
 
     def check(self, region: str) -> None:
-        """Refuse machines that *region* cannot have.
-
-        :raises UsageError: for zones of another region, and for a root volume that the installer or AWS refuses.
-        """
+        """Raise a UsageError for zones of another region, and a root volume that the installer or AWS refuses."""
         elsewhere = [zone for zone in self.zones if not zone.startswith(region)]
         if elsewhere:
             raise UsageError(
@@ -74,7 +72,7 @@ class Machines:
                 f"a root volume of type {self.disk_type} is not possible; choose one of {', '.join(_DISK_TYPES)}"
             )
         if self.disk_size < 0:
-            raise UsageError(f"a root volume of {self.disk_size} GiB is not possible; give a positive size")
+            raise UsageError(f"a root volume of {self.disk_size} GiB is not possible; set a positive size")
         if self.disk_type and not self.disk_size:
             raise UsageError(f"a root volume of type {self.disk_type} needs a size")
 
@@ -90,11 +88,7 @@ class Networks:
     type: str = "OVNKubernetes"
 
     def check(self) -> None:
-        """Refuse what no cluster can have.
-
-        :raises UsageError: for a plugin that the installer has dropped, what is no range, ranges that overlap each
-            other or those of the plugin, and a prefix that leaves no node any pod.
-        """
+        """Raise a UsageError for a dropped plugin, invalid or overlapping ranges, or a prefix without room for pods."""
         if self.type.lower() in _DROPPED_PLUGINS:
             raise UsageError(f"the installer does not support the network plugin {self.type}; use OVNKubernetes")
         ranges = {name: _range(name, getattr(self, name)) for name in ("machines", "pods", "services")}
@@ -116,14 +110,15 @@ class Networks:
 class InstallPlan:
     """A cluster on AWS.
 
-    :param topology: ``cluster`` has three masters; ``light`` one, and workers; ``single_node`` is one machine.
-    :param spot: workers are spot instances, which AWS may take away at any time.
-    :param subnets: IDs of subnets that there are already; a VPC of its own is created without.
-    :param hosted_zone: ID of the private zone of Route 53 that there is already, with *subnets* only.
-    :param propagate_tags: operators of the cluster tag what they create, too.
-    :param ssh_key: public key that reaches the machines; empty for none.
-    :param release: of the installer, as ``4.19.2``, since fields move.
-    :param payload: architecture of that release, as the installer prints it; empty for one that it does not print.
+    Args:
+        topology: ``cluster`` has three masters; ``light`` one, and workers; ``single_node`` is one machine.
+        spot: Workers are spot instances, which AWS may terminate at any time.
+        subnets: IDs of existing subnets; if empty, a VPC is created.
+        hosted_zone: ID of an existing private zone of Route 53, with *subnets* only.
+        propagate_tags: Operators of the cluster also tag the resources that they create.
+        ssh_key: Public key for access to the machines; empty for none.
+        release: Release of the installer, such as ``4.19.2``, which determines the fields.
+        payload: Architecture of that release, as the installer prints it; empty if it prints none.
     """
 
     name: str
@@ -148,22 +143,19 @@ class InstallPlan:
 
     @property
     def workers_wanted(self) -> int:
-        """Machines that only work; a single node works itself."""
+        """Return the number of workers; a single node has no others."""
         return 0 if self.topology == SINGLE_NODE else self.workers_count
 
     def check(self) -> None:
-        """Refuse what the installer would refuse after a while, or what it would do otherwise than meant.
-
-        :raises UsageError: for the first of these.
-        """
+        """Raise a UsageError for the first field that the installer would refuse later, or apply differently."""
         if self.topology not in _MASTERS:
-            raise UsageError(f"{self.topology!r} is not a topology; there are {', '.join(_MASTERS)}")
+            raise UsageError(f"unknown topology {self.topology!r}; known: {', '.join(_MASTERS)}")
         if not _DOMAIN.fullmatch(self.base_domain):
             raise UsageError(f"{self.base_domain!r} is not a base domain, such as perf.example.com")
         if not _REGION.fullmatch(self.region):
             raise UsageError(f"{self.region!r} is not a region of AWS, such as us-east-2")
         if self.workers_wanted < 1 and self.topology != SINGLE_NODE:
-            raise UsageError("a cluster without workers is a single_node, or a compact one, which is not made here")
+            raise UsageError("a cluster without workers is not supported; set the topology single_node or add workers")
         if self.spot and self.topology == SINGLE_NODE:
             raise UsageError("a single node cannot be a spot instance: it is the control plane")
         if self.payload not in (self.architecture, *_ANY_ARCHITECTURE):
@@ -180,10 +172,10 @@ class InstallPlan:
 
     def _check_subnets(self) -> None:
         if self.hosted_zone and not self.subnets:
-            raise UsageError("a hosted zone that there is already needs subnets that there are already")
+            raise UsageError("an existing hosted zone needs existing subnets")
         wrong = [subnet for subnet in self.subnets if not _SUBNET.fullmatch(subnet)]
         if wrong:
-            raise UsageError(f"no IDs of subnets, such as subnet-0e953079d31ec4c74: {', '.join(wrong)}")
+            raise UsageError(f"invalid IDs of subnets: {', '.join(wrong)}; write them like subnet-0e953079d31ec4c74")
         repeated = sorted({subnet for subnet in self.subnets if self.subnets.count(subnet) > 1})
         if repeated:
             raise UsageError(f"subnets are listed more than once: {', '.join(repeated)}")
@@ -200,7 +192,8 @@ class InstallPlan:
 def key_algorithm(ssh_key: str) -> str:
     """Return the algorithm of a public SSH key, such as ``ssh-ed25519``.
 
-    :raises UsageError: if *ssh_key* is no public key. The message does not show it: it may be a private one.
+    Raises:
+        UsageError: If *ssh_key* is not a public key; the message does not contain it, since it may be a private one.
     """
     algorithm, encoded = (*ssh_key.split(maxsplit=2), "", "")[:2]
     try:
@@ -214,10 +207,7 @@ def key_algorithm(ssh_key: str) -> str:
 
 
 def check_tags(tags: Mapping[str, str]) -> None:
-    """Refuse tags that AWS or the installer does not take.
-
-    :raises UsageError: for the first of these.
-    """
+    """Raise a UsageError for the first tag that AWS or the installer does not accept."""
     if len(tags) > _MOST_TAGS:
         raise UsageError(f"{len(tags)} tags are more than the {_MOST_TAGS} that a cluster can have")
     for key, value in tags.items():
@@ -231,9 +221,10 @@ def check_tags(tags: Mapping[str, str]) -> None:
 
 
 def check_pull_secret(text: str) -> None:
-    """Refuse what is no pull secret. The message names registries only.
+    """Check that a pull secret is JSON whose ``auths`` has credentials for each registry.
 
-    :raises UsageError: unless it is JSON whose ``auths`` has credentials for each registry.
+    Raises:
+        UsageError: If it is not; the message contains registries only.
     """
     try:
         auths = json.loads(text)["auths"]
@@ -241,15 +232,16 @@ def check_pull_secret(text: str) -> None:
     except (ValueError, TypeError, KeyError, AttributeError):
         auths, bare = {}, []
     if not auths:
-        raise UsageError("the pull secret is no JSON with auths, as the console of Red Hat OpenShift offers it")
+        raise UsageError("the pull secret is not JSON with auths; download it from the console of Red Hat OpenShift")
     if bare:
         raise UsageError(f"the pull secret has no credentials (auth) for {', '.join(bare)}")
 
 
 def install_config(plan: InstallPlan, pull_secret: str) -> dict[str, Any]:
-    """The document that is ``install-config.yaml``; *pull_secret* is secret.
+    """Return the document of ``install-config.yaml``, which contains *pull_secret*.
 
-    :raises UsageError: for a plan that cannot be.
+    Raises:
+        UsageError: If the plan is invalid.
     """
     plan.check()
     return {
@@ -273,16 +265,19 @@ def install_config(plan: InstallPlan, pull_secret: str) -> dict[str, Any]:
 
 
 def changed_manifests(plan: InstallPlan, manifests: Mapping[str, Manifest]) -> dict[str, Manifest]:
-    """What of the installer's manifests is to be otherwise, and what comes to them, by paths below its folder.
+    """Return changed and additional manifests, by paths below the installer's folder.
 
-    :param manifests: those that there are.
-    :raises UsageError: when spot instances are wanted and there are no MachineSets to be changed.
+    Args:
+        manifests: The installer's manifests.
+
+    Raises:
+        UsageError: If the plan has spot instances, but the installer created no MachineSets.
     """
     changed: dict[str, Manifest] = {}
     if plan.spot:
         sets = {path: each for path, each in manifests.items() if each.get("kind") == "MachineSet"}
         if not sets:
-            raise UsageError("the installer made no MachineSets, so that workers cannot be spot instances")
+            raise UsageError("the installer created no MachineSets, so that workers cannot be spot instances")
         changed |= {path: _on_spot(each) for path, each in sets.items()}
     if plan.topology == LIGHT:
         changed |= _of_one_master(manifests)
@@ -290,15 +285,15 @@ def changed_manifests(plan: InstallPlan, manifests: Mapping[str, Manifest]) -> d
 
 
 def _of_one_master(manifests: Mapping[str, Manifest]) -> dict[str, Manifest]:
-    """Operators that would else wait for three masters, or for two workers."""
+    """Return the manifests of operators that would otherwise wait for three masters, or for two workers."""
     ingress = "manifests/cluster-ingress-default-ingresscontroller.yaml"
-    there = manifests.get(ingress) or {
+    controller = manifests.get(ingress) or {
         "apiVersion": "operator.openshift.io/v1",
         "kind": "IngressController",
         "metadata": {"name": "default", "namespace": "openshift-ingress-operator"},
     }
     return {
-        ingress: {**there, "spec": {**(there.get("spec") or {}), "replicas": 1}},
+        ingress: {**controller, "spec": {**(controller.get("spec") or {}), "replicas": 1}},
         "manifests/perf-etcd.yaml": _unsupported("Etcd", "useUnsupportedUnsafeNonHANonProductionUnstableEtcd"),
         "manifests/perf-authentication.yaml": _unsupported(
             "Authentication", "useUnsupportedUnsafeNonHANonProductionUnstableOAuthServer"
@@ -319,7 +314,7 @@ def _on_spot(machine_set: Manifest) -> Manifest:
     spec = machine_set["spec"]
     inner = spec["template"]["spec"]
     provider = inner["providerSpec"]
-    # at the price on demand at most
+    # without a maximum price, AWS uses the on-demand price
     value = {**provider["value"], "spotMarketOptions": {}}
     template = {**spec["template"], "spec": {**inner, "providerSpec": {**provider, "value": value}}}
     return {**machine_set, "spec": {**spec, "template": template}}
@@ -339,7 +334,7 @@ def _pool(plan: InstallPlan, name: str, replicas: int, machines: Machines) -> di
 def _machines(machines: Machines) -> dict[str, Any]:
     volume: dict[str, Any] = {}
     if machines.disk_size:
-        # the installer wants both, or neither
+        # the installer requires both, or neither
         volume = {"size": machines.disk_size, "type": machines.disk_type or _DISK_TYPES[0]}
     found = {"type": machines.type, "zones": list(machines.zones), "rootVolume": volume}
     return {name: value for name, value in found.items() if value}
@@ -376,9 +371,6 @@ def _range(name: str, text: str) -> ipaddress.IPv4Network:
 
 
 def user_tags(tags: Mapping[str, str], owner: str, launched: str, time_to_live: str) -> dict[str, str]:
-    """The tags of all that a cluster is made of: those given, whose it is, since when, and for how long.
-
-    :param launched: in UTC, as records have it.
-    """
+    """Return *tags* and those with the owner, the begin (in UTC, as in records) and the lifetime of a cluster."""
     own = {"User": owner, "LaunchTime": launched, "TimeToLive": time_to_live}
     return {**own, **{key: str(value) for key, value in tags.items()}}

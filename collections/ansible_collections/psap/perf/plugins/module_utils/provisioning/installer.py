@@ -1,7 +1,7 @@
-"""The program openshift-install: run in a folder, step by step, followed by its log, interrupted, and read from.
+"""Run the program openshift-install step by step, follow and interrupt it, and read its results.
 
-It has no other memory than that folder: what it says of the cluster to be destroyed, ``metadata.json``, is written by
-``create ignition-configs``, before anything is created.
+It stores its state only in its folder: ``create ignition-configs`` writes ``metadata.json``, which is needed to destroy
+the cluster, before it creates any resource.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 
 LOG = "openshift-install.log"
 METADATA = "metadata.json"
-# in the environment of the installer and of the servers and controllers that it starts
+# variable of the installer and of the servers and controllers that it starts
 _FOLDER = "PERF_INSTALL_FOLDER"
 _LINE = re.compile(r'(?:time="?(?P<time>[^" ]+)"?\s+)?level=(?P<level>\w+)\s+msg=(?P<message>.*)')
 _PASSWORD = re.compile(
@@ -44,7 +44,7 @@ _CONSOLE = re.compile(r"Access the OpenShift web-console here: (https://\S+)")
 _VERSION = re.compile(r"^\S.* v?(\S+)\nbuilt from commit ", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"^release architecture (\S+)", re.MULTILINE)
 _FIPS_ENABLED = Path("/proc/sys/crypto/fips_enabled")
-# cmd/openshift-install/create.go
+# exit codes, from cmd/openshift-install/create.go
 _CODES = {
     3: "its install-config is refused",
     4: "the infrastructure could not be created",
@@ -56,7 +56,7 @@ _LAST_LINES = 4
 _GRACE_S = 20.0
 _POLL_S = 0.25
 _SHORT_S = 60.0
-# of a bundle of logs; a few are binary, some very long
+# files of a bundle of logs that are unpacked; others are binary, and some are very long
 _TEXTS = (".log", ".txt", ".json", ".status", ".yaml")
 _MOST_BYTES = 5 << 20
 
@@ -65,18 +65,19 @@ class InstallError(PerfError):
     """The installer ended with an error."""
 
     def __init__(self, message: str, code: int) -> None:
-        """:param code: with which it ended."""
+        """*code* is its exit code."""
         super().__init__(message)
         self.code = code
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What goes from the installer to whoever looks on.
+class Hooks:
+    """Functions that are called while the installer runs.
 
-    :param check: raises when the user asked to stop.
-    :param show: is told how far it is.
-    :param redact: takes secrets out of a text.
+    Args:
+        check: Raises Interrupted if the user stops the run.
+        show: Shows the progress.
+        redact: Removes secrets from a text.
     """
 
     check: Callable[[], None]
@@ -86,10 +87,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The release of an installer, which is that of the clusters that it creates.
+    """The release of an installer and of the clusters that it creates.
 
-    :param version: for example ``4.18.3``.
-    :param architecture: of its payload: that of its machines, ``multi`` or ``unknown``; empty if it prints none.
+    Args:
+        version: For example ``4.18.3``.
+        architecture: Architecture of its machines, ``multi`` or ``unknown``; empty if the installer prints none.
     """
 
     version: str
@@ -99,35 +101,33 @@ class Release:
 class Installer:
     """The program, for one cluster.
 
-    :param program: its path, or its name in PATH.
-    :param environment: what it gets beside this process's: where credentials are, never these.
-    :param log: file that gets each line that it writes, without secrets.
+    Args:
+        program: Its path, or its name in PATH.
+        environment: Additional variables, with the paths of credentials, never their values.
+        log: File for its output, without secrets.
     """
 
-    def __init__(self, program: str, environment: Mapping[str, str], log: Path, said: Said) -> None:
-        """:raises UsageError: when there is no such program."""
+    def __init__(self, program: str, environment: Mapping[str, str], log: Path, hooks: Hooks) -> None:
+        """Find the program, or raise a UsageError."""
         found = shutil.which(str(Path(program).expanduser()) if "/" in program else program)
         if found is None:
             raise UsageError(
                 f"the program {program} does not exist: get openshift-install of the required release from "
-                "https://mirror.openshift.com, and say where it is"
+                "https://mirror.openshift.com, and set its path"
             )
         self.program = str(Path(found).absolute())
         self._environment = {**os.environ, **environment}
-        self._log, self._said = log, said
+        self._log, self._hooks = log, hooks
         self.console = ""
 
     def release(self) -> Release:
-        """Return the release of the program.
-
-        :raises UsageError: when it does not print one.
-        """
+        """Return the release of the program, or raise a UsageError if it prints none."""
         try:
             done = subprocess.run(  # noqa: S603 - the program that the user named
                 [self.program, "version"], capture_output=True, text=True, timeout=_SHORT_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"{self.program} cannot be run: {error}") from error
+            raise UsageError(f"cannot run {self.program}: {error}") from error
         found = _VERSION.search(done.stdout)
         if done.returncode or not found:
             raise UsageError(f"{self.program} is not openshift-install: it printed {done.stdout.strip()[:200]!r}")
@@ -137,8 +137,9 @@ class Installer:
     def run(self, folder: Path, step: str, timeout_s: float) -> None:
         """Run a step, such as ``create manifests``, in *folder*, and wait for its end.
 
-        :raises InstallError: when it fails.
-        :raises WaitTimeoutError: when time is up; it is stopped then, as when the user asks for it.
+        Raises:
+            InstallError: If it fails.
+            WaitTimeoutError: If it does not end in time; it is then stopped.
         """
         command = [self.program, *step.split(), "--dir", str(folder), "--log-level", "info"]
         self._log.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +154,7 @@ class Installer:
                 encoding="utf-8",
                 errors="replace",
                 env={**self._environment, _FOLDER: str(folder)},
-                # Ctrl-C of a terminal is ours to pass on; a kill of ours is the installer's, too
+                # a terminal's Ctrl-C must not reach it directly, and it ends with this process
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
@@ -163,14 +164,14 @@ class Installer:
             raise InstallError(_failure(step, process.returncode, last, self._log), process.returncode)
 
     def _follow(self, process: subprocess.Popen[str], step: str, timeout_s: float, log: TextIO) -> list[str]:
-        """Its lines, into the log, until it ends; the last that tell of errors, or the last of all."""
+        """Write its output to the log until it ends, and return the last errors, or the last lines without any."""
         until = time.monotonic() + timeout_s
         lines: Queue[str | None] = Queue()
         threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True).start()
         errors: deque[str] = deque(maxlen=_LAST_LINES)
         others: deque[str] = deque(maxlen=_LAST_LINES)
         while True:
-            self._said.check()
+            self._hooks.check()
             if time.monotonic() >= until:
                 shown = others[-1] if others else "nothing"
                 raise WaitTimeoutError(
@@ -183,25 +184,25 @@ class Installer:
             if line is None:
                 process.wait()
                 return list(errors or others)
-            level, message = self._heard(line)
+            level, message = self._parse(line)
             log.write(f"{utc_now()} {level:<7} {message}\n")
             log.flush()
             (errors if level in ("error", "fatal") else others).append(message)
-            self._said.show(f"{step}: {message}"[:300])
+            self._hooks.show(f"{step}: {message}"[:300])
 
-    def _heard(self, line: str) -> tuple[str, str]:
-        level, message = parsed(line)
+    def _parse(self, line: str) -> tuple[str, str]:
+        level, message = parse_line(line)
         console = _CONSOLE.search(message)
         if console:
             self.console = console[1]
-        return level, clean(message, self._said.redact)
+        return level, clean(message, self._hooks.redact)
 
 
 def require_fips_host(enabled: Path = _FIPS_ENABLED) -> None:
-    """Refuse a host on which no installer creates a cluster with FIPS cryptography.
+    """Raise a UsageError unless this host is in FIPS mode, which the installer requires for a cluster with FIPS.
 
-    :param enabled: file in which the kernel states whether FIPS mode is on.
-    :raises UsageError: when it is off, or the kernel does not state it.
+    Args:
+        enabled: File of the kernel with the mode.
     """
     try:
         on = enabled.read_text(encoding="ascii").strip() == "1"
@@ -215,10 +216,10 @@ def require_fips_host(enabled: Path = _FIPS_ENABLED) -> None:
 
 
 def kill_left(folder: Path) -> int:
-    """Kill what an installer that was killed left at work in *folder*, which would else go on to create; how many."""
+    """Kill processes of a killed installer for *folder*, which would continue to create resources; return how many."""
     mark, killed = f"{_FOLDER}={folder}".encode(), 0
     for entry in Path("/proc").iterdir():
-        # what has gone meanwhile, and what is another user's
+        # it ended meanwhile, or belongs to another user
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
                 os.kill(int(entry.name), signal.SIGKILL)
@@ -226,8 +227,8 @@ def kill_left(folder: Path) -> int:
     return killed
 
 
-def parsed(line: str) -> tuple[str, str]:
-    """Level and message of a line of the installer; what is no line of its log has level ``output``."""
+def parse_line(line: str) -> tuple[str, str]:
+    """Return level and message of a line of the installer; a line in another format has the level ``output``."""
     found = _LINE.match(line.strip())
     if found is None:
         return "output", line.rstrip()
@@ -239,14 +240,15 @@ def parsed(line: str) -> tuple[str, str]:
 
 
 def clean(text: str, redact: Callable[[str], str]) -> str:
-    """*text* without secrets: those known, those known by their form, and the password that the installer tells."""
+    """Return *text* without known secrets, secrets of known formats, and the password that the installer prints."""
     return hide(redact(_PASSWORD.sub(lambda found: f"{found['kept']}(secret)", text)))
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
-    """What a cluster is destroyed by; empty where the installer has not written it yet. It has nothing secret.
+    """Return the metadata for destroying a cluster, without secrets; empty if the installer has not written them yet.
 
-    :raises PerfError: when it says of no cluster.
+    Raises:
+        PerfError: If they name no cluster.
     """
     path = folder / METADATA
     if not path.exists():
@@ -258,7 +260,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
 
 
 def read_manifests(folder: Path) -> dict[str, Manifest]:
-    """The manifests that the installer wrote, by their paths below *folder*."""
+    """Return the installer's manifests by their paths below *folder*."""
     found = {}
     for path in (*folder.glob("manifests/*.y*ml"), *folder.glob("openshift/*.y*ml")):
         with contextlib.suppress(yaml.YAMLError):
@@ -276,9 +278,12 @@ def write_manifests(folder: Path, manifests: Mapping[str, Manifest]) -> None:
 
 
 def unpack_logs(folder: Path, target: Path, redact: Callable[[str], str]) -> list[str]:
-    """The texts of the bundles that ``gather bootstrap`` left in *folder*, without secrets, below *target*.
+    """Unpack text files of the bundles of ``gather bootstrap`` in *folder* to *target*, without secrets.
 
-    A bundle has keys and kubeconfigs too: these stay where they are. Returns the paths of what was written.
+    Keys and kubeconfigs in a bundle are not unpacked.
+
+    Returns:
+        The paths of the written files below *target*.
     """
     written = []
     for bundle in sorted(folder.glob("log-bundle-*.tar.gz")):
@@ -297,7 +302,7 @@ def unpack_logs(folder: Path, target: Path, redact: Callable[[str], str]) -> lis
 
 @contextlib.contextmanager
 def _stopped(process: subprocess.Popen[str]) -> Iterator[None]:
-    """However the block ends, the process has ended: asked first, since it then closes what it has open."""
+    """End the process after the block: by an interrupt, so that it can clean up, then by a kill."""
     try:
         yield
     finally:
@@ -312,7 +317,7 @@ def _stopped(process: subprocess.Popen[str]) -> Iterator[None]:
 
 def _read_lines(stream: IO[str] | None, lines: Queue[str | None]) -> None:
     with contextlib.suppress(ValueError):
-        # closed, since nobody listens any more
+        # the stream was closed, since the process was stopped
         for line in stream or ():
             lines.put(line)
     lines.put(None)
@@ -320,5 +325,5 @@ def _read_lines(stream: IO[str] | None, lines: Queue[str | None]) -> None:
 
 def _failure(step: str, code: int, last: list[str], log: Path) -> str:
     reason = _CODES.get(code) or (f"signal {-code}" if code < 0 else f"exit code {code}")
-    said = "; ".join(last) or "no output"
-    return f"openshift-install {step} failed, {reason}: {said}; its log is {log.name} among the artifacts"
+    output = "; ".join(last) or "no output"
+    return f"openshift-install {step} failed, {reason}: {output}; its log is {log.name} among the artifacts"

@@ -1,4 +1,4 @@
-"""A cluster that stays after its run: the ConfigMap in it that says so, and the commands by which people use it."""
+"""Keep a cluster after its run: mark it by a ConfigMap, and return the commands to use and destroy it."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _QUERY = Query("v1", "ConfigMap", namespace="default", name="keep-cluster")
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Shell lines about a cluster, without what is secret; *login* is empty where nobody knows a password."""
+    """Shell lines for a cluster, without secrets; *login* is empty without a password."""
 
     login: str
     destroy: str
 
 
 def kept_by(cluster: Cluster) -> str:
-    """Who keeps the cluster, and since when, as its ConfigMap says; empty where there is none."""
+    """Return the owner in the cluster's ConfigMap, and since when it is kept; empty without one."""
     found = cluster.get(_QUERY)
     if found is None:
         return ""
     data = found.get("data") or {}
     since = data.get("since") or found["metadata"].get("creationTimestamp", "")
-    return f"{data.get('owner') or 'somebody'}, since {since}"
+    return f"{data.get('owner') or 'an unknown owner'}, since {since}"
 
 
 def keep_manifest(record: ClusterRecord, owner: str, commands: Commands) -> Manifest:
-    """The ConfigMap; whoever deletes it lets the cluster be destroyed."""
+    """Return the ConfigMap; after it is deleted, the cluster may be destroyed."""
     data = {"owner": owner or record.owner, "since": utc_now(), "until": record.expires, "run": record.run}
     use = {"console": record.console, "login": commands.login, "destroy": commands.destroy}
     return {
@@ -47,7 +47,7 @@ def keep_manifest(record: ClusterRecord, owner: str, commands: Commands) -> Mani
 
 
 def keep(cluster: Cluster, record: ClusterRecord, owner: str, commands: Commands) -> bool:
-    """Put the ConfigMap there; whether it was not. One that is there stays, with whom it names."""
+    """Create the ConfigMap unless it exists, and return whether it was created."""
     if cluster.get(_QUERY) is not None:
         return False
     cluster.apply(keep_manifest(record, owner, commands))
@@ -55,16 +55,17 @@ def keep(cluster: Cluster, record: ClusterRecord, owner: str, commands: Commands
 
 
 def destroy_command(path: Path, site: str) -> str:
-    """A shell line that destroys the cluster, kept or not."""
+    """Return a shell line that destroys the cluster even if it is kept."""
     named = ["--site", site] if site else []
     return shlex.join(["perfdrv", "toolbox", "cluster", "destroy", *named, "--record", str(path), "--kept", "destroy"])
 
 
 def login_command(record: ClusterRecord, admin: str = "", reference: str = "") -> str:
-    """A shell line that logs in as an administrator; it reads the password where that stands. Empty without one.
+    """Return a shell line that reads the password and logs in as an administrator; empty without a password.
 
-    :param admin: the user, else that of the installer.
-    :param reference: to the password of *admin*, which ``oc`` asks for where only Ansible can read it.
+    Args:
+        admin: The user; empty for the installer's.
+        reference: Reference to the password of *admin*; if only Ansible can read it, ``oc`` asks for it.
     """
     login = f"oc login {shlex.quote(record.api)} --username {shlex.quote(admin or record.password.user)}"
     read = _read_reference(reference) if admin else _read_password(record)

@@ -1,4 +1,4 @@
-"""A cluster that openshift-install creates on AWS, and destroys by what it said before it created anything."""
+"""Create a cluster on AWS by openshift-install, and destroy it by metadata that are recorded before its creation."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ _PREPARE_S, _GATHER_S = 600.0, 900.0
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What a cluster is installed with, and where what is not secret of it goes.
+    """The inputs of an installation.
 
-    :param artifacts: folder of the command that creates it.
-    :param redact: takes secrets out of a text.
-    :param hide: is told of a secret that came about.
+    Args:
+        artifacts: Folder of the command, for files without secrets.
+        redact: Removes secrets from a text.
+        hide: Called with a new secret.
     """
 
     plan: InstallPlan
@@ -64,31 +65,33 @@ class Installation:
 
 
 def aws_environment(folder: Path, credentials: str) -> dict[str, str]:
-    """Where the installer finds the credentials of AWS, which go to a file of *folder*, the cluster's own.
+    """Write the credentials of AWS to a file in *folder*, and return the variables that name it.
 
-    :param credentials: as the program ``aws`` keeps them; empty for what the environment has.
+    Args:
+        credentials: In the format of the program ``aws``; empty for those of the environment.
     """
     if not credentials:
         return {}
     path = folder / _CREDENTIALS
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(path, credentials if credentials.lstrip().startswith("[") else f"[default]\n{credentials}")
-    # variables beat files
+    # variables take precedence over files
     return {"AWS_SHARED_CREDENTIALS_FILE": str(path), "AWS_PROFILE": "default"}
 
 
 def begun(record: ClusterRecord) -> bool:
-    """Whether anything of the cluster may be there already, so that it is destroyed before it is created anew."""
+    """Return whether resources of the cluster may exist, which must be destroyed before it is created again."""
     return record.destruction.get("step") == _CLUSTER
 
 
 def create(installer: Installer, journal: Journal, installation: Installation) -> None:
-    """Create the cluster of the noted record, and note it as created.
+    """Create the cluster of the record, and record it as created.
 
-    Nothing of it may be there, see :func:`begun`. What it is destroyed by is noted before its creation begins.
+    None of its resources may exist, see :func:`begun`. Its metadata are recorded before its creation begins.
 
-    :raises InstallError: when the installer fails; what it gathered is then among the artifacts.
-    :raises WaitTimeoutError: when time is up.
+    Raises:
+        InstallError: If the installer fails; gathered logs are then among the artifacts.
+        WaitTimeoutError: If it is not created in time.
     """
     until = time.monotonic() + installation.timeout_s
     folder = Path(journal.record.folder) / INSTALL
@@ -97,7 +100,7 @@ def create(installer: Installer, journal: Journal, installation: Installation) -
     folder.mkdir(mode=0o700, parents=True)
     document = install_config(installation.plan, installation.pull_secret)
     write_text(installation.artifacts / "src" / "install-config.yaml", yaml_text({**document, "pullSecret": _HIDDEN}))
-    # the installer takes it away
+    # the installer deletes this file
     write_private(folder / "install-config.yaml", yaml_text(document))
     for step in (_MANIFESTS, _IGNITION):
         journal.note(destruction={**journal.record.destruction, "step": step})
@@ -111,7 +114,7 @@ def create(installer: Installer, journal: Journal, installation: Installation) -
                 write_text(target, yaml_text(manifest))
     metadata = read_metadata(folder)
     if not metadata:
-        raise PerfError(f"openshift-install {_IGNITION} wrote no {METADATA}: the cluster could not be destroyed again")
+        raise PerfError(f"openshift-install {_IGNITION} wrote no {METADATA}, without which no cluster can be destroyed")
     journal.note(destruction={**journal.record.destruction, "step": _CLUSTER, "metadata": metadata})
     try:
         installer.run(folder, _CLUSTER, until - time.monotonic())
@@ -120,27 +123,28 @@ def create(installer: Installer, journal: Journal, installation: Installation) -
         raise
     finally:
         _hide_password(folder, installation.hide)
-    _note_created(installer, journal, folder)
+    _record_created(installer, journal, folder)
 
 
 def destroy(installer: Installer, record: ClusterRecord, timeout_s: float) -> bool:
-    """Destroy what there is of the cluster of a record; whether there may have been something.
+    """Destroy the resources of a record's cluster, and return whether any may have existed.
 
-    Its folder need not be there any more: the record has what is needed.
+    The record suffices; the folder of the cluster may be missing.
 
-    :raises InstallError: when the installer fails.
+    Raises:
+        InstallError: If the installer fails.
     """
     kill_left(Path(record.folder) / INSTALL)
     metadata = record.destruction.get("metadata")
     if not metadata:
-        # it was killed before it created anything
+        # it was killed before it created any resource
         return False
     destroy_by_metadata(installer, Path(record.folder) / DESTROY, metadata, timeout_s)
     return True
 
 
 def destroy_by_metadata(installer: Installer, folder: Path, metadata: dict[str, Any], timeout_s: float) -> None:
-    """Destroy a cluster by *metadata*, in a folder of its own."""
+    """Destroy a cluster by *metadata*, in a dedicated folder."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kill_left(folder)
     (folder / METADATA).write_text(json.dumps(metadata), encoding="utf-8")
@@ -148,13 +152,13 @@ def destroy_by_metadata(installer: Installer, folder: Path, metadata: dict[str, 
 
 
 def tag_metadata(infra_id: str, region: str) -> dict[str, Any]:
-    """What a cluster is destroyed by of which nothing is noted: all that is its own in a region."""
+    """Return metadata for destroying a cluster without a record: all its resources in a region."""
     aws = {"region": region, "identifier": [{f"kubernetes.io/cluster/{infra_id}": OWNED}]}
     return {"clusterName": infra_id, "clusterID": "", "infraID": infra_id, "aws": aws}
 
 
 def _gather(installer: Installer, folder: Path, installation: Installation) -> None:
-    """The logs of the bootstrap machine; newer installers gather them themselves. What fails here masks nothing."""
+    """Gather the logs of the bootstrap machine unless the installer did, and ignore failures."""
     with contextlib.suppress(PerfError, OSError):
         if not list(folder.glob("log-bundle-*.tar.gz")):
             installer.run(folder, "gather bootstrap", _GATHER_S)
@@ -168,10 +172,10 @@ def _hide_password(folder: Path, hide: Callable[[str], None]) -> None:
         hide(path.read_text(encoding="utf-8").strip())
 
 
-def _note_created(installer: Installer, journal: Journal, folder: Path) -> None:
+def _record_created(installer: Installer, journal: Journal, folder: Path) -> None:
     kubeconfig, password = folder / "auth" / "kubeconfig", folder / "auth" / "kubeadmin-password"
     if not kubeconfig.exists():
-        raise ClusterError(f"openshift-install {_CLUSTER} ended well and wrote no {kubeconfig}")
+        raise ClusterError(f"openshift-install {_CLUSTER} succeeded, but wrote no {kubeconfig}")
     try:
         server = str(read_yaml(kubeconfig)["clusters"][0]["cluster"]["server"])
     except (KeyError, IndexError, TypeError, yaml.YAMLError) as error:

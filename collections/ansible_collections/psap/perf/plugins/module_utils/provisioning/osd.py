@@ -1,6 +1,6 @@
-"""A managed cluster, OpenShift Dedicated in an AWS account of one's own, which OpenShift Cluster Manager (OCM) creates.
+"""Create a managed cluster, OpenShift Dedicated in the user's AWS account, by OpenShift Cluster Manager (OCM).
 
-It has the name of the record and a property that says whose it is, so that it is found again after whatever happened.
+It has the name of the record and a property with its owner, so that it is found again after a failure.
 """
 
 from __future__ import annotations
@@ -30,18 +30,20 @@ _PASSWORD = "kubeadmin-password"  # noqa: S105 - the name of a file
 _OWNER = "psap_perf_cluster"
 _READY, _ERROR, _LEAVING = "ready", "error", "uninstalling"
 _ACCOUNT = re.compile(r"\d{12}")
-# workers of a cluster in one availability zone, and zones of one in several, each of which has equally many
+# minimum workers of a cluster in one zone, and zones of a multi-zone cluster, each with the same number of workers
 _FEWEST, _ZONES = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class ManagedPlan:
-    """What a managed cluster is to be.
+    """A plan of a managed cluster.
 
-    :param account: number of the AWS account that it is in, with the keys of its user ``osdCcsAdmin``.
-    :param release: of OpenShift, such as ``4.18.3``; the newest that OCM offers if empty.
-    :param nodes: number of workers; the fewest that OCM accepts if 0.
-    :param expires: OCM deletes it when its time to live is over, which not every organization is allowed.
+    Args:
+        account: Number of its AWS account.
+        keys: Keys of the account's user ``osdCcsAdmin``.
+        release: Release of OpenShift, such as ``4.18.3``; empty for the newest that OCM offers.
+        nodes: Number of workers; 0 for the minimum that OCM accepts.
+        expires: OCM deletes it after its time to live, which not every organization may request.
     """
 
     account: str
@@ -55,19 +57,16 @@ class ManagedPlan:
 
     @property
     def fewest_nodes(self) -> int:
-        """The fewest workers that OCM accepts."""
+        """Return the minimum number of workers that OCM accepts."""
         return _ZONES if self.multi_az else _FEWEST
 
     def check(self) -> None:
-        """Refuse what OCM would refuse.
-
-        :raises UsageError: for the first of these.
-        """
+        """Raise a UsageError for the first field that OCM would refuse."""
         if not _ACCOUNT.fullmatch(self.account):
             raise UsageError(f"{self.account!r} is not the number of an AWS account, which has twelve digits")
         if self.nodes and self.nodes < self.fewest_nodes:
             where = " in several availability zones" if self.multi_az else ""
-            raise UsageError(f"a managed cluster{where} has {self.fewest_nodes} workers at least, not {self.nodes}")
+            raise UsageError(f"a managed cluster{where} has at least {self.fewest_nodes} workers, not {self.nodes}")
         if self.multi_az and self.nodes % _ZONES:
             raise UsageError(
                 f"a managed cluster in several availability zones has a multiple of {_ZONES} workers, not {self.nodes}"
@@ -75,7 +74,7 @@ class ManagedPlan:
 
 
 def body_of(record: ClusterRecord, plan: ManagedPlan) -> dict[str, Any]:
-    """What OCM is asked for; the keys of the account in it are secret."""
+    """Return the request to OCM, which contains the account's secret keys."""
     plan.check()
     tags = user_tags(record.tags, record.owner, record.created, record.time_to_live)
     check_tags(tags)
@@ -99,25 +98,26 @@ def body_of(record: ClusterRecord, plan: ManagedPlan) -> dict[str, Any]:
     }
 
 
-def is_there(manager: ClusterManager, record: ClusterRecord) -> bool:
-    """Whether the cluster of *record* is there, and not being deleted."""
+def exists(manager: ClusterManager, record: ClusterRecord) -> bool:
+    """Return whether the cluster of *record* exists, and is not being deleted."""
     found = manager.find(record.name)
     return found is not None and _is_of(found, record) and found.get("state") != _LEAVING
 
 
-def ask(manager: ClusterManager, record: ClusterRecord, plan: ManagedPlan) -> bool:
-    """Have OCM create the cluster of a record, unless it does already; whether it did not.
+def request(manager: ClusterManager, record: ClusterRecord, plan: ManagedPlan) -> bool:
+    """Request the cluster of a record from OCM unless it exists, and return whether it was missing.
 
-    :raises ClusterError: when its name is another one's, or it is being deleted.
+    Raises:
+        ClusterError: If another owner's cluster has its name, or it is being deleted.
     """
     body = body_of(record, plan)
     found = manager.find(record.name)
-    asked = found is None
+    missing = found is None
     if found is None:
         try:
             found = manager.call("POST", CLUSTERS, body)
         except ClusterError:
-            # the answer was lost; what was asked for may have come about
+            # without a response, the cluster may have been created
             found = manager.find(record.name)
             if found is None:
                 raise
@@ -125,7 +125,7 @@ def ask(manager: ClusterManager, record: ClusterRecord, plan: ManagedPlan) -> bo
         raise ClusterError(f"OCM has a cluster {record.name} already, not of {_mark(record)}; choose another name")
     if found.get("state") == _LEAVING:
         raise ClusterError(f"the cluster {record.name} is being deleted; wait for its end, or choose another name")
-    return asked
+    return missing
 
 
 def await_ready(
@@ -136,30 +136,35 @@ def await_ready(
     show: Callable[[str], None],
     hide: Callable[[str], None],
 ) -> None:
-    """Wait until the cluster of the noted record is ready; write its kubeconfig, and note all that is known of it.
+    """Wait until the cluster of the record is ready; write its kubeconfig, and complete its record.
 
-    :param check: raises when the user asked to stop.
-    :param hide: is told of the password.
-    :raises ClusterError: when it is gone, or cannot come any more.
-    :raises WaitTimeoutError: when time is up.
+    Args:
+        check: Raises Interrupted if the user stops the run.
+        hide: Called with the password.
+
+    Raises:
+        ClusterError: If it was deleted, or its creation failed.
+        WaitTimeoutError: If it is not ready in time.
     """
     record = journal.record
 
-    def look() -> tuple[bool, str]:
+    def read_state() -> tuple[bool, str]:
         found = manager.find(record.name)
         if found is None or found.get("state") == _LEAVING:
             raise ClusterError(f"the cluster {record.name} was deleted while it was awaited")
-        state, said = str(found.get("state")), _said(found)
+        state, reason = str(found.get("state")), _reason(found)
         if state == _ERROR:
-            raise ClusterError(f"OCM could not create the cluster {record.name}: {said}")
+            raise ClusterError(f"OCM could not create the cluster {record.name}: {reason}")
         ready = state == _READY and bool((found.get("api") or {}).get("url"))
-        return ready, f"{state} {said}".strip()
+        return ready, f"{state} {reason}".strip()
 
-    poll_until(look, f"the cluster {record.name} was not ready", timeout_s, check, show)
+    poll_until(read_state, f"the cluster {record.name} was not ready", timeout_s, check, show)
     found = manager.find(record.name) or {}
     credentials = manager.call("GET", f"{CLUSTERS}/{quote(str(found['id']))}/credentials") or {}
     if not credentials.get(KUBECONFIG):
-        raise ClusterError(f"OCM returns no kubeconfig of the cluster {record.name}: the token's user may not read it")
+        raise ClusterError(
+            f"OCM returned no kubeconfig of {record.name}: the token's user has no permission to read it"
+        )
     kubeconfig, admin = Path(record.folder) / KUBECONFIG, credentials.get("admin") or {}
     write_private(kubeconfig, str(credentials[KUBECONFIG]))
     password = Password()
@@ -185,9 +190,10 @@ def delete(
     check: Callable[[], None],
     show: Callable[[str], None],
 ) -> bool:
-    """Delete the cluster of a record and wait until it is gone; whether there was one.
+    """Delete the cluster of a record, wait until it no longer exists, and return whether it existed.
 
-    :raises WaitTimeoutError: when time is up.
+    Raises:
+        WaitTimeoutError: If it is not deleted in time.
     """
     found = manager.find(record.name)
     if found is None or not _is_of(found, record):
@@ -195,16 +201,16 @@ def delete(
     if found.get("state") != _LEAVING:
         manager.call("DELETE", f"{CLUSTERS}/{quote(str(found['id']))}")
 
-    def look() -> tuple[bool, str]:
+    def read_state() -> tuple[bool, str]:
         left = manager.find(record.name)
         gone = left is None or not _is_of(left, record)
-        return gone, "" if left is None else f"{left.get('state')} {_said(left)}".strip()
+        return gone, "" if left is None else f"{left.get('state')} {_reason(left)}".strip()
 
-    poll_until(look, f"the cluster {record.name} was not deleted", timeout_s, check, show)
+    poll_until(read_state, f"the cluster {record.name} was not deleted", timeout_s, check, show)
     return True
 
 
-def _said(found: dict[str, Any]) -> str:
+def _reason(found: dict[str, Any]) -> str:
     status = found.get("status") or {}
     return str(status.get("provision_error_message") or status.get("description") or "")
 

@@ -1,4 +1,4 @@
-"""Which clusters a run creates, uses and destroys: by its settings, and by the records that it has written."""
+"""Plan the clusters that a run creates, uses and destroys, by its settings and records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import CREATED, DESTROYED, ClusterRecord
 
 EXISTING = "existing"
-# settled by the flow, not by who sets arguments
+# arguments that the flow sets, not the user
 _OF_FLOW = ("host", "record")
 
 
@@ -18,8 +18,9 @@ _OF_FLOW = ("host", "record")
 class Creation:
     """A host whose cluster the run creates.
 
-    :param arguments: of the command that creates it, by their names without the role's, that the settings do not say.
-    :param phase: of its record; empty where there is none.
+    Args:
+        arguments: Arguments of the creating command that differ from the settings, without the role's prefix.
+        phase: Phase of its record; empty without one.
     """
 
     host: str
@@ -35,45 +36,50 @@ def plan(
     records: Sequence[ClusterRecord],
     arguments_of: Callable[[str], frozenset[str]],
 ) -> list[Creation]:
-    """The clusters of a run, in the order of *methods*, then those that only records tell of.
+    """Return the clusters of a run, in the order of *methods*, then those that only have records.
 
-    :param methods: how each host comes by its cluster.
-    :param differing: arguments of a host's cluster, by host.
-    :param arguments_of: names of the arguments of the command that creates by a method.
-    :raises UsageError: for an argument that there is not, and for a record by another method that is not destroyed.
+    Args:
+        methods: Method of creation by host.
+        differing: Arguments of a host's cluster, by host.
+        records: The run's records.
+        arguments_of: Returns the argument names of the command for a method.
+
+    Raises:
+        UsageError: If an argument is unknown, or an existing cluster was created by another method.
     """
-    noted = {record.host: record for record in records if record.phase != DESTROYED}
+    recorded = {record.host: record for record in records if record.phase != DESTROYED}
     wanted = {host: method for host, method in methods.items() if method != EXISTING}
     for host, arguments in differing.items():
         method = wanted.get(host)
         if arguments and method is None:
-            raise UsageError(f"no cluster is created for {host}, so these have no use: {', '.join(sorted(arguments))}")
+            raise UsageError(f"no cluster is created for {host}; remove its arguments {', '.join(sorted(arguments))}")
         known = arguments_of(method).difference(_OF_FLOW) if method else frozenset()
         unknown = sorted(arguments.keys() - known)
         if unknown:
             raise UsageError(f"cluster_create_{method} has no such argument to set: {', '.join(unknown)}")
-    for host, record in noted.items():
+    for host, record in recorded.items():
         if wanted.setdefault(host, record.method) != record.method:
             raise UsageError(
-                f"the cluster of {host} is one by {record.method}, the settings say {wanted[host]}: destroy it first"
+                f"the cluster of {host} was created by {record.method}, but the settings have {wanted[host]}: destroy "
+                "it first"
             )
     return [
         Creation(
             host=host,
             method=method,
             arguments=differing.get(host, {}),
-            phase=noted[host].phase if host in noted else "",
-            kept=host in noted and noted[host].kept,
+            phase=recorded[host].phase if host in recorded else "",
+            kept=host in recorded and recorded[host].kept,
         )
         for host, method in wanted.items()
     ]
 
 
 def missing(creations: Sequence[Creation]) -> list[str]:
-    """The hosts whose clusters are not there."""
+    """Return the hosts whose clusters do not exist."""
     return [each.host for each in creations if each.phase != CREATED]
 
 
 def created(records: Sequence[ClusterRecord]) -> dict[str, ClusterRecord]:
-    """The records of clusters that are there, by host."""
+    """Return the records of existing clusters by host."""
     return {record.host: record for record in records if record.phase == CREATED}

@@ -1,4 +1,4 @@
-"""Which preset the nodes of a cluster ask for, by their names or labels."""
+"""Find the preset that the nodes of a cluster request, by their names or labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A preset, the node that asks for it, and by what: its name or a label."""
+    """A preset, the node that requests it, and the name or label of the node that does (*by*)."""
 
     preset: str
     node: str
@@ -19,10 +19,13 @@ class Profile:
 
 
 def profile_of(nodes: Iterable[Manifest], profiles: Mapping[str, str]) -> Profile | None:
-    """The profile of a cluster; None where no node has one.
+    """Return the profile of a cluster; None if no node has one.
 
-    :param profiles: preset by the name of a node, or by a label, ``KEY=VALUE``.
-    :raises UsageError: when nodes ask for different presets.
+    Args:
+        profiles: Preset by the name of a node, or by a label, ``KEY=VALUE``.
+
+    Raises:
+        UsageError: If nodes request different presets.
     """
     found: dict[str, Profile] = {}
     for node in sorted(nodes, key=lambda each: str(each["metadata"]["name"])):
@@ -32,19 +35,16 @@ def profile_of(nodes: Iterable[Manifest], profiles: Mapping[str, str]) -> Profil
             if by == metadata["name"] or by in labels:
                 found.setdefault(preset, Profile(preset, metadata["name"], by))
     if len(found) > 1:
-        said = ", ".join(f"{each.preset} by node {each.node}" for each in found.values())
-        raise UsageError(f"clusters_profiles is ambiguous for this cluster: {said}; leave only one")
+        presets = ", ".join(f"{each.preset} by node {each.node}" for each in found.values())
+        raise UsageError(f"clusters_profiles is ambiguous for this cluster: {presets}; keep only one")
     return next(iter(found.values()), None)
 
 
 def check_applied(profile: Profile | None, applied: Iterable[str]) -> None:
-    """Refuse a run without the preset of its cluster.
-
-    :raises UsageError: with what to type.
-    """
+    """Raise a UsageError if the preset of the cluster is not applied."""
     if profile is not None and profile.preset not in applied:
         raise UsageError(
             f"node {profile.node} of this cluster has the profile {profile.preset}, by {profile.by} in "
-            f"clusters_profiles, and this preset is not applied: add -p {profile.preset}, or "
+            f"clusters_profiles, but this preset is not applied: add -p {profile.preset}, or "
             f"perf_presets: [{profile.preset}] to the site"
         )

@@ -1,7 +1,7 @@
-"""What a run knows of a cluster that it creates, written before the first call: by this alone it can be destroyed.
+"""Records of the clusters that a run creates, written before the first request, which suffice to destroy them.
 
-A record is ``clusters/HOST.json`` of the run directory, mode 0600, without any secret. The kubeconfig, and what else is
-one, stands in the *folder* of the cluster, mode 0700, outside the run directory, since that is exported and passed on.
+A record is ``clusters/HOST.json`` of the run directory, mode 0600, without secrets. The kubeconfig and other secrets
+are in the *folder* of the cluster, mode 0700, outside the run directory, since that is exported and shared.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ SCHEMA = "psap.perf/cluster-record/1"
 METHODS = ("hive", "ocp", "osd")
 CREATING, CREATED, DESTROYED = "creating", "created", "destroyed"
 KUBECONFIG = "kubeconfig"
-# of a label, which the name becomes in DNS names and in names of objects
+# the name is a label in DNS names, and part of names of objects
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?")
 _HOST = re.compile(r"[\w.-]{1,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """Where the password of the cluster's administrator stands; never the password.
+    """The location of the password of the cluster's administrator; never the password.
 
-    :param file: a file with it, in the cluster's folder.
-    :param secret: ``NAMESPACE/NAME`` of a Secret of the cluster that made this one, with it under *key*.
+    Args:
+        file: A file in the cluster's folder.
+        secret: ``NAMESPACE/NAME`` of a Secret in the cluster that created this one, with the password under *key*.
     """
 
     user: str = "kubeadmin"
@@ -50,16 +51,17 @@ class Password:
 class ClusterRecord:
     """A cluster that a run created, or was creating.
 
-    :param host: the inventory host whose cluster it is, such as ``sutest`` or ``driver``.
-    :param method: how it is created; also the end of the names of the roles that create and destroy it.
-    :param name: of the cluster, unique for the run and the host.
-    :param phase: ``creating`` from before the first call to after the last, then ``created``, then ``destroyed``.
-    :param created: when it was noted; *expires* is so much later as *time_to_live* says.
-    :param folder: of the cluster's own files, outside the run directory.
-    :param kubeconfig: path, in the folder; empty until there is one.
-    :param keep: whether its creator wants it to stay after the run; one that is still ``creating`` never does.
-    :param destruction: what the method needs to destroy it, without the settings of the run.
-    :param secrets: references (``file:NAME`` …) of the secrets that this needs.
+    Args:
+        host: The inventory host whose cluster it is, such as ``sutest`` or ``driver``.
+        method: Method of creation; also the suffix of the roles that create and destroy it.
+        name: Name of the cluster, unique for the run and the host.
+        phase: ``creating`` from before the first request to after the last, then ``created``, then ``destroyed``.
+        created: When the record was created; *expires* is *time_to_live* later.
+        folder: Folder of the cluster's files, outside the run directory.
+        kubeconfig: Path in the folder; empty until it exists.
+        keep: The cluster stays after the run, unless it is still ``creating``.
+        destruction: Data that the method needs to destroy it, without the settings of the run.
+        secrets: References (``file:NAME`` …) to the secrets that the destruction needs.
     """
 
     host: str
@@ -83,11 +85,11 @@ class ClusterRecord:
 
     @property
     def kept(self) -> bool:
-        """Whether no flow destroys it."""
+        """Return whether flows do not destroy it."""
         return self.keep and self.phase == CREATED
 
     def document(self) -> dict[str, Any]:
-        """As it is written."""
+        """Return the document that is written."""
         return {"schema": SCHEMA, **asdict(self)}
 
 
@@ -104,14 +106,17 @@ def new_record(
     folder: str = "",
     now: datetime.datetime | None = None,
 ) -> ClusterRecord:
-    """The record of a cluster that is not begun yet.
+    """Return the record of a cluster whose creation has not begun yet.
 
-    :param name: made of the prefix, the host and the run when it is empty, so that a run finds its own again.
-    :param folder: below which its own folder is.
-    :raises UsageError: for what no cluster can have.
+    Args:
+        name: Empty for a name of the prefix, the host and the run, by which the run finds its cluster again.
+        folder: Parent of the cluster's folder.
+
+    Raises:
+        UsageError: If a value is invalid.
     """
     if method not in METHODS:
-        raise UsageError(f"{method!r} is not a way to create a cluster; there are {', '.join(METHODS)}")
+        raise UsageError(f"unknown method {method!r} to create a cluster; known: {', '.join(METHODS)}")
     if not _HOST.fullmatch(host):
         raise UsageError(f"{host!r} is not a valid name of a host of the inventory")
     name = name or default_name(run, host, prefix)
@@ -121,7 +126,7 @@ def new_record(
         )
     lifetime = seconds(time_to_live)
     if not lifetime:
-        raise UsageError("a cluster that is created has a time to live, such as 12h; 0 is none")
+        raise UsageError("the time to live of a created cluster must not be 0; set it to a time such as 12h")
     now = now or datetime.datetime.now(datetime.UTC)
     return ClusterRecord(
         host=host,
@@ -138,25 +143,26 @@ def new_record(
 
 
 def default_name(run: str, host: str, prefix: str = "perf") -> str:
-    """The name of a run's cluster, for example ``perf-sutest-1f0c9a``; installers cut after 21 characters."""
+    """Return the name of a run's cluster, for example ``perf-sutest-1f0c9a``; installers truncate to 21 characters."""
     return f"{prefix}-{host}-{hashlib.sha256(run.encode()).hexdigest()[:6]}"
 
 
 def default_folder() -> Path:
-    """Where clusters have their folders: below PERF_CLUSTERS_DIR, else XDG_STATE_HOME, else ``~/.local/state``."""
+    """Return the parent of clusters' folders: in PERF_CLUSTERS_DIR, else XDG_STATE_HOME, else ``~/.local/state``."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return Path(os.environ.get("PERF_CLUSTERS_DIR") or state / "psap-perf" / "clusters")
 
 
 def record_path(run: Path, host: str) -> Path:
-    """Where the record of a host's cluster is."""
+    """Return the path of the record of a host's cluster."""
     return run / FOLDER / f"{host}.json"
 
 
 def read_record(path: Path) -> ClusterRecord | None:
-    """The record, or None where there is none.
+    """Return the record; None if it is missing.
 
-    :raises PerfError: when it cannot be read.
+    Raises:
+        PerfError: If it cannot be read.
     """
     if not path.exists():
         return None
@@ -171,15 +177,16 @@ def read_record(path: Path) -> ClusterRecord | None:
 
 
 def read_records(run: Path) -> list[ClusterRecord]:
-    """All records of a run."""
+    """Return all records of a run."""
     found = (read_record(path) for path in sorted((run / FOLDER).glob("*.json")))
     return [record for record in found if record is not None]
 
 
 def write_record(path: Path, record: ClusterRecord) -> None:
-    """Write it, whole or not at all, for its owner alone; the folder that it names is there afterwards.
+    """Write a record atomically, readable by its owner only, and create the folder that it names.
 
-    :raises PerfError: when the disk is full or a folder cannot be written.
+    Raises:
+        PerfError: If the disk is full or a folder cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,11 +194,11 @@ def write_record(path: Path, record: ClusterRecord) -> None:
             Path(record.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(path, json_text(record.document()))
     except OSError as error:
-        raise PerfError(f"cannot note the cluster in {path}: {error}; free space or choose another folder") from error
+        raise PerfError(f"cannot record the cluster in {path}: {error}; free space or choose another folder") from error
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write *text*, which may be a secret, to a file that only its owner reads, whole or not at all."""
+    """Write *text*, which may be a secret, atomically to a file that only its owner can read."""
     with completing(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -201,15 +208,15 @@ def write_private(path: Path, text: str) -> None:
 
 
 class Journal:
-    """The record of a cluster, and where each step is noted."""
+    """The record of a cluster, written at each step."""
 
     def __init__(self, path: Path, record: ClusterRecord) -> None:
         self.path, self.record = path, record
 
     def note(self, **changes: Any) -> bool:
-        """Note what is about to be done, or was; whether this was new."""
+        """Record changed fields, and return whether any differs."""
         changed = replace(self.record, **changes)
-        # what is there may be the record of a cluster that was destroyed before this one
+        # the file may be the record of a cluster that was destroyed before this one
         if changed == self.record and changed == read_record(self.path):
             return False
         self.record = changed
@@ -217,12 +224,12 @@ class Journal:
         return True
 
     def forget(self) -> bool:
-        """The cluster is gone: note it, and remove its folder with what was secret; whether this was new."""
+        """Record the cluster as destroyed, remove its folder with its secrets, and return whether this was new."""
         changed = self.note(phase=DESTROYED)
         folder = Path(self.record.folder)
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
-            # that of the run, when this was its last cluster
+            # the run's folder, after its last cluster
             folder.parent.rmdir()
         return changed
 
@@ -231,5 +238,5 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        # a container's user need not have a name
+        # a container's user may have no name
         return str(os.getuid())

@@ -16,24 +16,24 @@ author: The psap.perf developers (@openshift-psap)
 requirements: [boto3]
 options:
   state:
-    description: Whether it is to be there.
+    description: Whether to create or to delete it.
     type: str
     choices: [present, absent]
     default: present
   region:
-    description: Region of AWS; that of the cluster if empty.
+    description: Region of AWS; by default the region of the cluster.
     type: str
     default: ""
   credentials:
-    description: A reference to the credentials of AWS, as the program C(aws) keeps them; what boto3 finds if empty.
+    description: A reference to credentials in the format of the program C(aws); empty for those that boto3 finds.
     type: str
     default: ""
   endpoint:
-    description: Address of another API than that of AWS.
+    description: Address of the API; empty for AWS.
     type: str
     default: ""
   timeout:
-    description: How long to wait for each of its steps, in seconds or as V(5m).
+    description: Timeout of each step, in seconds or as V(5m).
     type: str
     default: 5m
 """
@@ -51,10 +51,10 @@ file_system:
 security_group:
   description: ID of the security group.
   type: str
-  returned: when it is there
+  returned: if it exists
 mount_targets:
   description: IDs of the mount targets.
   type: list
   elements: str
-  returned: when it is there
+  returned: if it exists
 """

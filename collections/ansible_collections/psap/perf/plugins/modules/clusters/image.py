@@ -11,7 +11,7 @@ description:
   - Creates a volume from a snapshot, starts a machine with it, runs a script there over SSH, and registers an image of
     the volume. It replaces an image of the same name.
   - Machine, volume and security group are deleted in any case. They have the tag C(psap.perf/image) with the image's
-    name, by which the next call deletes what a killed call left.
+    name, by which the next call deletes resources of a killed call.
   - The verb generates the machine's host key and passes it with the user data, so that the key is verified from the
     first connection on. The machine needs cloud-init.
   - Its other arguments are those of its command, see C(ansible-doc --type role psap.perf.crc_refresh_image).

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Creates the ConfigMap C(keep-cluster) in namespace C(default) of the cluster, marks the record as kept, and writes
     the console's address and the commands for login and destruction to the artifacts of the command.
-  - No password is written; the login command reads it from where the record says.
+  - No password is written; the login command reads it from the location in the record.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_keep).
 author: The psap.perf developers (@openshift-psap)
 """

@@ -15,9 +15,9 @@ author: The psap.perf developers (@openshift-psap)
 """
 
 EXAMPLES = r"""
-- name: Look whether the cluster is kept
+- name: Check whether the cluster is kept
   psap.perf.clusters.kept:
-  register: looked
+  register: kept
 """
 
 RETURN = r"""

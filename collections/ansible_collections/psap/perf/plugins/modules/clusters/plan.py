@@ -12,21 +12,21 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   methods:
-    description: How each host comes by its cluster, by the host's name; V(existing) is one that is there.
+    description: Methods by which clusters are created, by the host's name; V(existing) creates none.
     type: dict
     default: {}
   differing:
-    description: Arguments, by the host's name, of the command that creates its cluster, without the role's name.
+    description: Arguments, by the host's name, of the command that creates its cluster, without the role's prefix.
     type: dict
     default: {}
   installs:
     description:
-      - Whether the cluster of the task's host is installed on hosts that the run books, and goes with them.
+      - The cluster of the task's host is installed on hosts that the run books, and is destroyed with their release.
     type: bool
     default: false
   keeps:
     description:
-      - Whether these hosts stay, and so does the cluster, which is then left clean, unless the run never reached it.
+      - These hosts and the cluster stay, unless the run never reached the cluster; the cluster is then cleaned up.
     type: bool
     default: false
 """
@@ -41,8 +41,8 @@ EXAMPLES = r"""
 RETURN = r"""
 creations:
   description:
-    - The clusters that the run creates, or has, with C(host), C(method), C(arguments), the C(phase) of the record and
-      whether it is C(kept).
+    - The clusters that the run creates or has created, with C(host), C(method), C(arguments), the C(phase) of the
+      record and whether it is C(kept).
   type: list
   elements: dict
   returned: success

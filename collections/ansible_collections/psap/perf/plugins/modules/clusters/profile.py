@@ -17,7 +17,7 @@ options:
     type: dict
     required: true
   applied:
-    description: The presets that are applied, one of which must be that of the profile; not checked if left out.
+    description: The applied presets, which must include the profile's; not checked if missing.
     type: list
     elements: str
 """
@@ -38,7 +38,7 @@ node:
   type: str
   returned: success
 by:
-  description: The name or label by which it does.
+  description: The name or label of the node that requests it.
   type: str
   returned: success
 """

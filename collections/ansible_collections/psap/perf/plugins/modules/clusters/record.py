@@ -8,8 +8,8 @@ module: record
 short_description: Read or write the record of a cluster that the run creates
 version_added: 0.1.0
 description:
-  - The record has all that is needed to destroy the cluster. It is written before the first call that creates a
-    resource, and after each step that adds to it. It never contains a secret.
+  - The record suffices to destroy the cluster. It is written before the first request that creates a resource, and
+    after each step that adds to it. It never contains a secret.
   - With O(phase), the verb writes the record; options that are not set keep their former values. Without it, the verb
     only reads.
   - V(creating) creates the record and the folder of the cluster, readable by its owner only. It does not change a
@@ -18,7 +18,7 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   record:
-    description: Path of the record; that of O(host) in this run if empty.
+    description: Path of the record; by default the record of O(host) in this run.
     type: path
     default: ""
   host:
@@ -30,38 +30,38 @@ options:
     type: str
     default: ""
   prefix:
-    description: The beginning of its name.
+    description: Prefix of its name.
     type: str
     default: perf
   owner:
-    description: Who has it; the user who runs Ansible if empty.
+    description: Its owner; by default the user who runs Ansible.
     type: str
     default: ""
   time_to_live:
-    description: How long it may live, in seconds or as V(12h).
+    description: Its lifetime, in seconds or as V(12h).
     type: str
     default: 12h
   tags:
-    description: Tags of it and of what it is made of.
+    description: Tags of its resources.
     type: dict
     default: {}
   folder:
     description:
-      - Folder below which it gets one for its kubeconfig and other files of its own; if empty, E(PERF_CLUSTERS_DIR),
-        else C(psap-perf/clusters) of E(XDG_STATE_HOME).
+      - Parent of the folder for its kubeconfig and other files; by default E(PERF_CLUSTERS_DIR), else
+        C(psap-perf/clusters) of E(XDG_STATE_HOME).
     type: path
     default: ""
   phase:
-    description: What is noted; empty reads.
+    description: Phase to record; empty to read the record.
     type: str
     choices: ["", creating, created, destroyed]
     default: ""
   method:
-    description: How it is created; needed where there is no record yet.
+    description: Method of its creation; required without a record.
     type: str
     choices: [hive, ocp, osd]
   keep:
-    description: Whether it stays when the run ends.
+    description: The cluster stays when the run ends.
     type: bool
   kubeconfig:
     description: Path of its kubeconfig, in its folder.
@@ -79,30 +79,30 @@ options:
     description: Name of the administrator.
     type: str
   destruction:
-    description: What the method needs to destroy it, put over what was noted of it before.
+    description: Data that the method needs to destroy it; they are merged into the recorded ones.
     type: dict
     default: {}
   secrets:
-    description: References of the secrets that this needs, as V(file:NAME), put over those noted before.
+    description: References to secrets for this, such as V(file:NAME); they are merged into the recorded ones.
     type: dict
     default: {}
 """
 
 EXAMPLES = r"""
-- name: Note the cluster before it is created
+- name: Record the cluster before it is created
   psap.perf.clusters.record:
     host: "{{ shared_created_cluster_host }}"
     phase: creating
     method: ocp
     time_to_live: "{{ cluster_create_ocp_time_to_live }}"
     destruction: {region: "{{ cluster_create_ocp_region }}"}
-  register: noted
+  register: recorded
 
-- name: Note that it is there
+- name: Record its creation
   psap.perf.clusters.record:
     host: "{{ shared_created_cluster_host }}"
     phase: created
-    kubeconfig: "{{ noted.cluster.folder }}/kubeconfig"
+    kubeconfig: "{{ recorded.cluster.folder }}/kubeconfig"
 """
 
 RETURN = r"""
