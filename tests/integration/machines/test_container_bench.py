@@ -111,7 +111,7 @@ def test_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Pa
     assert code == 3, said
     why = str(reason(tmp_path / "runs")["reason"])
     assert "host sutest cannot be reached: its host key is unknown: [127.0.0.1]:" in why
-    assert f"is not in {tmp_path}/known_hosts; add the key there" in why
+    assert f"is not in {tmp_path}/known_hosts; compare the key with" in why
 
 
 @pytest.mark.deep

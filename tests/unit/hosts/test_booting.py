@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError
-from ansible_collections.psap.perf.plugins.module_utils.hosts.booting import Started, first_answer, listens
+from ansible_collections.psap.perf.plugins.module_utils.hosts.booting import StartProgram, first_answer, listens
 
 
 def test_resolution_is_the_time_since_the_last_failed_attempt() -> None:
@@ -45,9 +45,9 @@ def test_port_listens_or_not() -> None:
 
 def test_failing_start_program_is_reported_with_its_output(tmp_path: Path) -> None:
     log = tmp_path / "artifacts/start.log"
-    started = Started(["sh", "-c", "echo domain crc is not defined >&2; exit 3"], log)
+    started = StartProgram(["sh", "-c", "echo domain crc is not defined >&2; exit 3"], log)
     with pytest.raises(HostError, match="ended with 3: domain crc is not defined"):
         while True:
             started.check()
     with pytest.raises(HostError, match="cannot start /nobodys/virsh: No such file"):
-        Started(["/nobodys/virsh"], log)
+        StartProgram(["/nobodys/virsh"], log)

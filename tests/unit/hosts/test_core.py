@@ -46,9 +46,9 @@ def test_step_is_repeated_for_each_value() -> None:
 
 def test_clock_is_corrected_only_by_a_known_difference() -> None:
     # an hour ahead; the question took a second there and back, the answer 2 s
-    hour = Clock.compared((100.0, 103.0), (3700.5, 3702.5))
+    hour = Clock.compare((100.0, 103.0), (3700.5, 3702.5))
     assert (hour.offset_s, hour.within_s, hour.correction_s) == (3600.0, 0.5, 3600.0)
-    same = Clock.compared((100.0, 103.0), (100.9, 102.9))
+    same = Clock.compare((100.0, 103.0), (100.9, 102.9))
     assert same.correction_s == 0.0
 
 

@@ -48,7 +48,7 @@ def test_first_set_takes_the_difference_and_others_keep_theirs() -> None:
 
 def test_other_sets_are_emptied_only_by_force() -> None:
     sets = [aws("a", GPU, replicas=1), aws("b", GPU, replicas=2)]
-    with pytest.raises(UsageError, match=r"b hold 2 machines of type .*, more than the 1 asked for"):
+    with pytest.raises(UsageError, match=r"b hold 2 machines of type .*, more than the 1 requested"):
         plan(sets, asked(1))
     assert replicas_of(plan(sets, asked(1, force=True))) == {"b": 0}
     with pytest.raises(UsageError, match="a, b all hold machines"):

@@ -14,9 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
     AddonManager,
+    AddonRequest,
     Installation,
-    Wanted,
-    installed,
+    install_addon,
 )
 
 from tests.standins.http_servers import served
@@ -39,8 +39,8 @@ def manager(url: str, token: str = OFFLINE_TOKEN, hidden: list[str] | None = Non
     return AddonManager(url, f"{url}/token", token, (hidden if hidden is not None else []).append)
 
 
-def wanted(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> Wanted:
-    return Wanted(cluster, "managed-odh", PARAMETERS, until_ready, timeout_s)
+def wanted(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> AddonRequest:
+    return AddonRequest(cluster, "managed-odh", PARAMETERS, until_ready, timeout_s)
 
 
 class Scripted:
@@ -100,25 +100,25 @@ def test_unreachable_ocm_is_one_error() -> None:
 
 def test_existing_addon_is_not_requested_again() -> None:
     there = Scripted("ready")
-    assert installed(there, wanted("c"), never)[1] is False
+    assert install_addon(there, wanted("c"), never)[1] is False
     assert there.asked == 0
 
 
 def test_begun_installation_suffices_without_waiting() -> None:
     begun = Scripted("", "installing")
-    found, changed = installed(begun, wanted("c", until_ready=False), never)
+    found, changed = install_addon(begun, wanted("c", until_ready=False), never)
     assert (found.state, changed, begun.asked) == ("installing", True, 1)
 
 
 @pytest.mark.parametrize("state", ["failed", "deleting"])
 def test_failed_installation_is_reported_immediately(state: str) -> None:
     with pytest.raises(PerfError, match=f"the add-on managed-odh is {state}: because of {state}"):
-        installed(Scripted(state), wanted("c"), never)
+        install_addon(Scripted(state), wanted("c"), never)
 
 
 def test_wait_ends_at_the_timeout() -> None:
     with pytest.raises(WaitTimeoutError, match=r"not ready within 0 s: it is installing because of installing"):
-        installed(Scripted("installing"), wanted("c", timeout_s=0.0), never)
+        install_addon(Scripted("installing"), wanted("c", timeout_s=0.0), never)
 
 
 def test_wait_can_be_interrupted() -> None:
@@ -126,4 +126,4 @@ def test_wait_can_be_interrupted() -> None:
         raise Interrupted("stop")
 
     with pytest.raises(Interrupted):
-        installed(Scripted("installing"), wanted("c"), stop)
+        install_addon(Scripted("installing"), wanted("c"), stop)

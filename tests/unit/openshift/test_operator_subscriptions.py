@@ -68,7 +68,7 @@ def test_version_unknown_in_check_mode_is_accepted() -> None:
 
 
 def test_version_off_the_upgrade_path_is_refused_with_the_possible_ones() -> None:
-    with pytest.raises(UsageError, match=r"never goes from it to nfd\.v3, but to nfd\.v4; remove it first"):
+    with pytest.raises(UsageError, match=r"does not upgrade it to nfd\.v3, but to nfd\.v4; remove it first"):
         check_upgrade(request(), {"status": {"installedCSV": "nfd.v2", "currentCSV": "nfd.v2"}})
 
 

@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.record import (
     Records,
     part_mark,
 )
-from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import Released, parts, release
+from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import ReleaseResult, parts, release
 from ansible_collections.psap.perf.plugins.module_utils.quads.splitting import split
 
 from tests.standins.quads.faults import Direct, ManualTime
@@ -93,7 +93,7 @@ class Session:
         """Release in a new process."""
         self.release_all()
 
-    def release_all(self) -> list[Released]:
+    def release_all(self) -> list[ReleaseResult]:
         """Release in a new process, and return what was released of each part."""
         quads, found = self.client(), []
         for mark in {self.mark, *parts(quads, self.mark)}:

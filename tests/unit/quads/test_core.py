@@ -115,8 +115,8 @@ def test_selection_explains_each_rejected_host(tmp_path: Path) -> None:
     assert why["f00"] == "is a R640, not r650"
     assert why["f04"] == "is excluded"
     assert why["f09"] == "is broken; is a R640, not r650"
-    assert why["f10"] == "is not among the hosts asked for; is retired"
-    assert why["f11"] == "is not among the hosts asked for; is not open to self-scheduling; is a R750, not r650"
+    assert why["f10"] == "is not among the requested hosts; is retired"
+    assert why["f11"] == "is not among the requested hosts; is not open to self-scheduling; is a R750, not r650"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class BookingWatch:
         """Start the process if hosts are booked, and again if it was killed; return its warnings."""
         if self._process is not None and self._process.exitcode:
             self._process = None
-        if self._process is None and not self._ended and _booked(self._environment.root):
+        if self._process is None and not self._ended and _has_bookings(self._environment.root):
             self._orders, orders = _FORK.Pipe()
             self._process = _FORK.Process(target=_watch, args=(self._environment, orders, self._orders), daemon=True)
             self._process.start()
@@ -65,7 +65,7 @@ class BookingWatch:
             self._process = None
 
 
-def _booked(root: Path) -> bool:
+def _has_bookings(root: Path) -> bool:
     return any(each.phase == BOOKED for each in Records(root).all())
 
 

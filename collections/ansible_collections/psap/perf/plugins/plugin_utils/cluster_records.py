@@ -42,7 +42,7 @@ class NewRecordArguments:
 
 
 def path_of(context: VerbContext) -> Path:
-    """Return the path of the record: the argument ``record``, or that of ``host`` in this run if it is empty."""
+    """Return the path of the record: the argument ``record``, by default the record of ``host`` in this run."""
     args = context.arguments(RecordArguments)
     return Path(args.record).absolute() if args.record else record_path(RunEnvironment.read().root, args.host)
 
@@ -76,7 +76,7 @@ def document_of(record: ClusterRecord | None) -> dict[str, Any]:
 
 @contextmanager
 def where_hive_runs(context: VerbContext, record: ClusterRecord) -> Iterator[Cluster]:
-    """Yield the cluster that the record names; without a kubeconfig, the one of the environment, as in a pod."""
+    """Yield the cluster that the record names; without a kubeconfig, the environment's cluster, as in a pod."""
     named = record.destruction.get("hub") or {}
     access = Access(named.get("perf_kubeconfig"), named.get("perf_kube_context"), named.get("perf_kube_proxy"))
     cluster = context.other_cluster(access)

@@ -40,7 +40,7 @@ class HostAction(PerfAction):
         """
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
             raise HostError(f"{self.host_of(context)} is a Windows host, which is not supported yet")
-        with _stopped_with(context):
+        with _stop_with(context):
             try:
                 result: dict[str, Any] = self._execute_module(
                     module_name=module, module_args=dict(arguments), task_vars=self._task_variables
@@ -81,7 +81,7 @@ class HostAction(PerfAction):
 
 
 @contextmanager
-def _stopped_with(context: VerbContext) -> Iterator[None]:
+def _stop_with(context: VerbContext) -> Iterator[None]:
     """End the connection's processes if the user asks the run to stop; the host then undoes its work."""
     ended = threading.Event()
 

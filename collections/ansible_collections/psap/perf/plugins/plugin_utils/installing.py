@@ -61,7 +61,7 @@ class PlanArguments:
 
 
 def installer_of(context: VerbContext, record: ClusterRecord, show: Callable[[str], None]) -> Installer:
-    """Return the installer for the cluster of a record: the one of the arguments, or of the record.
+    """Return the installer for the cluster of a record, as the arguments or the record name it.
 
     Raises:
         UsageError: If the program or the credentials are missing.

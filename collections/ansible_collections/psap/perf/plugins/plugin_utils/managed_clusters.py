@@ -14,7 +14,7 @@ def manager_of(context: VerbContext, record: ClusterRecord, token: str) -> Clust
     Args:
         context: The verb.
         record: The cluster.
-        token: A reference to the offline token; empty for that of the record.
+        token: A reference to the offline token; empty for the record's.
 
     Raises:
         UsageError: Without a token.

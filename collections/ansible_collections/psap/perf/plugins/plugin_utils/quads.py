@@ -68,7 +68,7 @@ class Booking:
 def server(context: VerbContext) -> Quads:
     """Return the server that the arguments name, without a login."""
     args = context.arguments(ServerArguments)
-    return _connected(context, Account(args.url), args.authority, writes=False)
+    return _connect(context, Account(args.url), args.authority, writes=False)
 
 
 def recorded(context: VerbContext, mark: str) -> Record | None:
@@ -117,7 +117,7 @@ def booking(context: VerbContext, writes: bool = True, mark: str = "") -> Bookin
         raise UsageError(f"the booking {record.mark} is at {former.url}, not at {record.url}")
     values = {kind: context.secret(reference) for kind, reference in record.secrets.items() if writes}
     account = Account(record.url, record.user, values.get("password"), values.get("token"), record.admin)
-    return Booking(_connected(context, account, record.authority, writes), Journal(records, record))
+    return Booking(_connect(context, account, record.authority, writes), Journal(records, record))
 
 
 def bookings(context: VerbContext, writes: bool = True, owner: str = "") -> list[Booking]:
@@ -182,7 +182,7 @@ def described(assignment: Assignment, reservation: Reservation | None) -> dict[s
     }
 
 
-def _connected(context: VerbContext, account: Account, authority: str, writes: bool) -> Quads:
+def _connect(context: VerbContext, account: Account, authority: str, writes: bool) -> Quads:
     account.check(writes)
     if writes and account.url.startswith("http://") and not account.url.startswith("http://127.0.0.1"):
         _DISPLAY.warning(f"{account.url} is not encrypted: others on the network can read the login")

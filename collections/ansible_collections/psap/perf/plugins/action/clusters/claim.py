@@ -50,7 +50,7 @@ class ActionModule(CommandAction):
         """Record the cluster, claim it, and wait until it runs."""
         args, path = context.arguments(Arguments), path_of(context)
         former = read_record(path)
-        begun = _begun(context) if former is None or former.phase == DESTROYED else former
+        begun = _new_record(context) if former is None or former.phase == DESTROYED else former
         if begun.method != "hive":
             raise UsageError(f"{path} is the record of a cluster that was created by {begun.method}, not by hive")
         with where_hive_runs(context, begun) as hub:
@@ -59,7 +59,7 @@ class ActionModule(CommandAction):
             if begun.phase == CREATED:
                 # its lifetime was over, or another user deleted it
                 Journal(path, begun).forget()
-                begun = _begun(context)
+                begun = _new_record(context)
             journal = Journal(path, begun)
             journal.note()
             with shown_wait(context.command_directory(), f"a cluster of pool {args.pool}", args.timeout) as show:
@@ -71,7 +71,7 @@ class ActionModule(CommandAction):
         )
 
 
-def _begun(context: VerbContext) -> ClusterRecord:
+def _new_record(context: VerbContext) -> ClusterRecord:
     args = context.arguments(Arguments)
     named = Access(args.kubeconfig, args.context or None) if args.kubeconfig else None
     hub = named or Access.from_variables(context.variables)

@@ -57,7 +57,7 @@ class ActionModule(CommandAction):
         """Record the cluster, request it, and wait until it is ready."""
         args, path = context.arguments(Arguments), path_of(context)
         former = read_record(path)
-        record = _begun(context) if former is None or former.phase == DESTROYED else former
+        record = _new_record(context) if former is None or former.phase == DESTROYED else former
         if record.method != "osd":
             raise UsageError(f"{path} is the record of a cluster that was created by {record.method}, not by osd")
         plan = _plan(context)
@@ -68,7 +68,7 @@ class ActionModule(CommandAction):
             if record.phase == CREATED:
                 # its time to live was over, or another user deleted it
                 Journal(path, record).forget()
-                record = _begun(context)
+                record = _new_record(context)
             journal = Journal(path, record)
             journal.note()
             with shown_wait(context.command_directory(), f"the cluster {record.name}", args.timeout) as show:
@@ -77,7 +77,7 @@ class ActionModule(CommandAction):
         return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 
 
-def _begun(context: VerbContext) -> ClusterRecord:
+def _new_record(context: VerbContext) -> ClusterRecord:
     args = context.arguments(Arguments)
     where = {"url": args.url, "sso_url": args.sso_url}
     return replace(begin(context, "osd"), destruction=where, secrets={"token": args.token})

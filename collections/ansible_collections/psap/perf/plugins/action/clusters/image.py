@@ -83,7 +83,7 @@ class ActionModule(CommandAction):
             known_hosts = context.directory / "src" / "known_hosts"
             known_hosts.parent.mkdir(parents=True, exist_ok=True)
             write_text(known_hosts, host_key.known_hosts())
-            with _removed_afterwards(worker), key_file(private_key) as key:
+            with _cleanup_after(worker), key_file(private_key) as key:
                 machine = worker.start(request)
                 login = Login(args.ami_image_user, machine.address, key, known_hosts.absolute())
                 _change(context, args, login, machine, show)
@@ -138,7 +138,7 @@ def _change(context: VerbContext, args: Arguments, login: Login, machine: Machin
 
 
 @contextlib.contextmanager
-def _removed_afterwards(worker: ImageWorker) -> Iterator[None]:
+def _cleanup_after(worker: ImageWorker) -> Iterator[None]:
     """Remove everything from AWS after the block; an error names what could not be removed, too."""
     try:
         yield

@@ -44,7 +44,7 @@ class ActionModule(CommandAction):
 
     def describe(self, context: VerbContext) -> str:
         """Return which cluster would be created, if it can be."""
-        plan = _checked(plan_of(context.arguments(PlanArguments), begin(context, "ocp"), None))
+        plan = _check_plan(plan_of(context.arguments(PlanArguments), begin(context, "ocp"), None))
         return f"would create {plan.name}.{plan.base_domain} in {plan.region}, a {plan.topology} of OpenShift"
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -61,7 +61,7 @@ class ActionModule(CommandAction):
             release, wanted = installer.release(), args.release
             if wanted and release.version != wanted and not release.version.startswith((f"{wanted}.", f"{wanted}-")):
                 raise UsageError(f"{installer.program} is of release {release.version}, not {wanted}; set another one")
-            plan = _checked(plan_of(context.arguments(PlanArguments), record, release))
+            plan = _check_plan(plan_of(context.arguments(PlanArguments), record, release))
             journal = Journal(path, record)
             journal.note(
                 destruction={**record.destruction, "program": installer.program, "region": plan.region},
@@ -75,7 +75,7 @@ class ActionModule(CommandAction):
         return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 
 
-def _checked(plan: InstallPlan) -> InstallPlan:
+def _check_plan(plan: InstallPlan) -> InstallPlan:
     """Refuse a plan that the installer would refuse on this host; otherwise return it."""
     plan.check()
     if plan.fips:

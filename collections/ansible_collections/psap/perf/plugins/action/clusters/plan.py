@@ -47,8 +47,8 @@ class ActionModule(PerfAction):
         # without its kubeconfig, commands would use the cluster of the site instead
         unusable = created(records).keys() - {each["host"] for each in access}
         only_cleans = {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
-        goes = args.installs and (not args.keeps or not _was_reached(root))
-        destroyed = goes or any(each.host == context.host and not each.kept for each in creations)
+        released = args.installs and (not args.keeps or not _was_reached(root))
+        destroyed = released or any(each.host == context.host and not each.kept for each in creations)
         return VerbResult(
             values={
                 "creations": [asdict(each) for each in creations],

@@ -72,14 +72,14 @@ def _with(record: ClusterRecord, args: Arguments) -> ClusterRecord:
     return replace(
         record,
         phase=args.phase,
-        password=replace(record.password, **_set(password)),
+        password=replace(record.password, **_without_none(password)),
         destruction={**record.destruction, **args.destruction},
         secrets={**record.secrets, **args.secrets},
-        **_set(given),
+        **_without_none(given),
     )
 
 
-def _set(values: dict[str, Any]) -> dict[str, Any]:
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 

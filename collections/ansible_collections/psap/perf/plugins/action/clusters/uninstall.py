@@ -74,7 +74,7 @@ def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
     """Destroy the resources that have the tag, if any."""
     infra_id, region = check_infra_id(args.tag), args.region
     if not region:
-        raise UsageError("tag needs a region: set region to the one of the cluster")
+        raise UsageError("tag needs a region: set region to the cluster's")
     credentials = aws_credentials(context, args.credentials)
     keys = Keys.parse(credentials) if credentials else None
     resources = tagged(infra_id, region, keys, args.endpoint)

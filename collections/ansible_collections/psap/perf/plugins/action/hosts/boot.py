@@ -13,7 +13,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import HostError, UsageError, WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.hosts.booting import Started, first_answer, listens, ping
+from ansible_collections.psap.perf.plugins.module_utils.hosts.booting import StartProgram, first_answer, listens, ping
 from ansible_collections.psap.perf.plugins.plugin_utils.hosts import HostAction
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
@@ -47,7 +47,7 @@ class ActionModule(CommandAction, HostAction):
         # a connection from before the boot is dead
         self._connection.reset()
         started, begun = time.time(), time.monotonic()
-        program = Started(args.start, context.directory / "artifacts/start.log")
+        program = StartProgram(args.start, context.directory / "artifacts/start.log")
 
         def wanted() -> bool:
             context.check_interrupted()

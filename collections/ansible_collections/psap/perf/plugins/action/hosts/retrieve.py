@@ -90,7 +90,7 @@ class ActionModule(HostAction):
         packed = Packed(**answer["packed"])
         with tempfile.TemporaryDirectory(prefix="psap-perf-") as temporary:
             local = Path(temporary, "archive")
-            self._transferred(context, packed.archive, local, push=False)
+            self._transfer(context, packed.archive, local, push=False)
             if digest(local) != packed.sha256:
                 raise ArchiveError("the transfer changed or truncated it")
             unpack(local, context.directory / "artifacts" / args.dest)
@@ -101,12 +101,12 @@ class ActionModule(HostAction):
             local = Path(temporary, "archive")
             packed = pack(Path(args.path).expanduser(), local, args.most_bytes)
             self.on_host(context, _MODULE, {"state": "present", "directory": directory})
-            self._transferred(context, f"{directory}/archive", local, push=True)
+            self._transfer(context, f"{directory}/archive", local, push=True)
         unpacked = {"state": "unpacked", "directory": directory, "path": args.dest}
         self.on_host(context, _MODULE, unpacked)
         return packed
 
-    def _transferred(self, context: VerbContext, there: str, here: Path, *, push: bool) -> None:
+    def _transfer(self, context: VerbContext, there: str, here: Path, *, push: bool) -> None:
         try:
             if push:
                 self._connection.put_file(str(here), there)

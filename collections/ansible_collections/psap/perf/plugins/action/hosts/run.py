@@ -59,7 +59,7 @@ class ActionModule(HostAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Record the work, do it on the host, and delete the record when all is undone."""
         args = context.arguments(Arguments)
-        rendered = _rendered(args)
+        rendered = _module_arguments(args)
         work = records.HostWork(
             self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], rendered["left"]
         )
@@ -70,7 +70,7 @@ class ActionModule(HostAction):
         records.begin(context.directory, work)
         begun = time.time()
         answer = self.on_host(context, "psap.perf.hosts.run", {**rendered, "secrets": secrets})["answer"]
-        clock = Clock.compared((begun, time.time()), (answer["begun"], answer["ended"]))
+        clock = Clock.compare((begun, time.time()), (answer["begun"], answer["ended"]))
         for run in answer["runs"]:
             run["started"] -= clock.correction_s
         values = {
@@ -90,7 +90,7 @@ class ActionModule(HostAction):
         return VerbResult(changed=bool(rendered["program"]), values=values, warnings=warnings)
 
 
-def _rendered(args: Arguments) -> dict[str, Any]:
+def _module_arguments(args: Arguments) -> dict[str, Any]:
     """Return the arguments of the module: lines with their words, and plain numbers."""
     words = args.words
     return {

@@ -57,13 +57,13 @@ class ActionModule(HostAction):
             raise UsageError("state started needs a program")
         if args.unattended and not args.attended_in:
             raise UsageError("unattended needs attended_in, the folder of the measurements that use the program")
-        rendered = _rendered(args)
+        rendered = _module_arguments(args)
         work = records.HostWork(self.host_of(context), self.becomes, rendered["directory"], rendered["environment"], [])
         records.begin(context.directory, work)
         answer = self.on_host(context, _MODULE, rendered)["answer"]
         records.end(context.directory)
         self._keep_log(context, args.log, base64.b64decode(answer["log"]))
-        return _stopped(args, answer) if stops else _started(work.host, answer)
+        return _stop_result(args, answer) if stops else _start_result(work.host, answer)
 
     def _keep_log(self, context: VerbContext, name: str, log: bytes) -> None:
         if log:
@@ -72,19 +72,19 @@ class ActionModule(HostAction):
             (artifacts / path_part(name)).write_bytes(log)
 
 
-def _started(host: str, answer: Mapping[str, Any]) -> VerbResult:
+def _start_result(host: str, answer: Mapping[str, Any]) -> VerbResult:
     if answer["problem"]:
         raise HostError(f"host {host}: {answer['problem']}")
     return VerbResult(changed=answer["started"], values={"ready_s": answer["ready_s"]})
 
 
-def _stopped(args: Arguments, answer: Mapping[str, Any]) -> VerbResult:
+def _stop_result(args: Arguments, answer: Mapping[str, Any]) -> VerbResult:
     early = f"the program of {args.directory} ended before it was stopped"
     warnings = (early,) if answer["there"] and not answer["ran"] else ()
     return VerbResult(changed=answer["there"], values={"ran": answer["ran"]}, warnings=warnings)
 
 
-def _rendered(args: Arguments) -> dict[str, Any]:
+def _module_arguments(args: Arguments) -> dict[str, Any]:
     """Return the arguments of the module: lines with their words, and plain numbers."""
     words = args.words
     return {

@@ -10,9 +10,9 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.openshift.addons import (
     AddonManager,
+    AddonRequest,
     Installation,
-    Wanted,
-    installed,
+    install_addon,
 )
 from ansible_collections.psap.perf.plugins.modules.openshift.addon import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -43,7 +43,7 @@ class ActionModule(CommandAction):
         args = context.arguments(Arguments)
         token = context.secret(args.token)
         with AddonManager(args.url, args.sso_url, token, context.redactor.add) as manager:
-            wanted = Wanted(
+            wanted = AddonRequest(
                 manager.cluster_id(args.cluster_name),
                 args.addon,
                 {name: str(value) for name, value in args.parameters.items()},
@@ -55,5 +55,5 @@ class ActionModule(CommandAction):
                 present = manager.installation(wanted.cluster, wanted.addon)
                 found, changed = present or Installation("", "", ""), present is None
             else:
-                found, changed = installed(manager, wanted, context.check_interrupted)
+                found, changed = install_addon(manager, wanted, context.check_interrupted)
         return VerbResult(changed, {"state": found.state, "csv": found.csv, "namespace": namespace})

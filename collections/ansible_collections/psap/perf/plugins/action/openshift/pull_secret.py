@@ -42,13 +42,13 @@ class ActionModule(PerfAction):
             change = without_credentials(secret) if secret else None
             registries = added_registries(secret) if secret else []
         else:
-            change, registries = _added(context, args.credentials, secret)
+            change, registries = _change_to_add(context, args.credentials, secret)
         if change is not None and not context.check_mode:
             cluster.merge(_QUERY, change)
         return VerbResult(change is not None, {"registries": registries})
 
 
-def _added(context: VerbContext, reference: str, secret: Manifest | None) -> tuple[Manifest | None, list[str]]:
+def _change_to_add(context: VerbContext, reference: str, secret: Manifest | None) -> tuple[Manifest | None, list[str]]:
     if not reference:
         raise UsageError("state present needs credentials, a reference to a secret")
     wanted = credentials_in(context.secret(reference))

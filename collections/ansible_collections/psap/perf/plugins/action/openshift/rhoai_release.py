@@ -47,12 +47,12 @@ class ActionModule(PerfAction):
         release = Release()
         if cluster.serves(subscriptions.api_version, subscriptions.kind):
             installed = installed_release(cluster.visible(subscriptions))
-            release = installed or (_offered(cluster, args) if args.prepares else release)
+            release = installed or (_read_offered_release(cluster, args) if args.prepares else release)
         check_release(release, Needs(args.generations, args.reason, args.components))
         return VerbResult(values={"generation": release.generation, "version": release.version})
 
 
-def _offered(cluster: Cluster, args: Arguments) -> Release:
+def _read_offered_release(cluster: Cluster, args: Arguments) -> Release:
     name = "opendatahub-operator" if args.opendatahub else "rhods-operator"
     catalog = "community-operators" if args.opendatahub else "redhat-operators"
     query = query_from(

@@ -38,7 +38,7 @@ class ActionModule(CommandAction):
         own = Records(context.run_directory).parts(full_mark(context, args.mark))
         hosts = [name for each in own for name in each.hosts]
         if own and all(each.phase == BOOKED for each in own) and len(hosts) >= request.at_least:
-            return VerbResult(values=_chosen(quads, hosts, (), {}, booked=True))
+            return VerbResult(values=_result_values(quads, hosts, (), {}, booked=True))
         start, end = _window(args.start, args.free_for)
         free = set(quads.available(start, end))
         known = {host.name: host for host in quads.hosts()}
@@ -46,10 +46,10 @@ class ActionModule(CommandAction):
         chosen = select(_free(quads, known, free), request, busy)
         show_summary(context, str(chosen))
         hosts, substitutes = ([host.name for host in part] for part in (chosen.hosts, chosen.substitutes))
-        return VerbResult(values=_chosen(quads, hosts, substitutes, chosen.refused, booked=False))
+        return VerbResult(values=_result_values(quads, hosts, substitutes, chosen.refused, booked=False))
 
 
-def _chosen(
+def _result_values(
     quads: Quads, hosts: Sequence[str], substitutes: Sequence[str], refused: Mapping[str, str], booked: bool
 ) -> dict[str, Any]:
     return {

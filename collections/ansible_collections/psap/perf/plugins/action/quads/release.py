@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import RELEASED, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.releasing import (
-    Released,
+    ReleaseResult,
     left_alone,
     own,
     release,
@@ -73,7 +73,7 @@ def _release_all(context: VerbContext, found: Iterable[Booking], warnings: tuple
     return VerbResult(changed=bool(ended), values=values, warnings=tuple(sentences))
 
 
-def _release(context: VerbContext, one: Booking) -> Released:
+def _release(context: VerbContext, one: Booking) -> ReleaseResult:
     with show_progress(context, f"the release of {one.record.mark}", 0) as report:
         released = release(one.quads, one.record, report=report)
     if Records(context.run_directory).read(one.record.mark) is not None:

@@ -35,7 +35,7 @@ def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
     """
     files, size = 0, 0
 
-    def counted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    def select(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
         nonlocal files, size
         files, size = files + member.isfile(), size + (member.size if member.isfile() else 0)
         if size > most_bytes:
@@ -47,7 +47,7 @@ def pack(path: Path, archive: Path, most_bytes: int) -> Packed:
     if not path.exists():
         raise ArchiveError(f"{path} does not exist")
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
-        tar.add(str(path), path.name if path.is_file() else ".", filter=counted)
+        tar.add(str(path), path.name if path.is_file() else ".", filter=select)
     archive.chmod(0o600)
     return Packed(str(archive), files, size, digest(archive))
 

@@ -19,7 +19,7 @@ _READ_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FirstResponse:
     """The first response, *after_s* seconds after the start.
 
     It may have been up to *within_s* seconds earlier: the time since the start of the last attempt without a response.
@@ -29,7 +29,7 @@ class Answered:
     within_s: float
 
 
-def first_answer(attempt: Callable[[], bool], begun: float, wanted: Callable[[], bool]) -> Answered | None:
+def first_answer(attempt: Callable[[], bool], begun: float, wanted: Callable[[], bool]) -> FirstResponse | None:
     """Repeat *attempt* until it succeeds, and return its time; None once *wanted* is false.
 
     Args:
@@ -41,7 +41,7 @@ def first_answer(attempt: Callable[[], bool], begun: float, wanted: Callable[[],
         tried = time.monotonic()
         if attempt():
             now = time.monotonic()
-            return Answered(now - begun, now - failed)
+            return FirstResponse(now - begun, now - failed)
         failed = tried
         time.sleep(_PAUSE_S)
     return None
@@ -74,7 +74,7 @@ def listens(address: str, port: int) -> bool:
         return False
 
 
-class Started:
+class StartProgram:
     """A program that starts a machine: it may end immediately, or be a hypervisor that runs as long as the machine."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:

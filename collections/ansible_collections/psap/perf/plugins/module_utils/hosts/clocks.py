@@ -13,10 +13,10 @@ class Clock:
     within_s: float
 
     @classmethod
-    def compared(cls, ours: tuple[float, float], theirs: tuple[float, float]) -> Clock:
+    def compare(cls, own: tuple[float, float], theirs: tuple[float, float]) -> Clock:
         """Return the clock by a request's begin and end, on the controller's clock and on the host's (as NTP does)."""
-        ahead = ((theirs[0] - ours[0]) + (theirs[1] - ours[1])) / 2
-        return cls(ahead, max(0.0, ((ours[1] - ours[0]) - (theirs[1] - theirs[0])) / 2))
+        ahead = ((theirs[0] - own[0]) + (theirs[1] - own[1])) / 2
+        return cls(ahead, max(0.0, ((own[1] - own[0]) - (theirs[1] - theirs[0])) / 2))
 
     @property
     def correction_s(self) -> float:

@@ -25,4 +25,4 @@ def stop_when_asked() -> None:
 
 
 def _stop(_signal: int, _frame: object) -> NoReturn:
-    raise Stopped("asked to end")
+    raise Stopped("received a signal to end")

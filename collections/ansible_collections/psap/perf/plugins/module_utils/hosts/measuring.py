@@ -23,8 +23,8 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import (
     Argv,
     HostSideError,
+    ProgramResult,
     Programs,
-    Ran,
 )
 
 LOCK, UNDO = "lock", "undo.jsonl"
@@ -153,7 +153,7 @@ def _one_run(plan: Plan, measured: Step, programs: Programs, undo_log: _UndoLog,
     _prove(plan, " ".join(measured.program), programs, ran, figures["numbers"])
 
 
-def _prove(plan: Plan, words: str, programs: Programs, ran: Ran, numbers: dict[str, float]) -> None:
+def _prove(plan: Plan, words: str, programs: Programs, ran: ProgramResult, numbers: dict[str, float]) -> None:
     """Check that the program did its work, and add the numbers in its output to *numbers*.
 
     Raises:

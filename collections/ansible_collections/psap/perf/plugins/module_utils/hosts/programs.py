@@ -37,7 +37,7 @@ class Stopped(Exception):  # noqa: N818 - nothing is wrong
 
 
 @dataclass(frozen=True)
-class Ran:
+class ProgramResult:
     """A program that has ended; *took_s* by the monotonic clock, *started* in seconds since the epoch."""
 
     started: float
@@ -64,7 +64,7 @@ class Programs:
         self._running: int | None = None
         self.abandoned = False
 
-    def run(self, argv: Argv, stdin: bytes = b"") -> Ran:
+    def run(self, argv: Argv, stdin: bytes = b"") -> ProgramResult:
         """Run a program with the input *stdin*, which must fit into a pipe.
 
         Raises:
@@ -104,7 +104,7 @@ class Programs:
             raise HostSideError(f"{' '.join(argv)} did not end within {self._timeout_s:g} s")
         if self.abandoned:
             raise Stopped("the connection was closed")
-        return Ran(
+        return ProgramResult(
             started,
             took,
             process.returncode,
@@ -160,7 +160,7 @@ class Programs:
                 f"{' '.join(argv)} ended with {process.returncode}: {errors[0].decode('utf-8', 'replace')}"
             )
 
-    def must(self, argv: Argv) -> Ran:
+    def must(self, argv: Argv) -> ProgramResult:
         """Run a program, and raise a HostSideError if it fails."""
         ran = self.run(argv)
         if ran.exit_code != 0:

@@ -80,9 +80,9 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
     directory = Path(service.directory)
     if directory.is_dir():
         if _runs(directory):
-            return _found(service, directory)
+            return _compare_running(service, directory)
         remove(service.directory, service.environment, [], patience_s)
-    if service.url and _is_taken(service.url):
+    if service.url and _is_port_in_use(service.url):
         raise HostSideError(f"another program listens at {service.url}: stop it, or use another port")
     _create(service, directory)
     begun = time.monotonic()
@@ -105,7 +105,7 @@ def start(service: Service, listened: Callable[[], bool], patience_s: float) -> 
         process.wait()
         problem = f"{' '.join(service.program)}: {problem}. Output: {log.decode('utf-8', 'replace')[-_SHOWN:]}"
     # the log of a running program is returned when it is stopped
-    return {"started": problem is None, "ready_s": ready_s, "log": _encoded(log) if problem else "", "problem": problem}
+    return {"started": problem is None, "ready_s": ready_s, "log": _encode(log) if problem else "", "problem": problem}
 
 
 def stop(directory: str, environment: Mapping[str, str], patience_s: float) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def stop(directory: str, environment: Mapping[str, str], patience_s: float) -> d
     ran = end(path, patience_s)
     log = _end_of(path / _LOG)
     remove(directory, environment, [], patience_s)
-    return {"there": True, "ran": ran, "log": _encoded(log)}
+    return {"there": True, "ran": ran, "log": _encode(log)}
 
 
 def end(directory: Path, patience_s: float) -> bool:
@@ -195,7 +195,7 @@ def _run_detached(work: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _found(service: Service, directory: Path) -> dict[str, Any]:
+def _compare_running(service: Service, directory: Path) -> dict[str, Any]:
     running = json.loads((directory / _REQUEST).read_text(encoding="utf-8"))
     problem = None
     if running != _identity(service):
@@ -278,7 +278,7 @@ def _answers(url: str) -> bool:
             return False
 
 
-def _is_taken(url: str) -> bool:
+def _is_port_in_use(url: str) -> bool:
     parts = urlsplit(url)
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_CONNECT_S):
@@ -311,5 +311,5 @@ def _end_of(path: Path) -> bytes:
         return stream.read()
 
 
-def _encoded(log: bytes) -> str:
+def _encode(log: bytes) -> str:
     return base64.b64encode(log).decode()

@@ -75,11 +75,11 @@ def plan(machine_sets: Iterable[Manifest], request: Request) -> Plan:
     present = sorted(machine_sets, key=_name)
     staying = [item for item in present if not item["metadata"].get("deletionTimestamp")]
     _check_provider(staying, request)
-    matching = _matching(staying, request)
+    matching = _select_sets(staying, request)
     if not matching:
-        return _cloned(present, request) if request.scale else Plan()
+        return _plan_clone(present, request) if request.scale else Plan()
     if not request.scale:
-        return _emptied(matching, request)
+        return _plan_removal(matching, request)
     replicas = _distribution(matching, request)
     chosen = matching[0]
     changes = [_change(item, replicas[_name(item)], request if item is chosen else None) for item in matching]
@@ -105,7 +105,7 @@ def _check_provider(machine_sets: Sequence[Manifest], request: Request) -> None:
         )
 
 
-def _matching(machine_sets: Sequence[Manifest], request: Request) -> list[Manifest]:
+def _select_sets(machine_sets: Sequence[Manifest], request: Request) -> list[Manifest]:
     wanted = request.shape.instance_type
     if not request.name:
         return [item for item in machine_sets if _type(item) == wanted]
@@ -140,12 +140,12 @@ def _distribution(matching: Sequence[Manifest], request: Request) -> dict[str, i
         names = ", ".join(_name(item) for item in others if _replicas(item))
         raise UsageError(
             f"scale: {names} hold {elsewhere} machines of type {request.shape.instance_type}, more than the "
-            f"{request.scale} asked for; force: true scales them to 0, name: chooses one set alone"
+            f"{request.scale} requested; force: true scales them to 0, name: chooses one set alone"
         )
     return {**replicas, _name(first): request.scale - elsewhere}
 
 
-def _emptied(matching: Sequence[Manifest], request: Request) -> Plan:
+def _plan_removal(matching: Sequence[Manifest], request: Request) -> Plan:
     first, *others = matching
     holding = [_name(item) for item in others if _replicas(item)]
     if holding and not request.force:
@@ -153,17 +153,17 @@ def _emptied(matching: Sequence[Manifest], request: Request) -> Plan:
             f"scale: {', '.join([_name(first), *holding])} all hold machines of type {request.shape.instance_type}; "
             "force: true scales them to 0, name: chooses one set alone"
         )
-    ours = [item for item in matching if _is_ours(item)]
-    kept = [item for item in matching if item not in ours]
-    changes = [_change(item, 0, None) for item in kept]
+    managed = [item for item in matching if _is_managed(item)]
+    others_of_type = [item for item in matching if item not in managed]
+    changes = [_change(item, 0, None) for item in others_of_type]
     return Plan(
         changes=tuple(item for item in changes if item.change),
-        removed=tuple(map(_name, ours)),
-        awaited=tuple(map(_name, kept)),
+        removed=tuple(map(_name, managed)),
+        awaited=tuple(map(_name, others_of_type)),
     )
 
 
-def _is_ours(machine_set: Manifest) -> bool:
+def _is_managed(machine_set: Manifest) -> bool:
     return MANAGED_BY.items() <= (machine_set["metadata"].get("labels") or {}).items()
 
 
@@ -183,7 +183,7 @@ def _change(machine_set: Manifest, replicas: int, request: Request | None) -> Ch
     return Change(_name(machine_set), replicas, {"spec": spec} if spec else {})
 
 
-def _cloned(machine_sets: Sequence[Manifest], request: Request) -> Plan:
+def _plan_clone(machine_sets: Sequence[Manifest], request: Request) -> Plan:
     base = _base(machine_sets, request.base)
     name = request.name or default_name(_name(base), request.shape.instance_type)
     if name in map(_name, machine_sets):

@@ -96,7 +96,7 @@ def nodes_for(machine: Machine, pods: int, requests: Requests, *, volumes: int =
     if min(pods, requests.cpus, requests.memory_gib, requests.gpus, volumes) < 0:
         raise UsageError("pods, CPUs, memory, GPUs and volumes cannot be negative")
     free = _free(machine)
-    held = _held(free, _wanted(requests))
+    held = _pods_by_resource(free, _amounts(requests))
     by = min(held, key=lambda name: held[name])
     if not held[by]:
         raise UsageError(
@@ -120,9 +120,9 @@ def nodes_for_all(machine: Machine, kinds: Sequence[Pods]) -> int:
     for requests, left in sorted(((kind.requests, kind.count) for kind in kinds), key=_size, reverse=True):
         # also refuses a pod that fits on no node
         new = [_free(machine) for _node in range(nodes_for(machine, left, requests).nodes)]
-        wanted = _wanted(requests)
+        wanted = _amounts(requests)
         for node in (nodes := nodes + new):
-            placed = min(left, *_held(node, wanted).values())
+            placed = min(left, *_pods_by_resource(node, wanted).values())
             node.update({name: free - placed * wanted[name] for name, free in node.items()})
             left -= placed
         nodes = [node for node in nodes if node["pods"] < PODS_PER_NODE]
@@ -140,12 +140,12 @@ def _free(machine: Machine) -> dict[str, float]:
     return {"cpu": cpus, "memory": memory_gib, "gpus": machine.gpus, "pods": PODS_PER_NODE}
 
 
-def _wanted(requests: Requests) -> dict[str, float]:
+def _amounts(requests: Requests) -> dict[str, float]:
     """Return the requests of a pod by resource."""
     return {"cpu": requests.cpus, "memory": requests.memory_gib, "gpus": requests.gpus, "pods": 1}
 
 
-def _held(free: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, int]:
+def _pods_by_resource(free: Mapping[str, float], wanted: Mapping[str, float]) -> dict[str, int]:
     """Return the number of pods for which each requested resource suffices."""
     # rounded, since a quotient of decimals may be slightly too small
     return {name: math.floor(round(max(free[name], 0) / each, 9)) for name, each in wanted.items() if each}

@@ -28,7 +28,7 @@ USERS = "psap.perf/users"
 _TYPE, _LONGEST_PASSWORD, _ATTEMPTS = "HTPasswd", 72, 5
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,62}")
 _USERS_VERSION = "user.openshift.io/v1"
-_OURS: Provider = {
+_DEFAULT_PROVIDER: Provider = {
     "name": PROVIDER,
     "type": _TYPE,
     "mappingMethod": "claim",
@@ -69,7 +69,7 @@ def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) 
     """
     provider = _provider(cluster)
     secret = _secret_of(provider)
-    changed = _changed(cluster, secret, lambda found: with_user(found, secret, user, password), dry)
+    changed = _apply_change(cluster, secret, lambda found: with_user(found, secret, user, password), dry)
     changed = add(cluster, provider, dry=dry) or changed
     wanted = binding(user)
     if cluster.get(_of(wanted)) is None:
@@ -88,14 +88,14 @@ def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
     changed = False
     provider = _provider(cluster) if _has_oauth(cluster) else None
     if provider is not None and (found := cluster.get(secret := _secret_of(provider))) is not None:
-        if users_of(found) == [user] == list(_lines(found)) and _is_ours(found):
+        if users_of(found) == [user] == list(_lines(found)) and _is_managed(found):
             # the provider first, since the OAuth server does not start if its Secret is missing
             changed = True
             remove(cluster, provider, dry=dry)
             if not dry:
                 cluster.delete(secret)
         else:
-            changed = _changed(cluster, secret, lambda each: without_user(each, user), dry)
+            changed = _apply_change(cluster, secret, lambda each: without_user(each, user), dry)
     for query in (_of(binding(user)), *_traces(cluster, user)):
         if cluster.get(query) is not None:
             changed = True
@@ -119,7 +119,7 @@ def with_user(secret: Manifest | None, query: Query, user: str, password: str) -
                 f"the Secret {query.namespace}/{query.name} has a user {user} of another owner with another password; "
                 "choose another name"
             )
-    change = _change({**lines, user: _hashed(password)}, [*added, *([user] if user not in added else [])])
+    change = _change({**lines, user: _hash(password)}, [*added, *([user] if user not in added else [])])
     if secret is not None:
         return change
     metadata = {"name": query.name, "namespace": query.namespace, "labels": dict(MANAGED_BY), **change["metadata"]}
@@ -155,7 +155,7 @@ def _provider(cluster: Cluster) -> Provider:
             f"{cluster.server} has no OAuth cluster of config.openshift.io: it is not OpenShift, or its users are "
             "managed outside the cluster"
         )
-    return find(cluster, PROVIDER, _TYPE) or _OURS
+    return find(cluster, PROVIDER, _TYPE) or _DEFAULT_PROVIDER
 
 
 def _secret_of(provider: Provider) -> Query:
@@ -163,7 +163,7 @@ def _secret_of(provider: Provider) -> Query:
     return Query("v1", "Secret", namespace=NAMESPACE, name=str(name or SECRET))
 
 
-def _changed(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
+def _apply_change(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
     """Make the change that *change_of* computes from the object; retry if another client changed it meanwhile."""
     for left in reversed(range(_ATTEMPTS)):
         found = cluster.get(query)
@@ -200,7 +200,7 @@ def _of(manifest: Manifest) -> Query:
     return Query(manifest["apiVersion"], manifest["kind"], name=manifest["metadata"]["name"])
 
 
-def _is_ours(secret: Manifest) -> bool:
+def _is_managed(secret: Manifest) -> bool:
     return MANAGED_BY.items() <= (secret["metadata"].get("labels") or {}).items()
 
 
@@ -227,7 +227,7 @@ def _bcrypt() -> Any:
     return bcrypt
 
 
-def _hashed(password: str) -> str:
+def _hash(password: str) -> str:
     if len(password.encode()) > _LONGEST_PASSWORD:
         raise UsageError(f"the password is too long for bcrypt: use at most {_LONGEST_PASSWORD} bytes")
     bcrypt = _bcrypt()

@@ -41,13 +41,15 @@ def choose(package: Manifest, request: PackageRequest) -> Choice:
     """
     name, channels = package["metadata"]["name"], {each["name"]: each for each in package["status"]["channels"]}
     if request.channel == LIST_CHANNELS:
-        raise UsageError(f"the channels of {name} are: {_listed(package)}")
+        raise UsageError(f"the channels of {name} are: {_list_channels(package)}")
     if request.version and not request.channel:
-        raise UsageError(f"the version {request.version} of {name} needs a channel; there are: {_listed(package)}")
+        raise UsageError(
+            f"the version {request.version} of {name} needs a channel; there are: {_list_channels(package)}"
+        )
     chosen = request.channel or package["status"]["defaultChannel"]
     if chosen not in channels:
         raise UsageError(
-            f"{name} has no channel {chosen}{did_you_mean(chosen, channels)}; there are: {_listed(package)}"
+            f"{name} has no channel {chosen}{did_you_mean(chosen, channels)}; there are: {_list_channels(package)}"
         )
     channel = channels[chosen]
     if not request.version:
@@ -71,7 +73,7 @@ def _of_version(name: str, channel: Mapping[str, Any], request: PackageRequest) 
     raise UsageError(f"channel {channel['name']} of {name} has no version {request.version}; there are: {versions}")
 
 
-def _listed(package: Manifest) -> str:
+def _list_channels(package: Manifest) -> str:
     default = package["status"]["defaultChannel"]
     return ", ".join(
         f"{each['name']}{' (the default)' if each['name'] == default else ''} with {each['currentCSV']}"

@@ -58,7 +58,7 @@ def check_upgrade(request: SubscriptionRequest, subscription: Manifest | None) -
     upgrades = [name for name in (status.get("currentCSV"), request.newest) if name and name != installed]
     if installed and request.csv and request.csv not in (installed, *upgrades):
         raise UsageError(
-            f"{installed} is installed in {request.namespace}, and OLM never goes from it to {request.csv}, but to "
+            f"{installed} is installed in {request.namespace}, and OLM does not upgrade it to {request.csv}, but to "
             f"{' or '.join(dict.fromkeys(upgrades)) or 'nothing newer'}; remove it first with cluster_undeploy_operator"
         )
 

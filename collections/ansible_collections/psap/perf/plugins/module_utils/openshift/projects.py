@@ -161,7 +161,7 @@ def try_until(source: Source, trial: Trial, check: Callable[[], None]) -> int:
     while True:
         check()
         number += 1
-        seen = _tried(source, trial, check)
+        seen = _create_project(source, trial, check)
         if seen == trial.value:
             return number
         if time.monotonic() >= deadline:
@@ -172,13 +172,13 @@ def try_until(source: Source, trial: Trial, check: Callable[[], None]) -> int:
         time.sleep(_BETWEEN_TRIALS_S)
 
 
-def _tried(source: Source, trial: Trial, check: Callable[[], None]) -> str | None:
+def _create_project(source: Source, trial: Trial, check: Callable[[], None]) -> str | None:
     name = f"{PREFIX}{secrets.token_hex(4)}"
     namespace = Query("v1", "Namespace", name=name)
     request = {"apiVersion": "project.openshift.io/v1", "kind": "ProjectRequest", "metadata": {"name": name}}
     source.create(request)
     try:
-        made = _appeared(source, namespace, min(_APPEARS_WITHIN_S, trial.timeout_s), check)
+        made = _wait_namespace(source, namespace, min(_APPEARS_WITHIN_S, trial.timeout_s), check)
         # a request has no labels
         source.merge(namespace, {"metadata": {"labels": dict(trial.labels)}})
     finally:
@@ -188,7 +188,7 @@ def _tried(source: Source, trial: Trial, check: Callable[[], None]) -> str | Non
     return None if found is None else str(found)
 
 
-def _appeared(source: Source, namespace: Query, within_s: float, check: Callable[[], None]) -> Manifest:
+def _wait_namespace(source: Source, namespace: Query, within_s: float, check: Callable[[], None]) -> Manifest:
     deadline = time.monotonic() + within_s
     while True:
         check()

@@ -52,7 +52,7 @@ class Amazon:
 
 
 @contextlib.contextmanager
-def reported(doing: str) -> Iterator[None]:
+def aws_errors(doing: str) -> Iterator[None]:
     """Convert errors of boto3 in the block to a ClusterError that names the action *doing*."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
@@ -97,7 +97,7 @@ def tagged(infra_id: str, region: str, keys: Keys | None = None, endpoint: str =
     """
     check_infra_id(infra_id)
     wanted, found = [{"Key": tag_of(infra_id), "Values": [OWNED]}], set()
-    with reported(f"list the resources of {infra_id} in {region}"):
+    with aws_errors(f"list the resources of {infra_id} in {region}"):
         for each in dict.fromkeys((region, _GLOBAL)):
             client = Amazon(each, keys, endpoint).client("resourcegroupstaggingapi")
             for page in client.get_paginator("get_resources").paginate(TagFilters=wanted):

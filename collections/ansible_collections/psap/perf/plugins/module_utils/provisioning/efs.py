@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import OWNED, Amazon, reported, tag_of
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import OWNED, Amazon, aws_errors, tag_of
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
 _NFS = 2049
@@ -46,14 +46,14 @@ class Efs:
 
     def __init__(self, amazon: Amazon, infra_id: str) -> None:
         self._infra_id, self._region = infra_id, amazon.region
-        with reported(f"reach AWS in {amazon.region}"):
+        with aws_errors(f"reach AWS in {amazon.region}"):
             self._ec2, self._efs = amazon.client("ec2"), amazon.client("efs")
         self.name = f"{infra_id}-efs"
         self._tags = [{"Key": "Name", "Value": self.name}, {"Key": tag_of(infra_id), "Value": OWNED}]
 
     def find(self) -> str:
         """Return its ID; empty if it is missing."""
-        with reported(f"find the file system {self.name}"):
+        with aws_errors(f"find the file system {self.name}"):
             found = self._efs.describe_file_systems(CreationToken=self.name)["FileSystems"]
         return str(found[0]["FileSystemId"]) if found else ""
 
@@ -65,7 +65,7 @@ class Efs:
         Raises:
             WaitTimeoutError: If it is not available in time.
         """
-        with reported(f"create the file system {self.name}"):
+        with aws_errors(f"create the file system {self.name}"):
             network, subnets = self._network_of(instances)
             group, created = self._security_group(network)
             identity = self.find()
@@ -101,7 +101,7 @@ class Efs:
             WaitTimeoutError: If it is not deleted in time.
         """
         identity = self.find()
-        with reported(f"delete the file system {self.name}"):
+        with aws_errors(f"delete the file system {self.name}"):
             if identity:
                 for target in self._targets(identity):
                     if target["LifeCycleState"] != "deleting":

@@ -132,7 +132,7 @@ def await_claim(
     goal = Goal(
         query=pool.claim(record.name),
         described=f"the cluster claimed by {record.name} of pool {pool.name}",
-        states=(_running,),
+        states=(_check_running,),
         timeout_s=timeout_s,
         patience_s=patience_s,
         surrender=_cannot_start,
@@ -166,7 +166,7 @@ def lease_end(claimed: Manifest) -> datetime.datetime | None:
     return parse_utc(str(pending["lastTransitionTime"])) + datetime.timedelta(seconds=seconds(lifetime))
 
 
-def _running(claimed: Any) -> Verdict:
+def _check_running(claimed: Any) -> Verdict:
     found, pending = condition(claimed, "ClusterRunning"), condition(claimed, "Pending")
     # a new claim has no conditions yet
     if found is not None and found.get("status") == "True":

@@ -44,7 +44,7 @@ class HostKey:
 
     @classmethod
     def new(cls) -> HostKey:
-        """Generate a key."""
+        """Return a new key."""
         key = Ed25519PrivateKey.generate()
         private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         return cls(private.decode(), key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
@@ -82,7 +82,7 @@ class Login:
         return ("scp", "-r", "-q", *self._options(), str(folder), f"{self.user}@{self.address}:{name}")
 
     def _options(self) -> tuple[str, ...]:
-        given = {**_OPTIONS, "IdentityFile": _quoted(self.key), "UserKnownHostsFile": _quoted(self.known_hosts)}
+        given = {**_OPTIONS, "IdentityFile": _quote(self.key), "UserKnownHostsFile": _quote(self.known_hosts)}
         return tuple(word for name, value in given.items() for word in ("-o", f"{name}={value}"))
 
 
@@ -98,5 +98,5 @@ def key_file(text: str) -> Iterator[Path]:
         os.close(number)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return f'"{path}"'

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon, reported
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon, aws_errors
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 
 _TAG = "psap.perf/image"
@@ -72,7 +72,7 @@ class ImageWorker:
     """
 
     def __init__(self, amazon: Amazon, image: str, waits: Waits) -> None:
-        with reported(f"reach AWS in {amazon.region}"):
+        with aws_errors(f"reach AWS in {amazon.region}"):
             self._ec2 = amazon.client("ec2")
         self.image, self._waits = image, waits
         self._mine = [{"Name": f"tag:{_TAG}", "Values": [image]}]
@@ -82,7 +82,7 @@ class ImageWorker:
         if not _NAME.fullmatch(self.image):
             raise UsageError(f"invalid image name {self.image!r}: use 3 to 128 letters, digits and ().-/@_")
         _check_source(request.ssh_from)
-        with reported(f"find the resources for the image {self.image}"):
+        with aws_errors(f"find the resources for the image {self.image}"):
             owned = {"OwnerIds": ["self"], "Filters": [{"Name": "snapshot-id", "Values": [request.snapshot]}]}
             if not self._ec2.describe_snapshots(**owned)["Snapshots"]:
                 raise UsageError(f"no snapshot {request.snapshot} of this account in this region")
@@ -96,7 +96,7 @@ class ImageWorker:
     def start(self, request: ImageRequest) -> Machine:
         """Start it with the disk, for a checked request, after deleting resources of a killed call."""
         self.remove()
-        with reported(f"start the machine for the image {self.image}"):
+        with aws_errors(f"start the machine for the image {self.image}"):
             group = self._ec2.create_security_group(
                 GroupName=f"psap-perf-{self.image}",
                 Description=f"SSH to the machine that makes the image {self.image}",
@@ -143,7 +143,7 @@ class ImageWorker:
         Args:
             source: The snapshot that the disk was created from, which is kept.
         """
-        with reported(f"create the image {self.image}"):
+        with aws_errors(f"create the image {self.image}"):
             volume = self._volume()
             for attachment in volume["Attachments"]:
                 self._ec2.detach_volume(VolumeId=volume["VolumeId"], InstanceId=attachment["InstanceId"])
@@ -174,7 +174,7 @@ class ImageWorker:
 
         A user who stops the run does not interrupt this.
         """
-        with reported(f"remove the machine for the image {self.image}"):
+        with aws_errors(f"remove the machine for the image {self.image}"):
             instances = self._instances()
             identities = [each["InstanceId"] for each in instances]
             if identities:
@@ -182,13 +182,13 @@ class ImageWorker:
                 self._delete(lambda: ", ".join(each["State"]["Name"] for each in self._instances()), identities[0])
             volumes = self._ec2.describe_volumes(Filters=self._mine)["Volumes"]
             for each in (str(volume["VolumeId"]) for volume in volumes):
-                self._delete(partial(self._refused, self._ec2.delete_volume, VolumeId=each), each)
+                self._delete(partial(self._try_delete, self._ec2.delete_volume, VolumeId=each), each)
             groups = self._ec2.describe_security_groups(Filters=self._mine)["SecurityGroups"]
             for each in (str(group["GroupId"]) for group in groups):
-                self._delete(partial(self._refused, self._ec2.delete_security_group, GroupId=each), each)
+                self._delete(partial(self._try_delete, self._ec2.delete_security_group, GroupId=each), each)
         return bool(identities or volumes or groups)
 
-    def _refused(self, call: Callable[..., object], **of: str) -> str:
+    def _try_delete(self, call: Callable[..., object], **of: str) -> str:
         """Delete a resource, and return why it cannot be deleted yet; empty after the deletion."""
         try:
             call(**of)

@@ -65,7 +65,7 @@ class InstallError(PerfError):
     """The installer ended with an error."""
 
     def __init__(self, message: str, code: int) -> None:
-        """*code* is its exit code."""
+        """Store *code*, its exit code."""
         super().__init__(message)
         self.code = code
 
@@ -158,7 +158,7 @@ class Installer:
                 start_new_session=True,
                 preexec_fn=die_with_parent,
             )
-            with process, _stopped(process):
+            with process, _stop_after(process):
                 last = self._follow(process, step, timeout_s, log)
         if process.returncode:
             raise InstallError(_failure(step, process.returncode, last, self._log), process.returncode)
@@ -301,7 +301,7 @@ def unpack_logs(folder: Path, target: Path, redact: Callable[[str], str]) -> lis
 
 
 @contextlib.contextmanager
-def _stopped(process: subprocess.Popen[str]) -> Iterator[None]:
+def _stop_after(process: subprocess.Popen[str]) -> Iterator[None]:
     """End the process after the block: by an interrupt, so that it can clean up, then by a kill."""
     try:
         yield

@@ -32,7 +32,7 @@ LABELS: Mapping[str, HostConditions] = {
 
 
 def conditions_of(names: Sequence[str], more_labels: Mapping[str, Mapping[str, Any]]) -> list[HostConditions]:
-    """Return the conditions that each label in *names* stands for.
+    """Return the conditions of each label in *names*.
 
     Args:
         names: Labels.

@@ -30,7 +30,7 @@ _PAUSE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleaseResult:
     """The assignments that were ended; *lost* is the time of a request for which the server made none."""
 
     ended: tuple[Assignment, ...]
@@ -73,7 +73,7 @@ def left_alone(records: Iterable[Record]) -> tuple[str, ...]:
 
 def release(
     quads: Quads, record: Record, only: int | None = None, report: Callable[[str], None] = lambda _text: None
-) -> Released:
+) -> ReleaseResult:
     """End every assignment of *record*, or *only* one of them.
 
     After a request without a response, wait for as long as the server may still make the assignment.
@@ -93,7 +93,7 @@ def release(
             continue
         lost = until is not None and not ended
         if until is None or ended or quads.connection.timing.now() >= until:
-            return Released(tuple(ended.values()), record.asked_at if lost else "")
+            return ReleaseResult(tuple(ended.values()), record.asked_at if lost else "")
         report(f"the server may make the assignment of {record.asked_at} until {utc_text(until)}; waiting for it")
         quads.connection.timing.pause(_PAUSE_S)
 

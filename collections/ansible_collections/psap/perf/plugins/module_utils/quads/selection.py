@@ -16,14 +16,14 @@ from ansible_collections.psap.perf.plugins.module_utils.quads.objects import Hos
 
 @dataclass(frozen=True, slots=True)
 class HostOptions:
-    """How many hosts a user asks for, by name and by label.
+    """A user's request for hosts, by name and by label.
 
     Args:
         count: How many; 0 for all.
         at_least: The smallest number that is accepted; 0 for *count*, or 1 if that is 0.
         hosts: Names or patterns such as ``*-r640.*``; empty for all hosts.
         exclude: Names or patterns of hosts that are not chosen.
-        labels: Labels, which stand for conditions.
+        labels: Names of conditions.
         more_labels: The labels of a lab.
     """
 
@@ -66,7 +66,7 @@ class HostRequest:
 
     def _objections(self, host: Host) -> Iterator[str]:
         if self.hosts and not _matches(host.name, self.hosts):
-            yield "is not among the hosts asked for"
+            yield "is not among the requested hosts"
         if _matches(host.name, self.exclude):
             yield "is excluded"
         if host.broken or host.retired:
@@ -155,7 +155,7 @@ def select(hosts: Iterable[Host], request: HostRequest, busy: Iterable[Host] = (
     models = [host.model for host in fitting]
     fitting.sort(key=lambda host: (-models.count(host.model), host.model, host.name))
     refused = {name: objection for name, (_host, objection) in sorted(objections.items()) if objection}
-    refused |= {host.name: request.objection(host) or "is not free for the time asked for" for host in busy}
+    refused |= {host.name: request.objection(host) or "is not free for the requested time" for host in busy}
     number = request.count or len(fitting)
     if len(fitting) < request.at_least:
         raise too_few(request, fitting, refused)
