@@ -182,7 +182,7 @@ def test_created_sets_are_deleted_with_their_machines() -> None:
 def test_set_being_deleted_does_not_count_and_keeps_its_name() -> None:
     going = aws("workers--g5-2xlarge", GPU, replicas=2)
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    with pytest.raises(UsageError, match="or that is being deleted"):
+    with pytest.raises(UsageError, match="or is being deleted"):
         plan([aws("workers"), going], asked(1))
 
 

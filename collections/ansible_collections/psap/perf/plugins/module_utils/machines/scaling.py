@@ -188,7 +188,7 @@ def _plan_clone(machine_sets: Sequence[Manifest], request: Request) -> Plan:
     name = request.name or default_name(_name(base), request.shape.instance_type)
     if name in map(_name, machine_sets):
         raise UsageError(
-            f"name: a MachineSet {name} of another type exists, or that is being deleted; choose another name"
+            f"name: the MachineSet {name} is of another type, or is being deleted; choose another name"
         )
     made = clone(base, cloud_of(base), name, request.shape, request.scale)
     return Plan(clone=made, awaited=(name,))

@@ -47,7 +47,7 @@ class AddonManager(ClusterManager):
         return str(found["target_namespace"])
 
     def installation(self, cluster: str, addon: str) -> Installation | None:
-        """Return the add-on in a cluster, by their ids; None if it is not install_addon."""
+        """Return the add-on in a cluster, by their ids; None if it is not installed."""
         found = self.call("GET", f"{CLUSTERS}/{quote(cluster)}/addons/{quote(addon)}")
         if found is None:
             return None
@@ -84,7 +84,7 @@ def install_addon(manager: Manager, wanted: AddonRequest, check: Callable[[], No
         check: Raises Interrupted if the user stops the run.
 
     Returns:
-        The add-on, and whether it was install_addon by this call.
+        The add-on, and whether it was installed by this call.
 
     Raises:
         PerfError: If the installation fails, or the add-on is being deleted.
@@ -100,7 +100,7 @@ def install_addon(manager: Manager, wanted: AddonRequest, check: Callable[[], No
         if found is not None and found.state in _OVER:
             raise PerfError(
                 f"the add-on {wanted.addon} is {found.state}: {found.description or 'OCM returned no reason'}; "
-                "delete it in OCM before it is install_addon again"
+                "delete it in OCM before it is installed again"
             )
         if time.monotonic() >= deadline:
             state = f"{found.state} {found.description}".strip() if found else "not there"
