@@ -37,7 +37,7 @@ def instances_of(nodes: Iterable[Manifest]) -> list[str]:
     provided = (str((node.get("spec") or {}).get("providerID", "")) for node in nodes)
     found = sorted(each.rpartition("/")[2] for each in provided if each.startswith("aws://"))
     if not found:
-        raise UsageError("no node of this cluster is a machine of AWS, which can mount the file system")
+        raise UsageError("no node of this cluster is a machine of AWS; the file system needs a cluster on AWS")
     return found
 
 

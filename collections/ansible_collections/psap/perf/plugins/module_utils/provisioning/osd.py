@@ -122,7 +122,7 @@ def request(manager: ClusterManager, record: ClusterRecord, plan: ManagedPlan) -
             if found is None:
                 raise
     if found is None or not _is_of(found, record):
-        raise ClusterError(f"OCM has a cluster {record.name} already, not of {_mark(record)}; choose another name")
+        raise ClusterError(f"OCM has a cluster {record.name}, which is not of {_mark(record)}; choose another name")
     if found.get("state") == _LEAVING:
         raise ClusterError(f"the cluster {record.name} is being deleted; wait for its end, or choose another name")
     return missing
