@@ -187,9 +187,7 @@ def _plan_clone(machine_sets: Sequence[Manifest], request: Request) -> Plan:
     base = _base(machine_sets, request.base)
     name = request.name or default_name(_name(base), request.shape.instance_type)
     if name in map(_name, machine_sets):
-        raise UsageError(
-            f"name: the MachineSet {name} is of another type, or is being deleted; choose another name"
-        )
+        raise UsageError(f"name: the MachineSet {name} is of another type, or is being deleted; choose another name")
     made = clone(base, cloud_of(base), name, request.shape, request.scale)
     return Plan(clone=made, awaited=(name,))
 
