@@ -1,4 +1,4 @@
-"""Labs for the tests that need one: one of each kind for the whole session, and nothing of them left behind."""
+"""Labs for the tests that need one: one of each kind for the whole session, removed at its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lab:
     kubeconfig: Path
 
     def environment(self, runs: Path) -> dict[str, str]:
-        """For a program that is to use the lab and keep its runs in *runs*."""
+        """Return the environment of a program that uses the lab and keeps its runs in *runs*."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
         path = f"{PROGRAMS}:{os.environ['PATH']}"
         return {**kept, "PATH": path, "PERF_LAB": self.name, "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"}
@@ -46,7 +46,7 @@ class Lab:
         )
 
     def start(self, runs: Path, program: str, *words: str) -> subprocess.Popen[str]:
-        """Begin to run one; all that it says is in its standard output."""
+        """Start a program of the project on the lab, with errors in its standard output."""
         return subprocess.Popen(
             [str(PROGRAMS / program), *words],
             cwd=PROJECT,
@@ -58,7 +58,7 @@ class Lab:
 
 
 def perflab(*words: str) -> str:
-    """Run perflab; its standard output."""
+    """Run perflab; return its standard output."""
     done = subprocess.run([str(PROGRAMS / "perflab"), *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -66,14 +66,14 @@ def perflab(*words: str) -> str:
 
 @pytest.fixture(scope="session", name="shared_lab")
 def _shared_lab() -> Iterator[Lab]:
-    """A lab of the profile kubernetes with every product, 20 nodes; a test leaves it as it found it."""
+    """Start a lab of the profile kubernetes with every product, 20 nodes; tests restore its state."""
     with lab_with("PERF_TEST_LAB", f"tests-{os.getpid()}", "--nodes", "20", *PRODUCTS, "--emulate", "runai") as lab:
         yield lab
 
 
 @pytest.fixture(scope="session")
 def openshift_lab() -> Iterator[Lab]:
-    """A lab of the profile openshift with Kueue and Ray, 4 nodes; a test leaves it as it found it."""
+    """Start a lab of the profile openshift with Kueue and Ray, 4 nodes; tests restore its state."""
     name = f"tests-openshift-{os.getpid()}"
     with lab_with("PERF_TEST_OPENSHIFT_LAB", name, "--profile", "openshift", *PRODUCTS, "--nodes", "4") as lab:
         yield lab
@@ -81,14 +81,14 @@ def openshift_lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def kserve_lab() -> Iterator[Lab]:
-    """A lab of the profile kubernetes with KServe and the Gateway API, 2 nodes."""
+    """Start a lab of the profile kubernetes with KServe and the Gateway API, 2 nodes."""
     with lab_with("PERF_TEST_KSERVE_LAB", f"tests-kserve-{os.getpid()}", "--with", "kserve", "--nodes", "2") as lab:
         yield lab
 
 
 @contextmanager
 def lab_with(variable: str, name: str, *options: str) -> Iterator[Lab]:
-    """The lab that the environment's *variable* names, else one of its own that is started with *options*."""
+    """Yield the lab that the environment's *variable* names, else start one with *options*."""
     given = os.environ.get(variable)
     if given:
         yield found(given)
@@ -101,5 +101,5 @@ def lab_with(variable: str, name: str, *options: str) -> Iterator[Lab]:
 
 
 def found(name: str) -> Lab:
-    """The running lab of a name."""
+    """Return the running lab of a name."""
     return Lab(name, Path(perflab("kubeconfig", "--name", name)))

@@ -1,4 +1,4 @@
-"""awx/apply.yml and awx/remove.yml by the real modules of awx.awx, against a stand-in of AWX's API."""
+"""Apply awx/apply.yml and awx/remove.yml with the real modules of awx.awx to a stand-in for AWX's API."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.standins.awx.api import TOKEN, USER, AwxApi, awx_api
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = (REPOSITORY / "docs/awx.md").read_text(encoding="utf-8")
-# what the page shows as mine.yml
+# mine.yml of the documentation page
 (EXAMPLE,) = [
     each for each in map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)) if "awx_sites" in each
 ]
 PLANTED = "planted-kubeconfig"
-# one flow is enough to see it; each call of a module takes a second
+# one flow suffices; each call of a module takes a second
 ONE_FLOW = {
     "awx_flows": [{"name": "scale_test", "timeout": 14400}],
     "awx_credentials": [{"name": "a cluster", "type": "kubeconfig", "inputs": {"kubeconfig": PLANTED}}],
@@ -40,7 +40,7 @@ BY_TOKEN = {"CONTROLLER_OAUTH_TOKEN": TOKEN}
 
 @dataclass
 class Awx:
-    """The stand-in, and what is applied to it."""
+    """The stand-in and the home of its users."""
 
     api: AwxApi
     home: Path
@@ -48,7 +48,7 @@ class Awx:
     def play(
         self, playbook: str, variables: dict[str, Any], login: Mapping[str, str] = MappingProxyType(BY_TOKEN)
     ) -> tuple[int, str]:
-        """Run a playbook as the page says; its exit code and output."""
+        """Run a playbook as the page describes; return its exit code and output."""
         done = subprocess.run(
             ["ansible-playbook", playbook, "-e", json.dumps(variables)],
             cwd=REPOSITORY / "awx",
@@ -67,7 +67,7 @@ class Awx:
         return done.returncode, done.stdout
 
     def changed(self, playbook: str, variables: dict[str, Any]) -> int:
-        """How many tasks changed something, of a playbook that goes well."""
+        """Run a playbook that succeeds; return its number of changed tasks."""
         code, text = self.play(playbook, variables)
         assert code == 0, text
         assert PLANTED not in text
@@ -84,7 +84,7 @@ def awx(tmp_path: Path) -> Iterator[Awx]:
 @pytest.mark.deep
 def test_apply_is_idempotent_and_removable(awx: Awx) -> None:
     assert awx.changed("apply.yml", ONE_FLOW) == 11
-    _look_at(awx.api)
+    _check_applied(awx.api)
 
     writes = len(awx.api.writes)
     assert awx.changed("apply.yml", ONE_FLOW) == 0
@@ -94,7 +94,7 @@ def test_apply_is_idempotent_and_removable(awx: Awx) -> None:
     assert {kind: list(found) for kind, found in awx.api.objects.items() if found} == {"organizations": [1]}
 
 
-def _look_at(api: AwxApi) -> None:
+def _check_applied(api: AwxApi) -> None:
     template = api.named("job_templates", "psap.perf scale_test")
     workflow = api.named("workflow_job_templates", "psap.perf scale_test workflow")
     shared = [
@@ -105,7 +105,7 @@ def _look_at(api: AwxApi) -> None:
     assert api.surveys[template["id"]] == api.surveys[workflow["id"]] == expected
     assert template["playbook"] == "playbooks/scale_test.yml"
     assert json.loads(template["extra_vars"]) == EXAMPLE["awx_extra_vars"] == {"clusters_lock": "wait"}
-    # although the survey asks for it, and its defaults beat the template's variables
+    # although the survey has the question, and its defaults override the template's variables
     assert "clusters_lock" in shared
     assert api.launch("psap.perf scale_test", {})["clusters_lock"] == "wait"
     assert api.launch_workflow("psap.perf scale_test workflow", {}, {})["clusters_lock"] == "wait"
@@ -113,7 +113,7 @@ def _look_at(api: AwxApi) -> None:
     assert api.launch_workflow("psap.perf scale_test workflow", answered, {})["clusters_lock"] == "refuse"
     assert api.linked("job_templates", "psap.perf scale_test", "credentials") == ["a cluster"]
     assert api.named("inventory_sources", "psap.perf local")["source_path"] == "inventories/local/hosts.yml"
-    # cleanup follows on all ends, and the report on it
+    # cleanup runs after success and failure, and the report after cleanup
     links = {
         (node, link): api.linked("workflow_job_template_nodes", node, link)
         for node in ("prepare", "test", "cleanup", "report")

@@ -1,4 +1,4 @@
-"""A workflow of jobs as AWX starts them, on a lab and a real S3 server: nothing but the project's copy is there."""
+"""Run a workflow of jobs as AWX starts them, on a lab and a real S3 server, with only the project's copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLOW = "playbooks/scale_test.yml"
 
 @pytest.fixture(name="bearer")
 def _bearer(shared_lab: Lab, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment that AWX's own credential type gives: an address, a token and an authority, no kubeconfig."""
+    """Return the environment of AWX's own credential type: address, token and CA certificate, but no kubeconfig."""
     api = config.new_client_from_config(str(shared_lab.kubeconfig))
     core, rbac = client.CoreV1Api(api), client.RbacAuthorizationV1Api(api)
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": "default"}
@@ -54,8 +54,8 @@ def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
         yield server
 
 
-def answered(**answers: Any) -> dict[str, Any]:
-    """What a launch hands over: the answers, and the default of each question without one."""
+def launch_variables(**answers: Any) -> dict[str, Any]:
+    """Return the variables of a launch: the answers, and the defaults of the other questions."""
     questions = survey(Project(REPOSITORY), "scale_test")["spec"]
     given, errors = accepted_variables(questions, False, answers)
     assert errors == []
@@ -67,7 +67,7 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     store = server.bucket("awx")
     store_variables = {"export_to": "s3://awx/runs", "export_endpoint": server.endpoint, "export_region": ""}
     credentials = {**bearer, "AWS_ACCESS_KEY_ID": IDENTITY, "AWS_SECRET_ACCESS_KEY": SECRET}
-    answers = answered(
+    answers = launch_variables(
         perf_presets=["scale_test_smoke"], scale_test_count="3", scale_test_pods=1, scale_test_gang="false"
     )
     runner = Runner(tmp_path, REPOSITORY)
@@ -76,12 +76,12 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
 
     for step, tags in (("prepare", "cleanup_before,prepare"), ("test", "test"), ("cleanup", "cleanup")):
         given = {**answers, **store_variables, **passed}
-        # a path of the template's own extra variables is a template, which an answer is not
+        # Ansible templates the template's own extra variables, but no answers
         own = {"clusters_patience": "{{ '3' ~ '0s' }}"}
         job = runner.run(FLOW, inventory, given, template=own, tags=tags, credentials=credentials, workflow=7)
         assert job.code == 0, job.text
         assert list(job.artifacts) == [f"perf_result_{step}"]
-        # the last line names a place that is still there
+        # the path in the last line outlives the job
         assert job.text.rstrip().endswith(f"perfdrv replot {job.artifacts[f'perf_result_{step}']['export']}")
         passed |= job.artifacts
 
@@ -95,7 +95,7 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     count = settings["scale_test_count"]
     assert (count["value"], count["origin"]) == (3, "command line")
     assert settings["scale_test_duration"]["origin"].startswith("presets/scale_test_smoke.yml:")
-    # without an answer nothing is set
+    # a question without an answer sets nothing
     assert settings["scale_test_workload_kind"]["origin"].startswith("default")
     assert settings["scale_test_queue"]["origin"].startswith("default")
     assert settings["clusters_patience"]["value"] == "30s"
@@ -123,12 +123,12 @@ def test_cleanup_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab,
 
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
-    answers = answered(perf_presets=["scale_test_smoke"], scale_test_count="120", scale_test_rate=2)
+    answers = launch_variables(perf_presets=["scale_test_smoke"], scale_test_count="120", scale_test_rate=2)
 
     test = runner.run(FLOW, inventory, answers, tags="test", credentials=bearer, workflow=7, cancel=submits)
     assert (test.code, test.artifacts) == (-9, {})
     assert submits()
-    # another workflow keeps out of it, and so does a job by hand
+    # neither another workflow nor a manual job gets the cluster
     other = runner.run(FLOW, inventory, answers, tags="cleanup", credentials=bearer, workflow=8)
     cleanup = runner.run(FLOW, inventory, answers, tags="cleanup", credentials=bearer, workflow=7)
 
@@ -174,8 +174,8 @@ def test_report_names_each_failed_job(tmp_path: Path) -> None:
 def test_refused_job_reports_why(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")
-    # no credential of a cluster at all, and an answer that is no number
-    answers = answered(scale_test_count="many")
+    # no cluster credential, and an answer that is not a number
+    answers = launch_variables(scale_test_count="many")
     job = runner.run(FLOW, inventory, answers, tags="test", workflow=7)
 
     assert job.code != 0

@@ -1,1 +1,1 @@
-"""Clusters that a run comes by, and gives back."""
+"""Clusters that a run acquires and releases."""

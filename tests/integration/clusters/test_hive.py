@@ -1,4 +1,4 @@
-"""Runs on clusters that are claimed of a pool: the lab plays Hive, and each claimed cluster is the lab itself."""
+"""Runs on clusters claimed from a pool: the lab emulates Hive, and each claimed cluster is the lab itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 
 from tests.integration.conftest import Lab, perflab
-from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import check_undamaged, kill_all, wait_until_all_have_ended
 from tests.polling import PATIENCE_S, wait_until
 
 HIVE, HUB = "hive.openshift.io/v1", "tests-hive"
@@ -41,23 +41,23 @@ class Pool:
 
     @property
     def claims(self) -> list[Manifest]:
-        """The claims that there are."""
+        """The existing claims."""
         return self.cluster.list(Query(HIVE, "ClusterClaim", namespace=HUB))[0]
 
     def words(self, **settings: str) -> list[str]:
-        """A run of the smallest flow on a claimed cluster."""
+        """Return the arguments of a run of the smallest flow on a claimed cluster."""
         given = {**SETTINGS, "clusters_create_folder": str(self.folder), **settings}
         pairs = [word for name, value in given.items() for word in ("-s", f"{name}={value}")]
         return ["run", "skeleton", "-i", "lab", *pairs]
 
     def record(self, host: str = "sutest") -> dict[str, Any]:
-        """The record of the only run's cluster."""
+        """Return the record of the only run's cluster."""
         (path,) = self.runs.glob(f"*/clusters/{host}.json")
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return document
 
-    def leave_nothing(self) -> None:
-        """Refuse claims, and files of clusters, that are left."""
+    def check_nothing_left(self) -> None:
+        """Check that no claim and no file of a cluster is left."""
         assert self.claims == []
         assert not list(self.folder.glob("*"))
 
@@ -71,7 +71,7 @@ def _delete_all(cluster: Cluster, kind: str, namespace: str) -> None:
 
 @pytest.fixture(scope="module")
 def hub(openshift_lab: Lab) -> Iterator[Cluster]:
-    """Where Hive is played; the namespaces of its clusters go with the last test."""
+    """Emulate Hive; delete the namespaces of its clusters after the last test."""
     cluster = Cluster(Access(str(openshift_lab.kubeconfig)))
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HUB}})
     yield cluster
@@ -82,7 +82,7 @@ def hub(openshift_lab: Lab) -> Iterator[Cluster]:
 
 @pytest.fixture
 def pool(openshift_lab: Lab, hub: Cluster, tmp_path: Path) -> Iterator[Pool]:
-    """The pool; it is gone afterwards, with all that was claimed."""
+    """Create the pool; delete it and its claims after the test."""
     spec = {"baseDomain": "lab.invalid", "imageSetRef": {"name": "ocp"}, "platform": {}, "size": 1, "maxSize": 2}
     metadata = {"name": "tests", "namespace": HUB}
     hub.apply({"apiVersion": HIVE, "kind": "ClusterPool", "metadata": metadata, "spec": spec})
@@ -107,14 +107,14 @@ def test_two_clusters_are_claimed_concurrently_used_and_released(pool: Pool) -> 
     records = {host: pool.record(host) for host in ("sutest", "driver")}
     assert {each["phase"] for each in records.values()} == {"destroyed"}
     assert records["driver"]["owner"] == "driver"
-    # whatever works in the cluster does so by its own kubeconfig
+    # everything that acts on the cluster uses the cluster's own kubeconfig
     used = [path.read_text(encoding="utf-8") for path in run.glob("*__*/**/command.txt")]
     on_it = [text for text in used if "cluster_create" not in text and "cluster_destroy" not in text]
     assert on_it
     assert all(records["sutest"]["kubeconfig"] in text for text in on_it)
     texts = (path.read_bytes() for path in run.rglob("*") if path.is_file())
     assert not any(b"client-key-data" in text for text in texts)
-    pool.leave_nothing()
+    pool.check_nothing_left()
 
 
 @pytest.mark.deep
@@ -125,14 +125,14 @@ def test_run_killed_while_waiting_returns_its_cluster(pool: Pool) -> None:
     kill_all(pool.runs)
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(pool.runs)
-    refuse_damage(pool.runs)
+    check_undamaged(pool.runs)
     assert len(pool.claims) == 1
 
     finalized = pool.lab.run(pool.runs, "perfdrv", "runs", "finalize", "latest")
 
     assert finalized.returncode == 0, finalized.stdout + finalized.stderr
     assert pool.record()["phase"] == "destroyed"
-    pool.leave_nothing()
+    pool.check_nothing_left()
 
 
 def test_lease_that_ends_during_the_wait_is_reported_immediately(pool: Pool) -> None:
@@ -141,7 +141,7 @@ def test_lease_that_ends_during_the_wait_is_reported_immediately(pool: Pool) -> 
 
     assert ended.returncode == 3
     assert "was deleted while its cluster was awaited" in ended.stdout or "its lifetime is over" in ended.stdout
-    pool.leave_nothing()
+    pool.check_nothing_left()
 
 
 @pytest.mark.deep
@@ -159,4 +159,4 @@ def test_kept_cluster_stays_until_destroyed(pool: Pool) -> None:
 
     destroyed = pool.lab.run(pool.runs, "perfdrv", *words, "--kept", "destroy")
     assert destroyed.returncode == 0, destroyed.stdout + destroyed.stderr
-    pool.leave_nothing()
+    pool.check_nothing_left()

@@ -1,4 +1,4 @@
-"""Ctrl-C and kill -9 while a cluster is created: the stand-ins for openshift-install and for OCM create nothing."""
+"""Ctrl-C and kill -9 during cluster creation, with stand-ins for openshift-install and OCM that create nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.integration.conftest import PROGRAMS, PROJECT
 from tests.integration.driver.conftest import Driver
-from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import check_undamaged, kill_all, wait_until_all_have_ended
 from tests.polling import PATIENCE_S, wait_until
 from tests.standins.http_servers import served
 from tests.standins.openshift.ocm_api import OFFLINE_TOKEN, ocm
@@ -33,11 +33,12 @@ exec {programs}/python -m tests.standins.openshift.openshift_install "$@"
 
 @dataclass(frozen=True)
 class Creation:
-    """A cluster whose creation, or whose destruction, never comes to its end as long as it is told so.
+    """A cluster whose creation or destruction can be made to hang.
 
-    :param settings: of the command that creates it, by their names without the method's.
-    :param present: what there is of clusters.
-    :param stop: which step never comes to its end from now on: ``create cluster``, ``destroy cluster`` or none.
+    Attributes:
+        settings: of the command that creates it, by their names without the method's prefix.
+        present: returns what exists of clusters.
+        stop: selects the step that hangs from now on: ``create cluster``, ``destroy cluster`` or none.
     """
 
     driver: Driver
@@ -47,7 +48,7 @@ class Creation:
     stop: Callable[[str], object]
 
     def start_run(self) -> subprocess.Popen[str]:
-        """A run of the smallest flow whose cluster begins to be."""
+        """Start a run of the smallest flow; return when the creation of its cluster has begun."""
         given = {**self.settings, "folder": f"{self.driver.folder}/clusters", "time_to_live": "1h"}
         common = ("folder", "time_to_live")
         pairs = [
@@ -58,31 +59,31 @@ class Creation:
         return self._begun(("run", "skeleton", "-s", f"clusters_create_method={self.method}", *pairs))
 
     def start_command(self) -> subprocess.Popen[str]:
-        """The command that creates one, of which nothing but the record tells that it is to be destroyed."""
+        """Start the command that creates a cluster; only its record requests the destruction."""
         given = {**self.settings, "folder": f"{self.driver.folder}/clusters"}
         pairs = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
         return self._begun(("toolbox", "cluster", f"create-{self.method}", *pairs))
 
     def record(self) -> Path:
-        """That of the only run."""
+        """Return the cluster record of the only run."""
         (path,) = self.driver.runs.glob("*/**/clusters/sutest.json")
         return path
 
     def kill(self, process: subprocess.Popen[str]) -> None:
-        """Kill -9 all processes of the run, in whatever moment."""
+        """Kill -9 all processes of the run."""
         kill_all(self.driver.runs)
         process.communicate(timeout=PATIENCE_S)
         wait_until_all_have_ended(self.driver.runs)
-        refuse_damage(self.driver.runs)
+        check_undamaged(self.driver.runs)
 
     def finalize(self) -> None:
         """Finalize the only run."""
         ended = self.driver("runs", "finalize", "latest")
         assert ended.code == 0, ended.out + ended.err
-        self.refuse_left()
+        self.check_nothing_left()
 
-    def refuse_left(self) -> None:
-        """Nothing is left of the cluster: neither of itself, nor of its files, nor of its secrets in those of runs."""
+    def check_nothing_left(self) -> None:
+        """Check that nothing is left of the cluster, its files and its secrets in run directories."""
         assert self.present() == []
         assert json.loads(self.record().read_text(encoding="utf-8"))["phase"] == "destroyed"
         assert not list((self.driver.folder / "clusters").glob("*"))
@@ -138,7 +139,7 @@ def _manager(driver: Driver) -> Iterator[Creation]:
         yield Creation(driver, "osd", settings, lambda: list(server.created.values()), stop)
 
 
-# the first half of the test after it, and what finalizers do then
+# the first half of the following test, and what finalizers do then
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
 def test_ctrl_c_destroys_the_begun_cluster(creation: Creation) -> None:
@@ -150,7 +151,7 @@ def test_ctrl_c_destroys_the_begun_cluster(creation: Creation) -> None:
 
     assert ended.code == 130, ended.out + ended.err
     assert creation.driver.document()["finalized"]
-    creation.refuse_left()
+    creation.check_nothing_left()
 
 
 @pytest.mark.deep
@@ -188,7 +189,7 @@ def test_record_of_a_killed_command_destroys_its_cluster_once(creation: Creation
     for _time in ("destroyed", "gone already"):
         ended = creation.driver(*words)
         assert ended.code == 0, ended.out + ended.err
-        creation.refuse_left()
+        creation.check_nothing_left()
 
 
 @pytest.mark.deep

@@ -1,4 +1,4 @@
-"""Runs on a cluster that stays: what one leaves, the next one removes; its nodes say by which preset it is used."""
+"""Runs on a permanent cluster: a run deletes the leftovers of the previous one; nodes determine the preset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = (
 
 
 def commands(run: Path) -> list[str]:
-    """The names of the commands of a run, in the order of their beginning."""
+    """Return the names of a run's commands in the order of their start."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in run.rglob("status.json")]
     return [each["role"] for each in sorted(found, key=lambda each: str(each["started"]))]
 

@@ -1,4 +1,4 @@
-"""The number of machines is computed of what the pods of the largest cell request, before the test."""
+"""The number of machines is computed before the test from the pods' requests of the largest cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.integration.conftest import Lab
 WORDS = (
     *("run", "scale_test", "-i", "lab", "-s", "scale_test_namespace=tests-sizing", "-s", "scale_test_count=[1, 2]"),
     *("-p", "clusters_no_gpu", "-s", "scale_test_duration=1s", "-s", "scale_test_preload_image=false"),
-    # of the 8 CPUs of such a machine 2 are the system's, so that no two of these are on one
+    # the system uses 2 of a machine's 8 CPUs, so a machine has room for only one of these
     *("-s", "scale_test_cpu=4", "-s", "report_enabled=false"),
 )
 

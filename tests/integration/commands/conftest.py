@@ -1,4 +1,4 @@
-"""A project of its own in a temporary folder: the real collection, and a few commands made for the test."""
+"""A temporary project: the real collection, and a few commands made for the test."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Outcome:
         return document
 
     def tree(self) -> list[str]:
-        """The commands' directories, relative to the run's."""
+        """Return the commands' directories, relative to the run's."""
         return sorted(str(path.parent.relative_to(self.directory)) for path in self.directory.rglob("status.json"))
 
     def status(self, directory: str) -> dict[str, Any]:
@@ -54,14 +54,14 @@ class TemporaryProject:
     root: Path
 
     def command(self, role: str, tasks: list[dict[str, Any]], options: dict[str, Any] | None = None) -> None:
-        """Make a command of *tasks*."""
+        """Create a command that runs *tasks*."""
         spec = {"argument_specs": {"main": {"short_description": role, "options": options or {}}}}
         opening = {"role": "psap.perf.command", "command_changes_cluster": False}
         meta = {"allow_duplicates": True, "dependencies": [opening]}
         self.role(role, {"meta/main": meta, "meta/argument_specs": spec, "tasks/main": tasks})
 
     def role(self, role: str, documents: Mapping[str, Any]) -> None:
-        """Make a role of *documents*, by the names of their files without ending."""
+        """Create a role of *documents*, keyed by file name without extension."""
         for name, document in documents.items():
             path = self.root / "playbooks" / "roles" / role / f"{name}.yml"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _project(tmp_path: Path) -> TemporaryProject:
 
 
 def temporary_project(root: Path) -> TemporaryProject:
-    """The project in *root*, an empty folder."""
+    """Create the project in *root*, an empty folder."""
     (root / "collections").symlink_to(PROJECT / "collections")
     (root / "playbooks").mkdir()
     (root / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")

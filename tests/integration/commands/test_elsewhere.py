@@ -1,4 +1,4 @@
-"""A verb in a plain play outside the repository, whose ansible.cfg has the two lines that docs/writing.md names."""
+"""A verb in a plain play outside the repository, whose ansible.cfg has the two lines that docs/writing.md lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAIL = {"psap.perf.wait": {"kind": "Pod", "name": "nowhere", "namespace": "defau
 
 
 def lines_of_the_docs() -> str:
-    """The lines of ansible.cfg that the docs say are needed, and where the collection is."""
+    """Return the required lines of ansible.cfg from docs/writing.md, and the path of the collection."""
     found = re.search(r"```ini\n(.+?)```", (PROJECT / "docs/writing.md").read_text(), re.DOTALL)
     assert found
     return f"{found[1]}collections_path = {PROJECT / 'collections'}\n"

@@ -1,4 +1,4 @@
-"""What holds every command together, shown with commands made for it; no cluster is needed."""
+"""What all commands share, tested with commands made for it; no cluster is needed."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_two_failing_finalizers_both_run_and_the_first_error_counts(project: Tem
     project.command("nfd_first", [_fail("first is broken")])
     project.command("nfd_second", [_fail("second is broken")])
     project.command("nfd_third", [SUCCEED])
-    # the shared file includes roles of the collection by their full names; here they stand beside the playbook
+    # the shared file includes roles of the collection by their full names; here the roles are beside the playbook
     shared = (project.root / "playbooks" / "shared").resolve()
     (project.root / "playbooks" / "shared").unlink()
     (project.root / "playbooks" / "shared").mkdir()
@@ -167,7 +167,7 @@ def test_parallel_lanes_have_separate_folders_and_ends(project: TemporaryProject
     done.mkdir()
     names = [f"l{number}" for number in range(6)]
     project.command("nfd_short", [_run("touch", f"{done}/{{{{ perf_lane }}}}")])
-    # it ends after all others, however long those take
+    # it ends after all others, whatever their duration
     wait = f"until [ $(ls {done} | wc -l) -eq {len(names) - 1} ]; do sleep 0.05; done; sleep 1"
     project.command("nfd_long", [_run("sh", "-c", wait)])
     long_for = "{{ 'nfd_long' if perf_lane == 'l0' else 'nfd_short' }}"

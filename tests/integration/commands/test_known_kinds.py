@@ -1,4 +1,4 @@
-"""Kinds whose API group tasks need not name are in a group that an API server serves."""
+"""The default API group of each known kind is one that an API server serves."""
 
 from __future__ import annotations
 

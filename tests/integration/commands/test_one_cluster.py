@@ -1,6 +1,6 @@
-"""A verb and a module of kubernetes.core reach the same cluster, whatever kind of host it is and whoever names it.
+"""A verb and a module of kubernetes.core reach the same cluster, on every kind of host and by every way to name it.
 
-Two servers that know nothing but their own kube-system namespace stand for two clusters: no lab is needed.
+Two servers that serve only their own kube-system namespace represent two clusters: no lab is needed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _server(uid: str) -> type[http.server.BaseHTTPRequestHandler]:
 
 @pytest.fixture(scope="module")
 def kubeconfigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    """Kubeconfigs of two clusters, ``one`` and ``other``; a cluster's kube-system has its name as uid."""
+    """Return kubeconfigs of two clusters, ``one`` and ``other``; the uid of a cluster's kube-system is its name."""
     folder = tmp_path_factory.mktemp("kubeconfigs")
     with ExitStack() as servers:
         for name in ("one", "other"):
@@ -77,7 +77,7 @@ def kubeconfigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 
 
 def _answers(folder: Path, variables: dict[str, Any], environment: dict[str, str]) -> dict[str, list[str]]:
-    """What each host's verb and module got."""
+    """Return the uids that each host's verb and module got."""
     (folder / "answers").mkdir()
     local = {
         "ansible_connection": "local",
@@ -120,7 +120,7 @@ def _answers(folder: Path, variables: dict[str, Any], environment: dict[str, str
 
 
 def _pretended_pod(folder: Path) -> dict[str, str]:
-    """A pod's environment and service account; nobody answers at its API server's address."""
+    """Return a pod's environment and service account; no server listens at its API server's address."""
     (folder / "token").write_text("none")
     (folder / "ca.crt").write_text("none")
     (folder / "site").mkdir()
@@ -146,7 +146,7 @@ def test_verb_and_module_reach_the_same_cluster(
     named_by: str, in_pod: bool, kubeconfigs: dict[str, Path], tmp_path: Path
 ) -> None:
     one, other = str(kubeconfigs["one"]), str(kubeconfigs["other"])
-    # what comes first names the one cluster, and what comes after it the other
+    # the variable of higher precedence names the first cluster, the others the second
     variables = {"perf_kubeconfig": one if named_by == "perf_kubeconfig" else ""}
     environment = {"KUBECONFIG": one if named_by == "KUBECONFIG" else other}
     if named_by != "KUBECONFIG":

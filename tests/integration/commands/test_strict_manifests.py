@@ -1,8 +1,8 @@
-"""What the commands send to a cluster is what its kinds are defined as: nothing unknown in it, and nothing missing.
+"""Manifests of the commands match the definitions of their kinds: no unknown field, no required field missing.
 
-Every command that applies or submits manifests renders them, as its verb does, in check mode or for real; an API
-server then looks at each as `kubectl create --validate=strict --dry-run=server` has it do. A verb's own dry run
-renders only what has no namespace or definition yet.
+Every command that applies or submits manifests renders them with its verb, in check mode or for real. An API server
+then validates each as `kubectl create --validate=strict --dry-run=server` does. A verb's own dry run only renders
+objects whose namespace or definition does not exist yet.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Manifest = dict[str, Any]
 ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 COMMANDS = yaml.safe_load(Path(__file__).with_name("rendered_commands.yml").read_text())
 NAMESPACE = "strict-manifests"
-# what the templates have for the other lab only
+# kinds that the templates have only for the other lab
 ELSEWHERE = {
     "openshift": {"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload"},
     "kubernetes": {"Route", "SecurityContextConstraints", "ServiceAccount", "RoleBinding"},
@@ -43,13 +43,13 @@ PROFILES = ("openshift", "kubernetes")
 LABS = {"openshift": "openshift_lab", "kubernetes": "shared_lab", "kserve": "kserve_lab"}
 _APPLIES = re.compile(r"psap\.perf\.(?:apply|scale_test\.submit):\s*\n\s+(?:template|definition):")
 _ALREADY_EXISTS = 409
-# from the webhook of OpenShift AI, which is asked before the API server looks for the name
+# from the webhook of OpenShift AI, which the API server calls before it checks whether the name exists
 _ONLY_ONE = "Only one instance of DataScienceCluster object is allowed"
 
 
 @dataclass(frozen=True)
 class Site:
-    """A lab, by its profile or what it has beside, and a project to run commands on it."""
+    """A lab, by its profile or product, and a project to run commands on it."""
 
     profile: str
     lab: Lab
@@ -57,7 +57,7 @@ class Site:
     client: kubernetes.dynamic.DynamicClient
 
     def commands(self, part: str) -> list[Manifest]:
-        """What `rendered_commands.yml` has in one of its parts for the profile."""
+        """Return the commands in one part of `rendered_commands.yml` for the profile."""
         return [each for each in COMMANDS[part] if self.profile in _labs(each)]
 
     def play(self, part: str, *options: str) -> None:
@@ -77,7 +77,7 @@ class Site:
             assert process.returncode == 0, output
 
     def refusal(self, manifest: Manifest) -> str:
-        """Why the API server would not take *manifest*; empty if it would. One that is there already has passed."""
+        """Return why the API server refuses *manifest*; empty if it accepts it or the object exists already."""
         resource = self.client.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
         metadata = {key: value for key, value in manifest["metadata"].items() if key != "namespace"}
         body = {**manifest, "metadata": {**metadata, **({"namespace": NAMESPACE} if resource.namespaced else {})}}
@@ -105,7 +105,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def manifests(site: Site) -> dict[str, list[Manifest]]:
-    """What the commands rendered, by their roles."""
+    """Return the manifests that the commands rendered, by role."""
     found: dict[str, list[Manifest]] = defaultdict(list)
     for path in sorted(site.project.root.glob("runs/*/**/src/*.y*ml")):
         # nnn__group__command/src/file
@@ -115,7 +115,7 @@ def manifests(site: Site) -> dict[str, list[Manifest]]:
 
 
 def examples(site: Site) -> list[Manifest]:
-    """What the installed operators offer as examples of their kinds."""
+    """Return the examples that the installed operators offer for their kinds."""
     if site.profile != "openshift":
         return []
     versions = site.client.resources.get(api_version="operators.coreos.com/v1alpha1", kind="ClusterServiceVersion")
@@ -124,7 +124,7 @@ def examples(site: Site) -> list[Manifest]:
 
 
 def without_secrets(manifest: Manifest) -> Manifest:
-    """The kept file has something else in place of their values, which is no data of a Secret."""
+    """Return *manifest* without the values of a Secret, which are replaced in the kept file."""
     return {key: value for key, value in manifest.items() if manifest["kind"] != "Secret" or key != "data"}
 
 
@@ -150,26 +150,26 @@ def test_every_manifest_passes_strict_validation(site: Site, monkeypatch: pytest
 
 
 def _labs(command: Manifest) -> tuple[str, ...]:
-    """The labs that the command is rendered on."""
+    """Return the labs on which the command is rendered."""
     return (command["lab"],) if "lab" in command else PROFILES
 
 
 def arguments_of(command: Manifest) -> Manifest:
-    """The variables of a command's arguments, some of which a shared role declares."""
+    """Return the variables of a command's arguments; a shared role declares some of them."""
     spec = read_command(ROLES / command["role"], ROLES)
     given = command.get("arguments", {})
     return {each.name: given[each.short_name] for each in spec.arguments if each.short_name in given}
 
 
 def appliers() -> set[str]:
-    """The commands that apply a template or a definition."""
+    """Return the commands that apply a template or a definition."""
     tasks = [path for path in ROLES.glob("*/tasks/*.yml") if _APPLIES.search(path.read_text())]
     roles = {path.parts[-3] for path in tasks}
     return {role for role in roles if not role.startswith(SHARED_ROLE)}
 
 
 def kinds_of_templates(roles: set[str]) -> Iterator[tuple[str, set[str]]]:
-    """The kinds that the templates of *roles* name."""
+    """Return the kinds in the templates of *roles*."""
     for role in sorted(roles):
         texts = [path.read_text() for path in ROLES.glob(f"{role}/templates/*.yml.j2")]
         yield role, {kind for text in texts for kind in re.findall(r"^kind: (\w+)$", text, re.MULTILINE)}

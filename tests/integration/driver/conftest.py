@@ -1,4 +1,4 @@
-"""perfdrv as a process of its own, on the demo project, with folders of its own."""
+"""perfdrv as a process on the demo project, with dedicated folders."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.polling import PATIENCE_S
 
 PERFDRV = Path(sys.executable).parent / "perfdrv"
 DEADLINE_SECONDS = PATIENCE_S
-# one cell after the other, and two at a time, where make test tries that elsewhere
+# one cell at a time, and two concurrently where make test covers that elsewhere
 JOBS = pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.deep)])
-# settings of Ansible and of ours, and what would say that a CI system runs the driver and not its tests
+# settings of Ansible and of the project, and variables by which the driver would detect a CI system
 _NOT_OURS = ("ANSIBLE_", "PERF_", "ARTIFACT_DIR", "SHARED_DIR", "GITHUB_", "JENKINS_", "JOB_")
 
 
@@ -51,11 +51,11 @@ class Driver:
 
     @property
     def temporary(self) -> Path:
-        """Where private directories are made."""
+        """The parent folder of private directories."""
         return self.folder / "tmp"
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start perfdrv and go on."""
+        """Start perfdrv."""
         self.temporary.mkdir(exist_ok=True)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         environment = {**kept, "PERF_RUNS_DIR": str(self.runs), "TMPDIR": str(self.temporary), **self.variables}
@@ -81,17 +81,17 @@ class Driver:
         return self.end(self.start(*words))
 
     def run(self) -> Path:
-        """The directory of the only run."""
+        """Return the directory of the only run."""
         (directory,) = self.runs.iterdir()
         return directory
 
     def document(self) -> dict[str, Any]:
-        """run.json of the only run."""
+        """Return run.json of the only run."""
         document: dict[str, Any] = json.loads((self.run() / "run.json").read_text(encoding="utf-8"))
         return document
 
     def steps(self) -> dict[str, str]:
-        """Directory → status of everything in the only run."""
+        """Return directory → status of each step of the only run."""
         shown = json.loads(self("runs", "show", "--json").out)
         found: dict[str, str] = {}
         waiting = list(shown["steps"])
@@ -102,11 +102,11 @@ class Driver:
         return found
 
     def cleaned(self) -> list[str]:
-        """Statuses of the finalizer in each attempt."""
+        """Return the statuses of the finalizer in each attempt."""
         return [status for name, status in sorted(self.steps().items()) if name.endswith("__cleanup/001__demo__tidy")]
 
     def wait_for(self, pattern: str, text: str) -> Path:
-        """Wait until a file of the run that matches a pattern has a text."""
+        """Wait until a file of the run that matches a pattern contains a text; return its path."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while time.monotonic() < deadline:
             for path in self.runs.glob(f"*/{pattern}"):
@@ -116,7 +116,7 @@ class Driver:
         raise AssertionError(f"no {pattern} with {text} in {self.runs}: {sorted(self.runs.rglob('*'))}")
 
     def wait_for_sleep(self, cells: int = 1) -> None:
-        """Wait until the long test of the demo flow is at work in so many cells."""
+        """Wait until the long test of the demo flow runs in this many cells."""
         for cell in range(cells):
             self.wait_for(f"*cell__{cell}/*demo__sleep/status.json", '"running"')
         deadline = time.monotonic() + DEADLINE_SECONDS
@@ -124,13 +124,13 @@ class Driver:
             time.sleep(0.05)
 
     def processes(self, program: str) -> list[int]:
-        """Ids of the living processes of this test that run a program; they have its folder in their environment."""
+        """Return the IDs of this test's live processes of a program; their environment has the test's folder."""
         return list(processes(self.runs, program))
 
 
 @pytest.fixture
 def driver(demo: Path, tmp_path: Path) -> Iterator[Driver]:
-    """The driver on the demo project."""
+    """Return the driver on the demo project."""
     made = Driver(tmp_path, demo)
     yield made
     for process in made.started:
@@ -144,6 +144,6 @@ Gone = Callable[[str], None]
 
 @pytest.fixture
 def gone(driver: Driver) -> Gone:
-    """Wait until no process of the test runs a program any more."""
+    """Return a function that waits until no process of the test runs a program."""
 
     return partial(wait_until_all_have_ended, driver.runs)

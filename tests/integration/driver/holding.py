@@ -1,6 +1,6 @@
-"""A process that has a cluster over and over, as a run or by a lock, and notes from when to when: for test_locks.py.
+"""A process that repeatedly holds a cluster, by a run's lease or a lock, and records when: for test_locks.py.
 
-What it waits for and how long a Lease lasts is a twentieth of what it is otherwise, and its clock is wrong.
+Its waits and its Lease's duration are a twentieth of the normal ones, and its clock is wrong.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ LOCKED_S = 4
 
 
 class Notes:
-    """Lines ``NAME FROM TO`` of times at which the cluster was surely ours; a later one of the same start is right."""
+    """Lines ``NAME FROM TO`` of times at which this process held the cluster; of equal starts the last line counts."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._file, self._name = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), name
 
     def add(self, begun: float, end: float) -> None:
-        """One of them."""
+        """Append a line."""
         os.write(self._file, f"{self._name} {begun} {end}\n".encode())
 
 
 def main(kubeconfig: str, notes: str, name: str, behind_s: float) -> None:
-    """Hold it for ever."""
+    """Acquire and release the cluster until killed."""
     lease.RENEWED_EVERY_S, lease._READ_EVERY_S, lease._LONGEST_READ_S = 0.5, 0.1, 0.25
     objects.DURATION_S = 3
     wrong = datetime.timedelta(seconds=behind_s)
@@ -47,7 +47,7 @@ def main(kubeconfig: str, notes: str, name: str, behind_s: float) -> None:
             try:
                 _hold(cluster, holder, noted, number)
             except ClusterError as error:
-                # lost, or the server went away before it said whether it is ours
+                # lost, or the server went away before it confirmed the lease
                 print(name, error, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Processes of runs: found, killed, waited for; and whether what they wrote can be read."""
+"""Find, kill and await processes of runs, and check that their files are readable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.polling import PATIENCE_S
 
 
 def processes(runs: Path, program: str = "") -> Iterator[int]:
-    """Ids of the living processes of the runs in a folder, of those only whose command has *program* in it."""
+    """Return the IDs of live processes of the runs in a folder, if *program* is in their command."""
     mark = f"PERF_RUNS_DIR={runs}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -26,13 +26,13 @@ def processes(runs: Path, program: str = "") -> Iterator[int]:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        # that of a zombie is empty
+        # the command line of a zombie is empty
         if command and mark in environment and program in command:
             yield int(entry.name)
 
 
 def kill_all(runs: Path) -> None:
-    """Kill -9 every process of the runs in a folder, and what one of them started while we looked."""
+    """Kill -9 every process of the runs in a folder, including processes started meanwhile."""
     deadline = time.monotonic() + PATIENCE_S
     while (found := list(processes(runs))) and time.monotonic() < deadline:
         for process in found:
@@ -41,15 +41,15 @@ def kill_all(runs: Path) -> None:
 
 
 def wait_until_all_have_ended(runs: Path, program: str = "") -> None:
-    """Wait for the last process, or the last whose command has *program* in it."""
+    """Wait until all processes, or all whose command contains *program*, have ended."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := list(processes(runs, program))) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not left
 
 
-def refuse_damage(runs: Path) -> None:
-    """Every document can be read, whenever its writer was killed."""
+def check_undamaged(runs: Path) -> None:
+    """Check that every document is readable, although its writer was killed."""
     for path in runs.rglob("*"):
         if path.suffix == ".json":
             json.loads(path.read_text(encoding="utf-8"))

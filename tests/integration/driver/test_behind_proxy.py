@@ -1,4 +1,4 @@
-"""A cluster that only a proxy reaches: a whole run, with its submitter, and a module of kubernetes.core."""
+"""A cluster that is only reachable through a proxy: a complete run with its submitter, and a kubernetes.core module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from tests.integration.conftest import Lab
 from tests.standins.connect_proxy import ConnectProxy, connect_proxy
 
-# no name server knows it: only the proxy gets there
+# no name server resolves it: only the proxy does
 NAME = "api.cluster.test"
 PLAYBOOK = """
 - hosts: localhost
@@ -34,7 +34,7 @@ PLAYBOOK = """
 
 
 def kubeconfig_behind(lab: Lab, proxy: str, path: Path) -> Path:
-    """The lab's kubeconfig with the name that *proxy* knows instead of the lab's address."""
+    """Write the lab's kubeconfig with the name that *proxy* resolves in place of the lab's address."""
     document = yaml.safe_load(lab.kubeconfig.read_text(encoding="utf-8"))
     changes = {"server": f"https://{NAME}:6443", "tls-server-name": "localhost", "proxy-url": proxy}
     document["clusters"][0]["cluster"].update(changes)
@@ -44,7 +44,7 @@ def kubeconfig_behind(lab: Lab, proxy: str, path: Path) -> Path:
 
 @pytest.fixture(name="proxy")
 def _proxy(shared_lab: Lab) -> Iterator[ConnectProxy]:
-    """A proxy to the lab, which refused no request and connected to nothing else when the test has ended."""
+    """Start a proxy to the lab; at the end, check that it refused no request and connected only to the lab."""
     cluster = yaml.safe_load(shared_lab.kubeconfig.read_text(encoding="utf-8"))["clusters"][0]["cluster"]
     server = urlsplit(cluster["server"])
     assert server.hostname and server.port

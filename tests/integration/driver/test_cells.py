@@ -1,4 +1,4 @@
-"""Cells one after the other and side by side, and going on with those that are not complete."""
+"""Sequential and concurrent cells, and resumption of the incomplete ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .conftest import JOBS, Driver
 
 
 def cell(directory: Path) -> dict[str, Any]:
-    """cell.json of a cell."""
+    """Return cell.json of a cell."""
     document: dict[str, Any] = json.loads((directory / "cell.json").read_text(encoding="utf-8"))
     return document
 
 
 def moments(run: Path, number: int) -> tuple[datetime, datetime]:
-    """Start and end of a cell's long command."""
+    """Return start and end of a cell's long command."""
     (path,) = run.glob(f"*__cell__{number}/*demo__sleep/status.json")
     status = json.loads(path.read_text(encoding="utf-8"))
     return datetime.fromisoformat(status["started"]), datetime.fromisoformat(status["ended"])

@@ -1,4 +1,4 @@
-"""Jobs and their steps as processes of their own: what they leave, whatever happens to them."""
+"""CI jobs and their steps as processes: their files after success, failure and kill."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"
 
 @pytest.fixture
 def job(driver: Driver) -> Driver:
-    """A driver whose artifacts are where its tests look for runs."""
+    """Return a driver whose artifact directory is the tests' folder of runs."""
     driver.variables["ARTIFACT_DIR"] = str(driver.runs)
     return driver
 
 
 def text(folder: Path, name: str) -> str:
-    """A file that a job left."""
+    """Return the text of a job's file."""
     return (folder / name).read_text(encoding="utf-8")
 
 
@@ -48,7 +48,7 @@ def test_failed_step_skips_the_test_but_not_the_other_steps(job: Driver) -> None
     assert job("ci", "step", "prepare", *settings).code == 2
     test = job("ci", "step", "test", *settings)
     assert (test.code, "test: not run: prepare failed" in test.out) == (2, True)
-    # it tries, and fails for itself
+    # cleanup still runs, and fails by itself
     assert "demo_seconds must be a float" in job("ci", "step", "post_cleanup", *settings).err
     plots = job("ci", "step", "plots", *settings)
     assert (plots.code, "plots: skipped: plots is skipped on request" in plots.out) == (0, True)
@@ -67,7 +67,7 @@ def test_sigterm_leaves_complete_files_within_the_grace_period(job: Driver, grac
     (run,) = job.runs.glob("demo-*")
     document = json.loads(text(run, "run.json"))
     assert (document["status"], bool(document.get("finalized"))) == ("interrupted", bool(cleaned))
-    # what the grace was too short for, the next step does
+    # the next step completes what the grace period was too short for
     assert job("ci", "step", "post_cleanup", "demo", "-s", "demo_seconds=600", "--skip", "plots").code == 0
     assert json.loads(text(run, "run.json"))["finalized"]
 

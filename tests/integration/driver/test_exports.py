@@ -1,4 +1,4 @@
-"""Runs exported to a real S3 server, whatever becomes of it meanwhile, and plotted again from there."""
+"""Export runs to a real S3 server, through failures and kills, and plot them from there."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 @pytest.fixture(name="store")
 def _store(server: S3Server, driver: Driver, tmp_path: Path) -> Iterator[Store]:
-    """The bucket, emptied afterwards; the driver reaches it by its environment."""
+    """Yield the bucket, which the driver reaches by its environment; empty it afterwards."""
     folder = tmp_path / "secrets"
     folder.mkdir()
     (folder / "s3").write_text(CREDENTIALS)
@@ -60,7 +60,7 @@ def _settings(endpoint: str, **others: object) -> str:
 
 
 def _natively(driver: Driver, *words: str) -> Ended:
-    """Run the demo flow by Ansible alone."""
+    """Run the demo flow by ansible-playbook alone."""
     driver.temporary.mkdir(exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     environment = {**kept, **driver.variables, "PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.temporary)}
@@ -157,7 +157,7 @@ def test_lost_export_of_a_ci_job_is_in_its_files(driver: Driver, store: Store, t
     assert "the run was not exported: failed: " in failure
     (run,) = (tmp_path / "artifacts").glob("demo-*")
     assert json.loads((run / "run.json").read_text())["status"] == "ok"
-    # what it says to type is enough
+    # the printed command suffices
     (said,) = (line for line in ended.out.splitlines() if "try again with: perfdrv export " in line)
     again = driver(*said.partition("perfdrv ")[2].split(), "--to", PLACE)
     assert again.code == 0, again.err
@@ -278,7 +278,7 @@ def test_large_file_resumes_at_the_interrupted_part(driver: Driver, store: Store
 
 
 def _parts(store: Store, key: str) -> dict[int, str]:
-    """What the store has of an upload that is not complete: number of the part → when it came."""
+    """Return the store's parts of an incomplete upload: part number → time of arrival."""
     found: dict[int, str] = {}
     for other, upload in store._uploads(key):
         parts = store._client.list_parts(Bucket=store.bucket, Key=other, UploadId=upload).get("Parts", ())
@@ -298,7 +298,7 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
     damaged.unlink()
     ended = driver("replot", f"{PLACE}/{run.name}")
     assert (ended.code, "settings.yml of the manifest is missing" in ended.out) == (5, True)
-    # exporting it again mends it
+    # another export repairs it
     assert driver("export", run.name, "--to", PLACE).code == 0
     assert driver("replot", f"{PLACE}/{run.name}").code == 0
 

@@ -1,4 +1,4 @@
-"""A disk that is full in the midst of a run: finalizers run, the last documents are written, and what to do is said."""
+"""A disk that becomes full during a run: finalizers run, last documents are written, a message names the remedy."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ KIB = 1 << 10
 
 @pytest.fixture
 def disk(driver: Driver) -> Iterator[Path]:
-    """The folder of all runs, as a small disk of its own."""
+    """Mount a small disk as the folder of all runs."""
     driver.runs.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(driver.runs)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        # without a disk of its own the test would fill the one that all others use
+        # without its own disk the test would fill the machine's
         pytest.skip("only root may mount a disk")
     yield driver.runs
     subprocess.run(["umount", "--lazy", str(driver.runs)], check=True)
 
 
 def fill(disk: Path) -> None:
-    """Leave no space at all."""
+    """Fill the disk completely."""
     with (disk / "ballast").open("ab", buffering=0) as stream:
         for size in (64 * KIB, KIB):
             try:

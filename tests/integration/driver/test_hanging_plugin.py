@@ -1,4 +1,4 @@
-"""A kubeconfig whose credential plugin hangs: a Ctrl-C stops the run, and nothing of the plugin stays."""
+"""A kubeconfig whose credential plugin hangs: Ctrl-C stops the run and the plugin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .conftest import Driver, Gone
 
 
 def kubeconfig(folder: Path) -> Path:
-    """A kubeconfig whose plugin writes a file and never ends."""
+    """Write a kubeconfig whose plugin writes a file and never ends."""
     program = folder / "plugin-that-hangs"
     program.write_text('#!/bin/sh\ntouch "$(dirname "$0")/called"\nsleep 600\n', encoding="utf-8")
     program.chmod(0o700)
@@ -36,6 +36,6 @@ def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver
     wait_until((tmp_path / "called").exists, during=process)
     process.send_signal(signal.SIGINT)
     ended = driver.end(process)
-    # had it gone on to the time limit of the plugin, the cluster would be unreachable: exit code 3
+    # after the plugin's time limit the exit code would be 3: cluster unreachable
     assert ended.code == 130, ended.out + ended.err
     gone("plugin-that-hangs")

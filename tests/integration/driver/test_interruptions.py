@@ -1,4 +1,4 @@
-"""Ctrl-C once and twice, and what is true after a kill -9 of the driver or of Ansible."""
+"""Ctrl-C once and twice, and the state after kill -9 of the driver or of Ansible."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_run_can_be_resumed_after_kill_9_of_ansible(driver: Driver, gone: Gone) 
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["interrupted", "ok"]
 
 
-def kill_the_worker_that_sleeps(driver: Driver) -> None:
+def kill_sleeping_worker(driver: Driver) -> None:
     """Kill the process that Ansible forked for the task that sleeps."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not (sleeping := driver.processes("sleep")) and time.monotonic() < deadline:
@@ -156,8 +156,8 @@ def kill_the_worker_that_sleeps(driver: Driver) -> None:
     os.kill(parent, signal.SIGKILL)
 
 
-def with_a_lane_that_sleeps(driver: Driver) -> None:
-    """Give the demo project a second lane of preparation, beside which the other is soon done."""
+def add_sleeping_lane(driver: Driver) -> None:
+    """Add a second lane of preparation to the demo project, which runs longer than the first."""
     driver.project = make_demo_project(driver.folder / "project")
     playbooks = driver.project / "playbooks"
     flow = (playbooks / "demo.yml").read_text(encoding="utf-8")
@@ -177,13 +177,13 @@ def with_a_lane_that_sleeps(driver: Driver) -> None:
 )
 def test_finalizers_run_after_kill_9_of_an_ansible_worker(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
     if lanes:
-        with_a_lane_that_sleeps(driver)
+        add_sleeping_lane(driver)
         process = driver.start("run", "demo")
         driver.wait_for("*prepare/*lane__slow/*demo__sleep/status.json", '"running"')
     else:
         process = driver.start("run", "demo", "-s", "demo_seconds=60", "--jobs", jobs)
         driver.wait_for_sleep()
-    kill_the_worker_that_sleeps(driver)
+    kill_sleeping_worker(driver)
     ended = driver.end(process)
     assert ended.code == 1, ended.out + ended.err
     assert "what  demo_sleep: Sleep" in ended.out
@@ -197,7 +197,7 @@ def test_finalizers_run_after_kill_9_of_an_ansible_worker(lanes: bool, jobs: str
 
 @dataclass
 class Terminal:
-    """perfdrv on a terminal of its own."""
+    """perfdrv on a pseudo-terminal."""
 
     pid: int
     descriptor: int
@@ -205,11 +205,11 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What it showed, without colours and movements."""
+        """The displayed text, without colours and cursor movements."""
         return ESCAPES.sub("", self.seen.decode(errors="replace"))
 
     def read_until(self, text: str) -> None:
-        """Read until it shows a text, or ends."""
+        """Read until a text is displayed or perfdrv ends."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while text not in self.text and time.monotonic() < deadline:
             try:
@@ -218,17 +218,17 @@ class Terminal:
                 return
 
     def exit_code(self) -> int:
-        """Wait for its end."""
+        """Wait for the end; return the exit code."""
         _pid, status = os.waitpid(self.pid, 0)
         return os.waitstatus_to_exitcode(status)
 
 
 def on_terminal(driver: Driver, *words: str) -> Terminal:
-    """Start perfdrv on a terminal."""
+    """Start perfdrv on a pseudo-terminal."""
     pid, descriptor = pty.fork()
     if pid == 0:
         os.chdir(driver.project)
-        # nohup, under which these tests may run, has it ignored
+        # nohup, under which these tests may run, ignores it
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         variables = {"PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.folder), "TERM": "xterm-256color"}
         os.environ.update(variables, COLUMNS="120", LINES="40")

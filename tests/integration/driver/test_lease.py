@@ -1,4 +1,4 @@
-"""One run at a time changes a cluster: what a second one does, and what becomes of the lease of one that was killed."""
+"""One run at a time changes a cluster: refusal and queueing of a second one, and the lease of a killed one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def has_begun(lab: Lab, runs: Path) -> str:
 
 
 def holder(lab: Lab, runs: Path) -> str | None:
-    """Which run has the lease, as perfdrv says."""
+    """Return the run that holds the lease, as perfdrv prints it."""
     said = lab.run(runs, "perfdrv", "lock", "status", "-i", "lab", "--json")
     assert said.returncode == 0, said.stderr
     document = json.loads(said.stdout)
@@ -51,7 +51,7 @@ def holder(lab: Lab, runs: Path) -> str | None:
 
 
 def jobs(lab: Lab) -> int:
-    """How many Jobs of runs are in the cluster."""
+    """Return the number of Jobs of runs in the cluster."""
     command = ["kubectl", "--kubeconfig", str(lab.kubeconfig), "get", "jobs", "-A", "-o", "name"]
     return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
@@ -69,8 +69,8 @@ def test_second_run_is_refused_and_harms_nothing(shared_lab: Lab, tmp_path: Path
 
 
 @pytest.fixture(name="give_back")
-def _give_back(shared_lab: Lab, tmp_path: Path) -> Iterator[Callable[[], None]]:
-    """A run of another machine has the lease, and gives it back when this is called, or at the end."""
+def _foreign_lease(shared_lab: Lab, tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Acquire the lease as a run of another machine; release it when the returned function is called, or at the end."""
     one = Holder("scale_test-of-another", "scale_test", "ada", "bastion", "another", "/nowhere")
     access = Access(kubeconfig=str(shared_lab.kubeconfig))
     cluster = Cluster(access)
@@ -105,7 +105,7 @@ def test_lease_refuses_changes_permits_reads_and_queues_waiters(
 
 
 def renewed(lab: Lab) -> str:
-    """When the Lease was last renewed."""
+    """Return the time of the Lease's last renewal."""
     cluster = Cluster(Access(kubeconfig=str(lab.kubeconfig)))
     found = cluster.get(named(NAME))
     cluster.close()
@@ -113,7 +113,7 @@ def renewed(lab: Lab) -> str:
 
 
 def keepers(process: int) -> list[int]:
-    """Ids of the processes below *process* that keep a lease."""
+    """Return the IDs of the processes below *process* that keep a lease."""
     found = []
     for pid in descendants(process):
         with suppress(OSError):
@@ -132,7 +132,7 @@ def test_killed_keeper_is_replaced_during_a_long_task(shared_lab: Lab, tmp_path:
         replaced_s = time.monotonic() - at
         out, _none = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, out
-    # the next renewal of the killed one might have come then, too, but it is dead
+    # the killed process may have renewed it just before its end, but it is dead
     assert replaced_s < 10
     assert holder(shared_lab, tmp_path) is None
 
@@ -150,7 +150,7 @@ def test_killed_run_blocks_nothing_where_its_end_is_visible(shared_lab: Lab, tmp
 
 @pytest.mark.deep
 def test_run_that_lost_the_cluster_stops_and_deletes_nothing(shared_lab: Lab, tmp_path: Path) -> None:
-    # it would take minutes, so that it still submits when it hears of it, however slow the machine is
+    # long enough that it still submits when it notices the loss, even on a slow machine
     with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as first:
         run = has_begun(shared_lab, tmp_path)
         broken = shared_lab.run(tmp_path, "perfdrv", "lock", "break", "-i", "lab", "--yes")
@@ -165,7 +165,7 @@ def test_run_that_lost_the_cluster_stops_and_deletes_nothing(shared_lab: Lab, tm
 
 def test_only_one_of_many_concurrent_runs_gets_the_lease(shared_lab: Lab, tmp_path: Path) -> None:
     holders = [Holder(f"run-{n}", "test", "nobody", "here", f"machine-{n}", str(tmp_path)) for n in range(8)]
-    # one after the other: the kubernetes client cannot read a kubeconfig in several threads
+    # sequentially: the kubernetes client cannot read a kubeconfig in several threads
     clusters = [Cluster(Access(kubeconfig=str(shared_lab.kubeconfig))) for _holder in holders]
 
     def take(number: int) -> bool:
@@ -211,7 +211,7 @@ def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> Non
             wait_until(partial(waiting, clusters[first], count))
         said = shared_lab.run(tmp_path, "perfdrv", "lock", "status", "-i", "lab").stdout
         assert f"queue 1: {read_queue(clusters[first])[0]}" in said
-        # a place is in the order of creation to the second, then of an id: those of one second have some order
+        # places are ordered by creation in seconds, then by ID: within a second any order is valid
         expected = [each.holder.run for each in read_queue(clusters[first])]
         release(clusters[first], holders[first])
         with pytest.raises(LeaseHeldError, match=r"in the queue|is in use by"):

@@ -1,4 +1,4 @@
-"""What a killed command made for as long as it worked is deleted by finalizing the run."""
+"""Temporary objects of a killed command are deleted when the run is finalized."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLOW = ("run", "scale_test", "-p", "scale_test_smoke", "-s", "scale_test_clean_a
 
 @pytest.fixture(name="namespace")
 def _namespace(shared_lab: Lab) -> Iterator[str]:
-    """A namespace in which no pod can be, so that preloading an image takes until it is killed."""
+    """Create a namespace that permits no pod, so that preloading an image lasts until it is killed."""
     name = f"left-{uuid.uuid4().hex[:8]}"
     config.load_kube_config(str(shared_lab.kubeconfig))
     core = client.CoreV1Api()
@@ -40,7 +40,7 @@ def test_daemonset_of_a_killed_preload_is_deleted(
     def left() -> list[str]:
         return [item.metadata.name for item in apps.list_namespaced_daemon_set(namespace).items]
 
-    # a DaemonSet of somebody else stays
+    # a DaemonSet of another owner stays
     others = {"metadata": {"name": "others"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "registry.k8s.io/pause"}]}
     }}}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A cluster that is locked for an owner, a host that is, and that no two ever hold a cluster at once."""
+"""Locks of a cluster for an owner and of a host, and mutual exclusion of all holders of a cluster."""
 
 from __future__ import annotations
 
@@ -103,16 +103,16 @@ def test_lock_and_runs_wait_in_queue_order(cluster: Cluster) -> None:
     assert read_lease(cluster) is None, "who locks has the Lease for that moment only"
     said: list[str] = []
 
-    def stop_when_told() -> None:
+    def stop_on_signal() -> None:
         if said:
             raise PerfError("asked to stop")
 
     with pytest.raises(PerfError, match="asked to stop"):
-        acquire(cluster, run("two"), PATIENCE_S, stop_when_told, said.append)
+        acquire(cluster, run("two"), PATIENCE_S, stop_on_signal, said.append)
     assert said[0].endswith(f"is locked for {read_lock(cluster)}")
     assert read_queue(cluster) == []
     acquire(cluster, run("three"), 0, lambda: None, owner="ada")
-    # its own lock lasts longer, while its own run has the cluster
+    # its lock lasts longer, while its own run has the cluster
     take_lock(cluster, "ada", 1200)
     found = read_lock(cluster)
     assert found and found.duration_s == 1200
@@ -128,7 +128,7 @@ def test_expired_lock_is_ignored(cluster: Cluster) -> None:
     assert not unlock(cluster, "bob")
     acquire(cluster, run("one"), 0, lambda: None)
     with pytest.raises(LeaseHeldError, match="is in use by run one"):
-        # it is nobody's: the run may have begun, so it is not extended
+        # a run may have begun by then, so the lock is not extended
         take_lock(cluster, "ada")
     release(cluster, run("one"))
     take_lock(cluster, "bob")
@@ -166,7 +166,7 @@ def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_pa
 def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        # without a disk of its own the test would fill the one that all others use
+        # without its own disk the test would fill the machine's
         pytest.skip("only root may mount a disk")
     file_lock, ada, bob = FileLock(tmp_path / "lock"), *(Requester(name, name, "", "", "") for name in ("ada", "bob"))
     try:
@@ -184,7 +184,7 @@ def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
 
 
 def overlapping(lines: list[str]) -> list[str]:
-    """Times of two holders that overlap; of several lines with one start the last is meant."""
+    """Return overlapping times of two holders; of several lines with one start the last counts."""
     ends = {(float(begun), name): float(end) for name, begun, end in (line.split() for line in lines)}
     latest: dict[str, float] = {}
     wrong = []

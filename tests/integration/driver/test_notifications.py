@@ -1,4 +1,4 @@
-"""Runs of which people are told at their end; tests/unit/driver has what stand-ins of Slack and GitHub get."""
+"""Notifications at the end of runs; tests/unit/driver tests the requests to Slack and GitHub."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_lost_notification_is_reported_and_changes_no_result(driver: Driver) -> 
     assert "notify  slack lost: " in ended.err
     document = driver.document()
     assert (document["status"], document["notified"]["slack"]["status"]) == ("ok", "failed")
-    # asked for once more by itself, it is a failure
+    # an explicitly requested notification that fails is a failure
     again = driver("notify", "latest")
     assert (again.code, "does not answer" in again.err) == (1, True), again.out + again.err
     files = [path for path in driver.runs.rglob("*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""Runs on hosts of a stand-in of QUADS, which is none: booked, delivered, released, after a kill too."""
+"""Runs on hosts of a stand-in for QUADS: booked, delivered, and released, after a kill too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.integration.conftest import PROJECT
 from tests.integration.driver.conftest import Driver
-from tests.integration.driver.killing import kill_all, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import check_undamaged, kill_all, wait_until_all_have_ended
 from tests.polling import PATIENCE_S, wait_until
 from tests.standins.quads.faults import over_http
 from tests.standins.quads.lab import Json, Settings, example
@@ -26,19 +26,19 @@ PASSWORD = "planted-quads-w0rd"
 
 @dataclass(frozen=True)
 class BareMetal:
-    """A driver, and the stand-in that its flow is about."""
+    """A driver, and the stand-in that its flow uses."""
 
     driver: Driver
     server: StandIn
     words: tuple[str, ...]
 
     def wait_for(self, pattern: str, run: subprocess.Popen[str]) -> None:
-        """Wait until there is a file of the run that matches a pattern."""
+        """Wait until the run has a file that matches a pattern."""
         wait_until(lambda: list(self.driver.folder.glob(pattern)), during=run)
 
     @property
     def active(self) -> list[Json]:
-        """Assignments that nobody ended."""
+        """Return the assignments that are not terminated."""
         return [each for each in self.server.lab.assignments if each["active"]]
 
     def kill(self, *_: Any) -> None:
@@ -48,7 +48,7 @@ class BareMetal:
 
 @pytest.fixture
 def bare_metal(tmp_path: Path) -> Iterator[BareMetal]:
-    """Hosts are moved after a second, and validated after two; the lab cuts no lease."""
+    """Start the stand-in: hosts are moved after 1 s and validated after 2 s; the lab shortens no lease."""
     settings = Settings(move_s=1, validation_s=2, deadline=(0, 0))
     secrets = tmp_path / "secrets"
     secrets.mkdir(mode=0o700)
@@ -104,7 +104,7 @@ def test_killed_run_returns_its_hosts(bare_metal: BareMetal, moment: str) -> Non
     if moment not in paths:
         bare_metal.wait_for("runs/*/*/*quads__wait*/waiting.json", run)
         bare_metal.kill()
-    refuse_left_hosts(bare_metal, run)
+    finalize_and_check_hosts(bare_metal, run)
 
 
 @pytest.mark.parametrize("keep", [False, pytest.param(True, marks=pytest.mark.deep)])
@@ -120,12 +120,12 @@ def test_run_killed_during_installation_returns_unkept_hosts(keep: bool, bare_me
     run = bare_metal.driver.start("run", "skeleton", *bare_metal.words[2:], *words)
     bare_metal.wait_for("begun", run)
     bare_metal.kill()
-    # there is no cluster that could be cleaned
-    refuse_left_hosts(bare_metal, run, left=int(keep))
+    # no cluster exists that could be cleaned
+    finalize_and_check_hosts(bare_metal, run, left=int(keep))
 
 
 def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: BareMetal, tmp_path: Path) -> None:
-    # the first 20 s are the run's, the others its finalizers'
+    # the run has the first 20 s, its finalizers the others
     lease_s, stop_s = 900, 880
     bare_metal.server.lab.settings.lifetime_days = lease_s / 86400
     tasks = tmp_path / "use.yml"
@@ -139,12 +139,12 @@ def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: Bar
     assert "the run stops 15 min before its end" in ended.out
     assert bare_metal.driver.document()["reason"]["kind"] == "LeaseEndsError"
     assert not bare_metal.active
-    # it was released, and did not end by itself
+    # it was released before its end
     assert all(row["end"] - row["start"] < timedelta(seconds=lease_s) for row in bare_metal.server.lab.rows)
 
 
-def by_hand(bare_metal: BareMetal, command: str, *options: str, user: str = "jane", code: int = 0) -> str:
-    """Run one command alone, as people do; what it printed."""
+def run_command(bare_metal: BareMetal, command: str, *options: str, user: str = "jane", code: int = 0) -> str:
+    """Run a single command; return its output."""
     url = next(word.partition("=")[2] for word in bare_metal.words if word.startswith("quads_url="))
     login = ("--user", f"{user}@example.com", "--password", "file:quads" if user == "jane" else "file:admin")
     words = () if command == "list-assignments" else (*login, "--mark", "me/one")
@@ -155,11 +155,11 @@ def by_hand(bare_metal: BareMetal, command: str, *options: str, user: str = "jan
 
 @pytest.fixture
 def booked_by_hand(bare_metal: BareMetal, tmp_path: Path) -> BareMetal:
-    """Two hosts that a command alone booked."""
+    """Book two hosts by a single command."""
     (tmp_path / "secrets" / "admin").write_text("planted-adm1n-w0rd", encoding="utf-8")
     (tmp_path / "secrets" / "admin").chmod(0o600)
     hosts = sorted(bare_metal.server.lab.hosts)[:2]
-    by_hand(bare_metal, "request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
+    run_command(bare_metal, "request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
     return bare_metal
 
 
@@ -168,11 +168,11 @@ def test_manual_extension_releases_no_hosts(booked_by_hand: BareMetal) -> None:
     before = [row["end"] for row in lab.rows]
     assert len(before) == 2, "all hosts that are named are booked"
 
-    by_hand(booked_by_hand, "extend-assignment", "--lasting", "1h")
+    run_command(booked_by_hand, "extend-assignment", "--lasting", "1h")
     assert [row["end"] for row in lab.rows] == before, "the lease is longer already"
     assert len(booked_by_hand.active) == 1
 
-    by_hand(booked_by_hand, "extend-assignment", "--lasting", "9d", "--admin", "--owner", "jane", user="root")
+    run_command(booked_by_hand, "extend-assignment", "--lasting", "9d", "--admin", "--owner", "jane", user="root")
     assert all(row["end"] - row["start"] > timedelta(days=8) for row in lab.rows)
     assert len(booked_by_hand.active) == 1
 
@@ -182,13 +182,13 @@ def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMeta
     hosts = [sorted(lab.hosts)[0], next(name for name, host in lab.hosts.items() if not host["open"])]
     words = ("request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
 
-    assert "booked 1 hosts of at least 2" in by_hand(bare_metal, *words, code=1)
+    assert "booked 1 hosts of at least 2" in run_command(bare_metal, *words, code=1)
     assert not bare_metal.active
 
-    assert "1 of 2 hosts booked; " in by_hand(bare_metal, *words, "--at-least", "1")
+    assert "1 of 2 hosts booked; " in run_command(bare_metal, *words, "--at-least", "1")
     (assignment,) = bare_metal.active
 
-    listed = by_hand(bare_metal, "list-assignments")
+    listed = run_command(bare_metal, "list-assignments")
     assert assignment["description"] in listed and hosts[0] in listed
 
 
@@ -211,11 +211,11 @@ def test_finalize_waits_for_an_assignment_of_a_slow_server(bare_metal: BareMetal
     assert not bare_metal.active
 
 
-def refuse_left_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:
-    """Finalize a killed run, which has an assignment until then and none afterwards, unless it keeps its hosts."""
+def finalize_and_check_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:
+    """Finalize a killed run; check that its assignment is terminated, unless it keeps its hosts."""
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(bare_metal.driver.runs)
-    refuse_damage(bare_metal.driver.runs)
+    check_undamaged(bare_metal.driver.runs)
     assert len(bare_metal.active) == 1
 
     finalized = bare_metal.driver("runs", "finalize", "latest")

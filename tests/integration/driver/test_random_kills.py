@@ -1,4 +1,4 @@
-"""kill -9 of any process of a run at any moment: complete files, nothing left running, and one command cleans up."""
+"""kill -9 of a random process of a run at a random moment: complete files, no processes, one command cleans up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Lab
-from tests.integration.driver.killing import processes, refuse_damage, wait_until_all_have_ended
+from tests.integration.driver.killing import check_undamaged, processes, wait_until_all_have_ended
 from tests.polling import PATIENCE_S
 
 FLOWS = {
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.deep
 
 
 def objects(lab: Lab) -> set[str]:
-    """What runs create: workloads, what commands make for their duration, the lease, namespaces."""
+    """Return what runs create: workloads, temporary objects of commands, the lease, namespaces."""
     kinds = "jobs,pytorchjobs,daemonsets,pods,configmaps,leases,namespaces,priorityclasses"
     command = ["kubectl", "--kubeconfig", str(lab.kubeconfig), "get", kinds, "-A", "-o", "json"]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["items"]
@@ -36,7 +36,7 @@ def objects(lab: Lab) -> set[str]:
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("seed", range(25))
 def test_kill_leaves_complete_files_and_a_resumable_run(flow: str, seed: int, shared_lab: Lab, tmp_path: Path) -> None:
-    chance = random.Random(f"{flow} {seed}")  # which process and when, the same each time
+    chance = random.Random(f"{flow} {seed}")  # the same process and moment in each execution
     before = objects(shared_lab)
     run = shared_lab.start(tmp_path, "perfdrv", "run", flow, "-i", "lab", *FLOWS[flow])
     time.sleep(chance.uniform(0.5, LATEST_KILL_S))
@@ -46,7 +46,7 @@ def test_kill_leaves_complete_files_and_a_resumable_run(flow: str, seed: int, sh
         os.kill(victim, signal.SIGKILL)
     out, _none = run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(tmp_path)
-    refuse_damage(tmp_path)
+    check_undamaged(tmp_path)
     if not any(tmp_path.iterdir()):
         return  # killed before the run began
     (entry,) = json.loads(shared_lab.run(tmp_path, "perfdrv", "runs", "list", "--json").stdout)
@@ -54,6 +54,6 @@ def test_kill_leaves_complete_files_and_a_resumable_run(flow: str, seed: int, sh
     if entry["status"] != "ok":
         finalized = shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", "latest")
         assert finalized.returncode == 0, finalized.stdout + finalized.stderr
-    # a namespace of trainings stays with its data, and what is inherent in a namespace with it
+    # a namespace of trainings stays with its data and the namespace's default objects
     left = {name for name in objects(shared_lab) - before if "fine-tuning" not in name}
     assert not left, out

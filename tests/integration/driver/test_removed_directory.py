@@ -1,4 +1,4 @@
-"""A run directory that is removed in mid-run: the run stops, its finalizers run, and one sentence says why."""
+"""A run directory that is removed during the run: the run stops, finalizers run, and one sentence gives the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHY = "the run directory was removed while the run was going on"
 
 
 def remove(directory: Path) -> None:
-    """Remove it whole, whatever is written into it meanwhile."""
+    """Remove the directory completely, although files are written into it meanwhile."""
     while directory.exists():
         shutil.rmtree(directory, ignore_errors=True)
         if not (directory / "run.json").exists():

@@ -12,7 +12,7 @@ from .conftest import JOBS, Driver
 
 
 def settings(run: Path) -> dict[str, object]:
-    """Name → value of what a run recorded."""
+    """Return name → value of a run's recorded settings."""
     document = yaml.safe_load((run / "settings.yml").read_text(encoding="utf-8"))
     return {name: entry["value"] for name, entry in document["all"].items()}
 
@@ -89,7 +89,7 @@ def test_site_without_its_host_is_refused(
 
 
 def project_of(demo: Path, tmp_path: Path, playbook: str) -> Driver:
-    """The driver on a project of its own, whose flow is *playbook*."""
+    """Create a driver on a new project, whose flow is *playbook*."""
     project = tmp_path / "project"
     project.mkdir()
     for name in ("ansible.cfg", "collections", "presets", "inventories", "group_vars"):
