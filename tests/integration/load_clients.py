@@ -15,7 +15,7 @@ LLM_LOAD_TEST = {
 
 
 def guidellm(folder: Path) -> str:
-    """The program for llm_d_guidellm_program, which is written into *folder*."""
+    """Write a guidellm into *folder*; return the value of llm_d_guidellm_program."""
     program = folder / "guidellm"
     program.write_text(
         f'#!/bin/sh\nexec {sys.executable} {PROJECT / "tests/standins/load_generators/guidellm/guidellm.py"} "$@"\n'

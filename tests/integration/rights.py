@@ -1,4 +1,4 @@
-"""A user of a lab who may do what is granted, and what a flow tells that is lacking."""
+"""A user of a lab with only the granted rights, and the rights that a flow reports as missing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.polling import PATIENCE_S
 
 USER = "few-rights"
 GROUP = "rbac.authorization.k8s.io"
-# not served before their operators are there
-TO_COME = {
+# not served before their operators are installed
+NOT_SERVED_YET = {
     "ClusterPolicy": "clusterpolicies",
     "DSCInitialization": "dscinitializations",
     "DataScienceCluster": "datascienceclusters",
@@ -40,7 +40,7 @@ POD_GROUPS = "scheduling.k8s.io"
 
 
 class Cluster:
-    """The lab, for its administrator."""
+    """The lab, as its administrator accesses it."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
         self._api = config.new_client_from_config(str(lab.kubeconfig))
@@ -52,22 +52,22 @@ class Cluster:
         self._document = yaml.safe_load(lab.kubeconfig.read_text())
 
     def add_user(self) -> None:
-        """A service account, and a kubeconfig with its token."""
+        """Create a service account, and a kubeconfig with its token."""
         self.core.create_namespaced_service_account("default", {"metadata": {"name": USER}})
         token = self.core.create_namespaced_service_account_token(USER, "default", {"spec": {}}).status.token
         self._document["users"][0]["user"] = {"token": token}
         self.kubeconfig.write_text(yaml.safe_dump(self._document))
 
-    def allow(self, told: list[tuple[str, str, str]]) -> None:
-        """Grant each right, (verbs, kind, namespace), by a role: everywhere, until there is the namespace."""
+    def allow(self, reported: list[tuple[str, str, str]]) -> None:
+        """Grant each right, (verbs, kind, namespace), by a role, or by a cluster role if the namespace is missing."""
         there = {each.metadata.name for each in self.core.list_namespace().items}
-        for verbs, kind, namespace in told:
-            # the subresources that are told are of pods
+        for verbs, kind, namespace in reported:
+            # only subresources of pods are reported
             group = "" if "/" in kind else group_of(API_VERSIONS.get(kind, POD_GROUPS))
             name = (
                 kind
                 if "/" in kind
-                else TO_COME.get(kind) or self._dynamic.resources.search(group=group, kind=kind)[0].name
+                else NOT_SERVED_YET.get(kind) or self._dynamic.resources.search(group=group, kind=kind)[0].name
             )
             rule = {"apiGroups": [group], "resources": [name], "verbs": verbs.split(", ")}
             metadata: dict[str, Any] = {"name": f"{USER}-{kind.lower().replace('/', '-')}-{len(verbs)}-{namespace}"}
@@ -86,8 +86,8 @@ class Cluster:
                 self._rbac.create_cluster_role(role)
                 self._rbac.create_cluster_role_binding(binding)
 
-    def forget(self) -> None:
-        """Take all of it away."""
+    def delete(self) -> None:
+        """Delete the user, its roles and its namespace."""
         self.core.delete_namespaced_service_account(USER, "default")
         for role in self._rbac.list_cluster_role().items:
             if role.metadata.name.startswith(USER):
@@ -108,20 +108,20 @@ class Cluster:
 
 @contextmanager
 def user(lab: Lab, folder: Path) -> Iterator[Cluster]:
-    """The user, and a namespace for the test."""
+    """Create the user and a namespace for the test."""
     made = Cluster(lab, folder)
     made.core.create_namespace({"metadata": {"name": made.namespace}})
     made.add_user()
     try:
         yield made
     finally:
-        made.forget()
+        made.delete()
 
 
 def run(
     lab: Lab, cluster: Cluster, runs: Path, flow: str, **more: Any
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run a flow as the user; what it said, and its run.json."""
+    """Run a flow as the user; return its result and its run.json."""
     settings = {f"{flow}_namespace": cluster.namespace, "perf_kubeconfig": str(cluster.kubeconfig), **more}
     words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "scale_test_smoke", "-e", json.dumps(settings)]
     played = lab.run(runs, "perfdrv", *words)
@@ -130,25 +130,25 @@ def run(
     return played, document
 
 
-def lacking(document: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """The rights that a refused run names."""
+def missing_rights(document: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the missing rights that a refused run reports."""
     phrases = re.search(r"lacks rights: (.*); have them granted", document["reason"]["why"])
     assert phrases, document["reason"]
     found = [re.fullmatch(r"([a-z, ]+) ([\w/]+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]
     return [(each[1], each[2], each[3] or "") for each in found if each]
 
 
-def run_with_what_is_told(lab: Lab, folder: Path, flow: str, **settings: Any) -> list[tuple[str, str, str]]:
-    """Run *flow* as a user without rights, with all told but one, and with all; what was told."""
+def run_with_reported_rights(lab: Lab, folder: Path, flow: str, **settings: Any) -> list[tuple[str, str, str]]:
+    """Run *flow* without rights, with all reported rights but one, and with all; return the reported rights."""
     with user(lab, folder) as cluster:
         _played, refused = run(lab, cluster, folder / "none", flow, **settings)
         assert (refused["status"], refused["exit_code"]) == ("failed", 3)
-        told = lacking(refused)
-        cluster.allow(told[1:])
+        reported = missing_rights(refused)
+        cluster.allow(reported[1:])
         _played, fewer = run(lab, cluster, folder / "fewer", flow, **settings)
-        assert lacking(fewer) == told[:1]
-        cluster.allow(told[:1])
+        assert missing_rights(fewer) == reported[:1]
+        cluster.allow(reported[:1])
         played, document = run(lab, cluster, folder / "all", flow, **settings)
         assert played.returncode == 0, played.stdout + played.stderr
         assert document["lab"]["name"] == lab.name
-    return told
+    return reported

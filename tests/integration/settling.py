@@ -1,4 +1,4 @@
-"""Looks at what others still change: until it rests, or until it is as expected."""
+"""Read state that other processes still change: until it is stable, or as expected."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-BETWEEN_LOOKS_S = 1.0
+PAUSE_S = 1.0
 
 
-def at_rest(look: Callable[[], dict[Any, Any]], looks: int = 30) -> dict[Any, Any]:
-    """What two looks in a row find alike; fails, naming what still changes, when no two do."""
-    now = look()
-    for _look in range(looks):
-        time.sleep(BETWEEN_LOOKS_S)
-        before, now = now, look()
+def read_stable(read: Callable[[], dict[Any, Any]], attempts: int = 30) -> dict[Any, Any]:
+    """Read until two consecutive results are equal; fail with the names of what still changes."""
+    now = read()
+    for _attempt in range(attempts):
+        time.sleep(PAUSE_S)
+        before, now = now, read()
         if now == before:
             return now
     changing = [str(name) for name in {**before, **now} if before.get(name) != now.get(name)]
-    raise AssertionError(f"it does not come to rest: {', '.join(changing)}")
+    raise AssertionError(f"still changing: {', '.join(changing)}")
 
 
-def last_look(
-    look: Callable[[], dict[Any, Any]], is_expected: Callable[[dict[Any, Any]], bool], looks: int = 30
+def read_until_expected(
+    read: Callable[[], dict[Any, Any]], is_expected: Callable[[dict[Any, Any]], bool], attempts: int = 30
 ) -> dict[Any, Any]:
-    """The first look that is as expected, else the last one, for an assertion to show."""
-    found = look()
-    for _look in range(looks):
+    """Return the first result that is as expected, else the last one, for an assertion to show."""
+    found = read()
+    for _attempt in range(attempts):
         if is_expected(found):
             break
-        time.sleep(BETWEEN_LOOKS_S)
-        found = look()
+        time.sleep(PAUSE_S)
+        found = read()
     return found

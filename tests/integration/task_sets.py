@@ -1,4 +1,4 @@
-"""A project of its own, whose only playbook is one of the task sets of `playbooks/shared`, played on a lab."""
+"""A temporary project whose only playbook is one of the task sets of `playbooks/shared`, played on a lab."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANGED = re.compile(r"^\S+ +: ok=.* changed=(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """One play: how it ended, what it said, how many tasks changed something, and the commands that it ran."""
+    """One play: exit code, output, number of changed tasks, and the names of its commands."""
 
     exit_code: int
     output: str
@@ -60,7 +60,7 @@ class TaskSets:
             path.parent.name for run in set(self._runs()) - before for path in run.glob("*__*/status.json")
         )
         changed = sum(map(int, _CHANGED.findall(done.stdout)))
-        # without their numbers
+        # without the numbers of their directories
         names = [name.partition("__")[2] for name in commands]
         return Outcome(done.returncode, done.stdout + done.stderr, changed, names)
 
@@ -71,7 +71,7 @@ class TaskSets:
 
 @contextmanager
 def task_sets(root: Path, lab: Lab) -> Iterator[TaskSets]:
-    """The project in *root*, an empty folder, for *lab*."""
+    """Create the project in *root*, an empty folder, for *lab*."""
     (root / "playbooks").mkdir()
     for name in _LINKED:
         (root / name).symlink_to(PROJECT / name)

@@ -33,7 +33,7 @@ USUAL = {
 
 
 def variables_of(command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return *arguments*, by their short names, as variables of *command* and of the roles that it shares them with."""
+    """Return *arguments*, keyed by short name, as variables of *command* and of the roles that declare them."""
     names = {option.short_name: option.name for option in read_command(ROLES / command, ROLES).arguments}
     return {names[argument]: value for argument, value in arguments.items()}
 
@@ -61,28 +61,28 @@ class Commands:
     cluster: Cluster
 
     def start(self, playbook: str | Path, *options: str, **variables: Any) -> subprocess.Popen[str]:
-        """Begin to play *playbook*."""
+        """Start *playbook*."""
         words = (str(playbook), "-i", "inventories/lab", "-e", json.dumps(variables), *options)
         return self.lab.start(self.runs, "ansible-playbook", *words)
 
     def start_command(self, *options: str, **arguments: Any) -> subprocess.Popen[str]:
-        """Begin to run the command."""
+        """Start the command."""
         given = variables_of(COMMAND, {**USUAL, **arguments})
         return self.start("playbooks/toolbox.yml", *options, perf_command=COMMAND, **given)
 
     def run(self) -> dict[str, Any]:
-        """run.json of the only run."""
+        """Return run.json of the only run."""
         document: dict[str, Any] = json.loads((next(self.runs.iterdir()) / "run.json").read_text())
         return document
 
     def artifacts(self) -> Path:
-        """Of the only command of the only run."""
+        """Return the artifact directory of the only command of the only run."""
         return next(self.runs.glob("*/001__*")) / "artifacts"
 
 
 @pytest.fixture(name="commands")
 def _commands(shared_lab: Lab, tmp_path: Path) -> Iterator[Commands]:
-    """The commands, with the namespace and the claim that they need."""
+    """Return the commands; create the namespace and the claim that they need."""
     cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": ""}

@@ -31,15 +31,15 @@ class Played:
 
     @property
     def changed(self) -> int:
-        """How many tasks changed something, on all hosts."""
+        """The number of changed tasks, on all hosts."""
         return sum(int(count) for count in RECAP.findall(self.said))
 
     def documents(self, name: str) -> list[dict[str, Any]]:
-        """All documents called *name*, in the order of their directories."""
+        """Return all documents called *name*, in the order of their directories."""
         return [json.loads(path.read_text()) for path in sorted(self.directory.rglob(name))]
 
     def commands(self) -> list[dict[str, str]]:
-        """The rows of the timeline that are commands."""
+        """Return the rows of the timeline that are commands."""
         with (self.directory / "timeline.csv").open(newline="") as file:
             return [row for row in csv.DictReader(file) if row["kind"] == "command"]
 
@@ -52,17 +52,17 @@ class Flow:
     runs: Path
 
     def play(self, *words: str, presets: tuple[str, ...] = ("lab",), **settings: Any) -> Played:
-        """By ansible-playbook."""
+        """Run the flow by ansible-playbook."""
         named = [word for preset in presets for word in ("-e", f"@presets/{preset}.yml")]
         command = ("ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab", *named)
         return self._ended(*command, "-e", json.dumps(settings), *words)
 
     def drive(self, *words: str) -> Played:
-        """By perfdrv."""
+        """Run the flow by perfdrv."""
         return self._ended("perfdrv", "run", *words)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        """Begin to run it by perfdrv."""
+        """Start the flow by perfdrv."""
         return self.lab.start(self.runs, "perfdrv", "run", *words)
 
     def _ended(self, *command: str) -> Played:
@@ -71,5 +71,5 @@ class Flow:
 
 
 def _begun(directory: Path) -> str:
-    """When the run's last attempt began: also a run that goes on is the last one."""
+    """Return the start of the run's last attempt, so that a resumed run counts as the latest."""
     return str(json.loads((directory / "run.json").read_text())["attempts"][-1]["started"])

@@ -1,4 +1,4 @@
-"""Everything that a cluster holds, to be held against what it held before."""
+"""Read all objects of a cluster, to compare them with an earlier state."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from kubernetes import client, config
 
-# what lives by the clock; a pool of machines says when one joined it last
+# kinds that change with time; a pool of machines has the time at which the last one joined
 FLEETING = frozenset(("Event", "Lease", "EndpointSlice", "MachineConfigPool"))
-_ASIDE = (("metadata", "managedFields"), ("metadata", "resourceVersion"), ("metadata", "generation"))
+_IGNORED = (("metadata", "managedFields"), ("metadata", "resourceVersion"), ("metadata", "generation"))
 _OBSERVED = (("status", "observedGeneration"),)
 
 Document = dict[str, Any]
@@ -21,7 +21,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, order=True)
 class Name:
-    """What an object is called."""
+    """The identity of an object."""
 
     kind: str
     namespace: str
@@ -32,7 +32,7 @@ class Name:
 
 
 def objects_of(kubeconfig: Path) -> dict[Name, Document]:
-    """All objects of all kinds, without what changes by itself."""
+    """Return all objects of all kinds, without the fields that change by themselves."""
     api = config.new_client_from_config(str(kubeconfig))
     try:
         return dict(_all(api))
@@ -44,11 +44,11 @@ def _all(api: client.ApiClient) -> Iterator[tuple[Name, Document]]:
     for path, kind in dict(_resources(api)).items():
         for item in _get(api, path)["items"]:
             metadata = item["metadata"]
-            yield Name(kind, metadata.get("namespace", ""), metadata["name"]), _settled(item)
+            yield Name(kind, metadata.get("namespace", ""), metadata["name"]), _without_changing_fields(item)
 
 
 def _resources(api: client.ApiClient) -> Iterator[tuple[str, str]]:
-    """The path and the kind of all that can be listed, of each group the version that it prefers."""
+    """Yield path and kind of all listable resources, in each group's preferred version."""
     groups = _get(api, "/apis")["groups"]
     for base in ("/api/v1", *(f"/apis/{group['preferredVersion']['groupVersion']}" for group in groups)):
         for resource in _get(api, base)["resources"]:
@@ -56,12 +56,12 @@ def _resources(api: client.ApiClient) -> Iterator[tuple[str, str]]:
                 yield f"{base}/{resource['name']}", resource["kind"]
 
 
-def _settled(item: Document) -> Document:
+def _without_changing_fields(item: Document) -> Document:
     kept = copy.deepcopy(item)
-    for above, key in (*_ASIDE, *_OBSERVED):
+    for above, key in (*_IGNORED, *_OBSERVED):
         (kept.get(above) or {}).pop(key, None)
     if kept.get("aggregationRule"):
-        # those of other roles, which may come with a kind
+        # the rules of other roles, which may come with a kind
         kept["rules"] = []
     return kept
 

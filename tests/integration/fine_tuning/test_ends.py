@@ -1,4 +1,4 @@
-"""How a fine-tuning command ends, and what it leaves then."""
+"""Failures, stops and refusals of a fine-tuning command, and what they leave in the cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def on_main_pod(**annotations: str) -> dict[str, Any]:
 
 
 def left(commands: Commands) -> list[str]:
-    """What of the job is still in the cluster."""
+    """Return what remains of the job in the cluster."""
     kinds = (("kubeflow.org/v1", "PyTorchJob"), ("v1", "Pod"), ("v1", "ConfigMap"))
     found = []
     for version, kind in kinds:

@@ -1,4 +1,4 @@
-"""The flow on a lab of plain Kubernetes: cells, models, what is refused, what is resumed."""
+"""The flow on a lab of plain Kubernetes: cells, models, refusals, resumption."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.integration.conftest import Lab
 from tests.integration.fine_tuning.flows import Flow, Played
 from tests.polling import PATIENCE_S
 
-# trainings of a few seconds, whatever the model and the data set
+# trainings of a few seconds, for every model and data set
 LONG = {"lab.psap.perf/duration": "15s"}
 
 
@@ -26,12 +26,12 @@ def _flow(shared_lab: Lab, tmp_path: Path) -> Flow:
 
 
 def annotated(annotations: dict[str, str]) -> dict[str, Any]:
-    """A patch that tells the lab what becomes of the main pod."""
+    """Return a patch that determines the main pod's behaviour in the lab."""
     return {"spec": {"pytorchReplicaSpecs": {"Master": {"template": {"metadata": {"annotations": annotations}}}}}}
 
 
 def configurations(played: Played) -> list[dict[str, Any]]:
-    """What the trainers got, in the order of the cells."""
+    """Return the trainers' configurations, in the order of the cells."""
     return [document["configuration"] for document in played.documents("fine_tuning.json")]
 
 
@@ -95,7 +95,7 @@ def test_model_failing_alone_is_not_trained_with_others(flow: Flow) -> None:
 
 @pytest.mark.deep
 def test_flow_killed_during_its_matrix_is_resumed(flow: Flow) -> None:
-    # the first cell ends at once, the second is at work when all is killed
+    # the first cell ends immediately; the second is running when all processes are killed
     experiments = json.dumps([{"fine_tuning_gpu": 1}, {"fine_tuning_gpu": 2}, {"fine_tuning_gpu": 4}])
     patch = json.dumps(annotated({"lab.psap.perf/duration": "4s"}))
     process = flow.start(
@@ -119,7 +119,7 @@ def test_flow_killed_during_its_matrix_is_resumed(flow: Flow) -> None:
 
 
 def wait_for_cell(runs: Path, index: int) -> dict[str, Any]:
-    """The cell *index* once it runs a job."""
+    """Wait until the cell *index* runs a job."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         for path in runs.glob("*/*__cell__*/cell.json"):

@@ -1,4 +1,4 @@
-"""The flow on a lab of the profile openshift, where everything it stands on is absent at first."""
+"""The flow on a lab of the profile openshift, where all prerequisites are missing at first."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from tests.integration.conftest import Lab, perflab
 from tests.integration.fine_tuning.flows import Flow, Played
 from tests.integration.fine_tuning.objects import Document, Name, objects_of
-from tests.integration.settling import at_rest, last_look
+from tests.integration.settling import read_stable, read_until_expected
 
-# what the cleanup of everything leaves, and why
+# what remains after the complete cleanup, and why
 KINDS_OF_PRODUCTS = "OLM never removes the kinds of an operator: their objects would go with them"
 STAYS = {
     "CustomResourceDefinition": KINDS_OF_PRODUCTS,
@@ -21,7 +21,7 @@ STAYS = {
     "Operator": "OLM has one as long as there are kinds of an operator",
 }
 
-# what a test tells the lab by `perflab step`
+# the object in which `perflab step` keeps a test's steps
 OURS = Name("ConfigMap", "kube-system", "perflab-steps")
 
 
@@ -32,19 +32,19 @@ def _flow(openshift_lab: Lab, tmp_path: Path) -> Flow:
 
 @pytest.fixture(name="found", scope="module")
 def _found(openshift_lab: Lab) -> dict[Name, Document]:
-    """What the lab held before this module's tests, once its controllers had nothing more to do."""
-    return at_rest(lambda: objects_of(openshift_lab.kubeconfig))
+    """Return the lab's objects before this module's tests, once they no longer change."""
+    return read_stable(lambda: objects_of(openshift_lab.kubeconfig))
 
 
 @pytest.fixture(name="steps")
 def _steps(openshift_lab: Lab) -> Iterator[None]:
-    """Steps may be set; they go with the test."""
+    """Clear the steps that a test sets."""
     yield
     perflab("step", "--name", openshift_lab.name, "--clear")
 
 
 def differences(before: dict[Name, Document], after: dict[Name, Document]) -> dict[Name, str]:
-    """What came, went or became different, but for what stays for a reason."""
+    """Return the objects that were added, removed or changed, except those that may stay."""
     came = {name: "came" for name in after if name not in before and not _stays(name, after[name]) and name != OURS}
     went = {name: "went" for name in before if name not in after}
     other = {name: "became different" for name in before if before[name] != after.get(name, before[name])}
@@ -53,18 +53,18 @@ def differences(before: dict[Name, Document], after: dict[Name, Document]) -> di
 
 
 def _stays(name: Name, document: Document) -> bool:
-    # OLM's roles for the users of a kind are owned by its definition
+    # the roles that OLM creates for the users of a kind are owned by the kind's definition
     owners = document["metadata"].get("ownerReferences", ())
     return name.kind in STAYS or any(owner["kind"].lower() == "customresourcedefinition" for owner in owners)
 
 
 def left_over(found: dict[Name, Document], lab: Lab) -> dict[Name, str]:
-    """The differences that stay: what is deleted takes along what it owns a moment later, by the garbage collector."""
-    return last_look(lambda: differences(found, objects_of(lab.kubeconfig)), operator.not_)
+    """Return the remaining differences; the garbage collector deletes dependent objects a moment later."""
+    return read_until_expected(lambda: differences(found, objects_of(lab.kubeconfig)), operator.not_)
 
 
 def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
-    """From when to when the commands of each lane of a parallel region were at work."""
+    """Return start and end of the commands of each lane of a parallel region."""
     found: dict[str, tuple[str, str]] = {}
     for row in played.commands():
         if f"__{group}/" in row["directory"] and row["lane"]:
@@ -126,7 +126,7 @@ def test_operator_that_never_installs_fails_the_run_by_name(flow: Flow, found: d
     assert "ClusterServiceVersion rhods-operator" in document["reason"]["why"]
     where = played.directory / document["reason"]["directory"]
     assert list(where.rglob("clusterserviceversion*")), document["reason"]
-    # nothing was trained on a cluster that is not ready, and what was begun is taken back
+    # nothing is trained on a cluster that is not ready, and the begun preparation is undone
     assert played.documents("fine_tuning.json") == []
     assert left_over(found, flow.lab) == {}
 

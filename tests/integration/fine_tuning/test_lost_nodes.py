@@ -24,7 +24,7 @@ JOB = "lost"
 
 @pytest.fixture(name="trainings")
 def _trainings(commands: Commands) -> Iterator[Commands]:
-    """The nodes are afterwards those of before: one that was deleted is made again."""
+    """Return the commands; afterwards restore the nodes: create deleted ones again."""
     before, _version = commands.cluster.list(Query("v1", "Node"))
     yield commands
     for node in before:
@@ -40,13 +40,13 @@ def _trainings(commands: Commands) -> Iterator[Commands]:
 
 
 def set_status(commands: Commands, node: str, status: dict[str, Any]) -> None:
-    """What a kubelet would report."""
+    """Report a status in place of the node's kubelet."""
     api = client.CoreV1Api(config.new_client_from_config(str(commands.lab.kubeconfig)))
     api.patch_node_status(node, {"status": status})
 
 
 def begin(commands: Commands) -> subprocess.Popen[str]:
-    """A training in two pods that would take an hour."""
+    """Start a training in two pods that would take an hour."""
     annotations = {"template": {"metadata": {"annotations": {"lab.psap.perf/duration": "1h"}}}}
     patch = {"spec": {"pytorchReplicaSpecs": {"Master": annotations, "Worker": annotations}}}
     return commands.start_command(name=JOB, workload="ilab", gpu=8, pod_count=2, patch=patch, timeout="1h")
@@ -66,8 +66,8 @@ def node_of_worker(commands: Commands) -> str:
 
 
 def check_end(commands: Commands, process: subprocess.Popen[str], reason: str) -> None:
-    """The command failed, said why, and kept the state of job, pods and logs."""
-    # nobody but Kubernetes' garbage collector ends the pod of a node that is gone, and it waits for most of a minute
+    """Check that the command failed with *reason* and kept the state of the job, its pods and logs."""
+    # only Kubernetes' garbage collector ends the pod of a deleted node, after most of a minute
     output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 2, output
     artifacts = commands.artifacts()
@@ -93,7 +93,7 @@ def test_deleted_node_ends_the_wait_and_is_named(trainings: Commands) -> None:
 def test_unready_node_ends_the_wait_with_its_last_message(trainings: Commands) -> None:
     process = begin(trainings)
     node = node_of_worker(trainings)
-    # as long ago as the command waits for a kubelet that is restarted
+    # as long as the command waits for a kubelet that restarts
     since = (datetime.now(UTC) - timedelta(seconds=61)).strftime("%Y-%m-%dT%H:%M:%SZ")
     words = {"reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}
     ready = {"type": "Ready", "status": "Unknown", "lastTransitionTime": since, **words}

@@ -1,4 +1,4 @@
-"""The PyTorchJobs that the command renders, held against the training operator's own definition, field by field."""
+"""The PyTorchJobs that the command renders, compared with the training operator's own definition field by field."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(name="rendered")
 def _rendered(commands: Commands, tmp_path: Path) -> dict[str, dict[str, Any]]:
-    """Every variant by its name; the server's dry run took each."""
+    """Return every variant by its name; the server's dry run accepted each."""
     playbook = render(tmp_path / "render.yml", COMMAND, USUAL, VARIANTS)
     process = commands.start(playbook)
     output, _ = process.communicate(timeout=PATIENCE_S)
@@ -44,7 +44,7 @@ def _rendered(commands: Commands, tmp_path: Path) -> dict[str, dict[str, Any]]:
 
 
 def strict(schema: Any) -> Any:
-    """*schema* with every field that it does not name refused."""
+    """Return *schema* without additional properties."""
     if isinstance(schema, list):
         return [strict(item) for item in schema]
     if not isinstance(schema, dict):
@@ -76,7 +76,7 @@ def test_every_pytorchjob_matches_the_training_operators_schema(
     crd = commands.cluster.get(Query("apiextensions.k8s.io/v1", "CustomResourceDefinition", name=name))
     assert crd is not None
     schema = strict(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
-    # what of metadata is whose is the API server's business, and it has taken them all
+    # the definition leaves metadata to the API server, whose dry run accepted all of them
     schema["properties"]["metadata"] = {}
     schema["properties"]["spec"]["properties"]["pytorchReplicaSpecs"]["additionalProperties"]["properties"]["template"][
         "properties"

@@ -1,4 +1,4 @@
-"""The RayJobs that the command renders, held against KubeRay's fields and Kubernetes' own pods, field by field."""
+"""The RayJobs that the command renders, compared with KubeRay's fields and Kubernetes' own pods field by field."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(name="cluster")
 def _cluster(openshift_lab: Lab) -> Iterator[Cluster]:
-    """A lab with Ray, on which SCCs matter."""
+    """Return a lab with Ray, on which SCCs matter."""
     cluster = Cluster(Access(kubeconfig=str(openshift_lab.kubeconfig)))
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     yield cluster
     namespace = Query("v1", "Namespace", name=NAMESPACE)
-    # the next test of this lab may look which namespaces there are
+    # the next test of this lab may list namespaces
     delete_matching(cluster, namespace, check_mode=False, timeout_s=120, check=lambda: None)
     cluster.close()
 
 
 @pytest.fixture(name="rendered")
 def _rendered(openshift_lab: Lab, cluster: Cluster, tmp_path: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """Every variant by its name: kind → manifest; the server's dry run took each."""
+    """Return every variant by its name: kind → manifest; the server's dry run accepted each."""
     assert cluster.is_openshift()
     playbook = render(tmp_path / "render.yml", COMMAND, USUAL, VARIANTS)
     runs = tmp_path / "runs"
@@ -66,7 +66,7 @@ def _rendered(openshift_lab: Lab, cluster: Cluster, tmp_path: Path) -> dict[str,
 
 
 def specs(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """The pod templates of a RayJob: the submitter's, the head's, the workers'."""
+    """Return the pod templates of a RayJob: the submitter's, the head's, the workers'."""
     cluster = job["spec"]["rayClusterSpec"]
     workers = [group["template"] for group in cluster.get("workerGroupSpecs") or ()]
     return [job["spec"]["submitterPodTemplate"], cluster["headGroupSpec"]["template"], *workers]
@@ -90,7 +90,7 @@ def test_every_rayjob_matches_the_schemas_of_kuberay(
         if found is not None
     }
     of_job = schemas["rayjobs.ray.io"]["properties"]["spec"]
-    # the training operator's definition has a pod template whole
+    # the training operator's definition has a complete pod template
     replicas = schemas["pytorchjobs.kubeflow.org"]["properties"]["spec"]["properties"]["pytorchReplicaSpecs"]
     of_pod = replicas["additionalProperties"]["properties"]["template"]["properties"]["spec"]
     jobs = {name: found["RayJob"] for name, found in rendered.items()}

@@ -1,4 +1,4 @@
-"""The rights that installing and removing operators takes, on a lab of its own."""
+"""The rights that are needed to install and remove operators, on a dedicated lab."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import found, perflab
-from tests.integration.rights import run_with_what_is_told
+from tests.integration.rights import run_with_reported_rights
 
 EVERYTHING = {
     "nfs_provisioner_enabled": True,
@@ -30,7 +30,7 @@ def test_listed_rights_suffice_to_install_and_remove_prerequisites(tmp_path: Pat
     name = f"rights-{os.getpid()}"
     perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
     try:
-        told = run_with_what_is_told(found(name), tmp_path, "fine_tuning", **EVERYTHING)
+        told = run_with_reported_rights(found(name), tmp_path, "fine_tuning", **EVERYTHING)
     finally:
         perflab("down", "--name", name)
     verbs = {(kind, namespace): verbs.split(", ") for verbs, kind, namespace in told}

@@ -1,4 +1,4 @@
-"""Jobs as a CI system starts them on the lab, with a pull request, a channel and a store that are stand-ins."""
+"""Jobs as a CI system starts them on the lab; pull request, Slack channel and store are stand-ins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECRETS = (SECRET, *TOKENS.values())
 
 @dataclass
 class Job:
-    """Starts jobs as Prow does, with a pull request, a channel and a store of their own."""
+    """Starts jobs as Prow does, with a dedicated pull request, channel and store."""
 
     lab: Lab
     folder: Path
@@ -42,12 +42,12 @@ class Job:
 
     @property
     def artifacts(self) -> Path:
-        """ARTIFACT_DIR, but for steps that have one each."""
+        """ARTIFACT_DIR, unless each step has its own."""
         return self.folder / "artifacts"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the job itself sets."""
+        """The settings that the job itself sets."""
         return {
             "github_url": self.github.url,
             "github_token": "file:github",
@@ -61,7 +61,7 @@ class Job:
         }
 
     def environment(self, artifacts: Path) -> dict[str, str]:
-        """That of a presubmit."""
+        """Return the environment of a presubmit."""
         prow = json.loads(PROW.read_text(encoding="utf-8"))["presubmit"]["environment"]
         specification = prow["JOB_SPEC"].replace('"number":123', f'"number":{NUMBER}').replace("/pull/123", "/pull/7")
         mine = {
@@ -76,7 +76,7 @@ class Job:
     def start(
         self, *words: str, artifacts: Path | None = None, variables: Mapping[str, str] = MappingProxyType({})
     ) -> subprocess.Popen[str]:
-        """Begin `perfdrv ci …` with the job's own arguments; an empty variable is none."""
+        """Start `perfdrv ci …` with the job's own arguments; a variable with an empty value is removed."""
         command = (*words, "scale_test", "-p", "scale_test_smoke", "--site", "lab", "-e", json.dumps(self.settings))
         known = self.environment(artifacts or self.artifacts)
         return subprocess.Popen(
@@ -89,23 +89,23 @@ class Job:
         )
 
     def end(self, process: subprocess.Popen[str]) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for the end of the job; return its exit code."""
         out, _ = process.communicate(timeout=PATIENCE_S)
         assert "Traceback" not in out, out
         self.said.append(out)
         return process.returncode
 
     def __call__(self, *words: str, artifacts: Path | None = None) -> int:
-        """Run one to its end."""
+        """Run a job to its end; return its exit code."""
         return self.end(self.start(*words, artifacts=artifacts))
 
     def run(self, artifacts: Path | None = None) -> Path:
-        """The directory of the run."""
+        """Return the run directory."""
         (found,) = (artifacts or self.artifacts).glob("scale_test-*")
         return found
 
     def exported(self, path: str) -> bytes:
-        """A file of the export of the only run."""
+        """Return a file of the export of the only run."""
         (found,) = {key.split("/")[1] for key in self.store.sizes("perf/")}
         content = self.store.read(f"perf/{found}/{path}")
         assert content is not None
@@ -113,12 +113,12 @@ class Job:
 
     @staticmethod
     def count(settings: bytes) -> tuple[int, str]:
-        """What the pull request set, and its origin, of the recorded settings."""
+        """Return the value that the pull request set, and its origin, from the recorded settings."""
         recorded = yaml.safe_load(settings)["all"]["scale_test_count"]
         return recorded["value"], recorded["origin"]
 
     def told(self) -> tuple[str, str]:
-        """The only message in Slack, in its thread, and the only comment."""
+        """Return the only message in Slack, in its thread, and the only comment."""
         parent, message = self.slack.messages
         assert parent["metadata"]["event_payload"] == {"subject": f"{REPOSITORY}#{NUMBER}"}
         assert message["thread_ts"] == parent["ts"]
@@ -126,18 +126,18 @@ class Job:
         return message["text"], comment
 
     def files(self) -> list[Path]:
-        """All files of the job and its store, but those of its secrets."""
+        """Return all files of the job and its store, except its secrets."""
         mine = self.folder / "secrets"
         return [path for path in self.folder.rglob("*") if path.is_file() and path.parent != mine]
 
-    def spoken(self) -> str:
-        """All that it printed, and that people were told."""
+    def all_output(self) -> str:
+        """Return the job's output, its messages and its comments."""
         comments = [body for author, _association, body in self.github.comments if author == BOT[0]]
         return "".join((*self.said, json.dumps([self.slack.messages, comments])))
 
     def leaks(self) -> list[str]:
-        """Where a secret of the job itself stands in all that it left and said."""
-        texts = {str(path): path.read_bytes() for path in self.files()} | {"told": self.spoken().encode()}
+        """Return the places of the job's own secrets in its files, output and notifications."""
+        texts = {str(path): path.read_bytes() for path in self.files()} | {"told": self.all_output().encode()}
         return [name for name, text in texts.items() for word in SECRETS if word.encode() in text]
 
 

@@ -1,4 +1,4 @@
-"""From a pull request to a verdict on the lab: the job starts, exports, tells, and is plotted without a cluster."""
+"""From a pull request to a verdict on the lab: the job runs, exports, notifies, and is plotted without a cluster."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ NAMESPACE = "psap-perf-scale-test"
 
 
 def _left_in_cluster(lab: Lab) -> list[str]:
-    """Names of the workloads of the flow."""
+    """Return the names of the flow's workloads in the cluster."""
     config.load_kube_config(str(lab.kubeconfig))
     return [job.metadata.name for job in client.BatchV1Api().list_namespaced_job(NAMESPACE).items]
 
 
 def _replot(job: Job) -> subprocess.CompletedProcess[str]:
-    """Plot the export where there is nothing but the store: no project, no lab, no kubeconfig."""
+    """Plot the export on a machine with only the store: no project, no lab, no kubeconfig."""
     machine = job.folder / "elsewhere"
     machine.mkdir()
     environment = {

@@ -1,4 +1,4 @@
-"""Wrong settings are found before anything is touched: not even a cluster is asked."""
+"""Invalid settings are refused before any change and before any request to a cluster."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ WRONG = {
     "scale_test_timeout": "0s",
     "scale_test_template": "/no/such.yml",
 }
-# what a delay between batches needs
+# the setting that a delay between batches requires
 BATCHES = {"scale_test_connections": 8}
 
 
 def environment(runs: Path) -> dict[str, str]:
-    """Without any cluster."""
+    """Return an environment without a cluster."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     path = f"{PROGRAMS}:{os.environ['PATH']}"
     return {**kept, "PATH": path, "PERF_LAB": "of-nobody", "PERF_RUNS_DIR": str(runs), "ANSIBLE_NOCOLOR": "1"}
 
 
 def refuse(runs: Path, command: list[str], settings: dict[str, Any]) -> str:
-    """What a program says that refuses settings."""
+    """Run a program that refuses the settings; return its output."""
     words = [str(PROGRAMS / command[0]), *command[1:], "-e", json.dumps(settings)]
     done = subprocess.run(words, cwd=PROJECT, env=environment(runs), capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stdout + done.stderr
@@ -44,7 +44,7 @@ def refuse(runs: Path, command: list[str], settings: dict[str, Any]) -> str:
 
 
 def refusal(runs: Path, command: list[str], settings: dict[str, Any], *, recorded: bool = True) -> list[str]:
-    """The lines that say what is wrong, of a run that has touched nothing; settings that are wrong are not recorded."""
+    """Return the reasons of a refused run, which changed nothing; invalid settings are not recorded."""
     refuse(runs, command, settings)
     (directory,) = runs.iterdir()
     document = json.loads((directory / "run.json").read_text())

@@ -1,4 +1,4 @@
-"""What `perfdrv new` makes runs at once, measures, and passes the checks, in a copy of the repository."""
+"""What `perfdrv new` creates runs without changes, measures and passes the checks, in a copy of the repository."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MADE = (f"{ROLES}/first_steps_start_pods", f"{ROLES}/nfd_start_pods", "playbooks
 
 @dataclass(frozen=True)
 class Clone:
-    """A copy of the repository, whose code the programs run."""
+    """A copy of the repository, from which the programs run."""
 
     root: Path
     lab: Lab
     runs: Path
 
     def run(self, program: str, *words: str) -> str:
-        """The output of a program that ends well."""
+        """Run a program that succeeds; return its output."""
         packages = ":".join(str(self.root / package / "src") for package in ("driver", "analysis", "lab"))
         done = subprocess.run(
             [str(PROGRAMS / program), *words],
@@ -54,7 +54,7 @@ class Clone:
 
 @pytest.fixture(scope="module", name="clone")
 def _clone(shared_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    """A copy with a new flow, a command more of it, one in a group that was there, and a KPI."""
+    """Create a copy with a new flow, another command of it, a command in an existing group, and a KPI."""
     folder = tmp_path_factory.mktemp("new")
     root = folder / "project"
 
@@ -79,7 +79,7 @@ def test_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
     kpis = {one["name"]: one for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
     assert kpis["pods_not_succeeded"]["value"] == 0
     slow = kpis["slow_pods"]
-    # of three pods there is no P90
+    # three pods have no P90
     assert (slow["unit"], slow["direction"], slow["value"]) == ("seconds", "lower", None)
     assert "From creation to running" in (run / "report/index.html").read_text()
 

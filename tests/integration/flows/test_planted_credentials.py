@@ -1,4 +1,4 @@
-"""Credentials that nobody named as secrets, over every input of a run: they stand nowhere in what it leaves."""
+"""Credentials that are not declared as secrets, in every input of a run, are in none of its outputs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ URL = "https://robot:planted-setting-word@thanos.example.com"
 
 
 def _leaks(job: Job) -> list[str]:
-    """Where something secret stands in what a job left, exported, told and printed; a table is searched as text."""
+    """Return the places of secrets in a job's files, export, notifications and output; tables are searched as text."""
     wanted = {part for one in PLANTED.values() for part in one.secret} | {"planted-setting-word", "planted-server-word"}
     files = [path for path in job.files() if path != job.folder / "event.json"]
     assert files
     texts = {str(path.relative_to(job.folder)): _text(path) for path in files}
-    texts["told"] = job.spoken()
+    texts["told"] = job.all_output()
     return [f"{name}: {part}" for name, text in texts.items() for part in wanted if part in text] + job.leaks()
 
 
 def _actions(folder: Path, summary: Path) -> dict[str, str]:
-    """The environment of a comment's workflow in GitHub Actions, and not Prow's."""
+    """Return the environment of a comment's workflow in GitHub Actions instead of Prow's."""
     event = folder / "event.json"
     event.write_text(json.dumps({"issue": {"number": NUMBER, "pull_request": {"url": PAGE}, "user": {"login": "ada"}}}))
     return {
@@ -52,7 +52,7 @@ def _actions(folder: Path, summary: Path) -> dict[str, str]:
 
 
 def _write_pull_request(job: Job) -> None:
-    """A comment of somebody who may not give arguments, with all of them; and one of somebody who may."""
+    """Write a comment with all credentials by a user without permission, and one by a user with permission."""
     hostile = "\n".join(f"/var scale_test_count: {one.text.splitlines()[0]}" for one in PLANTED.values())
     job.github.comments = [
         ("eve", "NONE", f"/test scale-test\n{hostile}"),
@@ -78,8 +78,8 @@ def _annotated_node(lab: Lab) -> Iterator[None]:
         core.patch_node(name, {"metadata": {"annotations": dict.fromkeys(ANNOTATIONS)}})
 
 
-def _tell_events(lab: Lab, running: subprocess.Popen[str]) -> None:
-    """Events about the first workload, a credential in the message of each."""
+def _create_events(lab: Lab, running: subprocess.Popen[str]) -> None:
+    """Create events about the first workload, with a credential in the message of each."""
     config.load_kube_config(str(lab.kubeconfig))
     core, batch = client.CoreV1Api(), client.BatchV1Api()
     metadata = wait_until(lambda: batch.list_namespaced_job(NAMESPACE).items, during=running)[0].metadata
@@ -113,8 +113,8 @@ def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> No
     _write_pull_request(job)
     with _annotated_node(job.lab):
         running = job.start("run", *words, variables=_actions(job.folder, summary))
-        _tell_events(job.lab, running)
-        # a limit that is missed is a failure that everybody is told of
+        _create_events(job.lab, running)
+        # a missed limit is a failure, so notifications are sent
         assert job.end(running) == 4, job.said
     run = job.run()
     for asked in (("report", str(run)), ("payload", str(run), "--output", str(job.artifacts / "payload.json"))):
@@ -130,7 +130,7 @@ def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> No
     assert yaml.safe_load(source.read_text())["metadata"]["annotations"].keys() >= ANNOTATIONS.keys()
     settings = yaml.safe_load((run / "settings.yml").read_text())["all"]
     assert settings["prometheus_url"]["value"] == "https://(secret)@thanos.example.com"
-    # everything that was searched is there
+    # all files that were searched exist
     assert "threshold missed" in summary.read_text()
     assert all("threshold missed" in text for text in job.told())
     assert job.exported("manifest.json")

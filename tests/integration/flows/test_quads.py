@@ -1,4 +1,4 @@
-"""A scale test on booked hosts: a stand-in plays QUADS, which it is not, and the lab the cluster that is installed."""
+"""A scale test on booked hosts: a stand-in replaces QUADS, and the lab is the installed cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user who may do what a flow says that it needs can run it; one who may do less is told all that is lacking."""
+"""A user with the rights that a flow lists can run it; a user with fewer gets a list of all missing rights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease, objects
 
 from tests.integration.conftest import PROJECT, Lab
-from tests.integration.rights import run_with_what_is_told, user
+from tests.integration.rights import run_with_reported_rights, user
 
 ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/duration": "500ms"}}}}}
@@ -19,13 +19,13 @@ SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/d
 @pytest.mark.deep
 @pytest.mark.parametrize("flow", ["scale_test", "fine_tuning"])
 def test_listed_rights_suffice_to_run_the_flow(shared_lab: Lab, tmp_path: Path, flow: str) -> None:
-    assert len(run_with_what_is_told(shared_lab, tmp_path, flow)) > 5
+    assert len(run_with_reported_rights(shared_lab, tmp_path, flow)) > 5
 
 
 def test_listed_rights_suffice_to_run_other_commands(
     shared_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its Job is simulated; with all but the deletion of collections the Job stays, and the command says why."""
+    """Its Job is simulated; without the right to delete collections the Job stays, and the command prints why."""
     rules = yaml.safe_load((ROLES / "llmd_run_multiturn_benchmark/meta/rights.yml").read_text())["rights"]
     with user(shared_lab, tmp_path) as cluster:
         words = {"endpoint-url": "http://a/v1", "namespace": cluster.namespace, "patch": json.dumps(SIMULATED)}

@@ -81,7 +81,7 @@ def test_matrix_of_kinds_and_counts_has_a_cell_each(shared_lab: Lab, tmp_path: P
 
 
 def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: Path) -> None:
-    # there is no such queue, so nothing of the cells can be submitted; both are tried
+    # that queue does not exist, so no cell can submit; both are attempted
     queue, counts = "scale_test_queue=nowhere", '{"scale_test_count": [1, 2]}'
     words = ["-e", "@presets/scale_test_smoke.yml", "-e", queue, "-e", counts]
     played = _play(shared_lab, tmp_path, *words, "--tags", "test")
@@ -114,7 +114,7 @@ def test_command_txt_repeats_the_command(shared_lab: Lab, tmp_path: Path) -> Non
     again = subprocess.run(
         ["sh", str(line)],
         cwd=tmp_path,
-        # whatever lab or cluster is the usual one by then
+        # whatever the default lab or cluster is by then
         env={**shared_lab.environment(tmp_path), "PERF_LAB": "another"},
         capture_output=True,
         text=True,

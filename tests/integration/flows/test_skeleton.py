@@ -27,7 +27,7 @@ def test_each_cell_of_skeleton_is_measured_and_reported(shared_lab: Lab, tmp_pat
 
 @pytest.mark.deep
 def test_skeleton_leaves_no_object(shared_lab: Lab, tmp_path: Path) -> None:
-    # what takes longer than its timeout is a failure, whose objects are deleted all the same
+    # a cell that exceeds its timeout is a failure, whose objects are deleted too
     ran = shared_lab.run(tmp_path, "perfdrv", *WORDS, "-s", "skeleton_seconds=60", "-s", "skeleton_timeout=1s")
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "was not reached within 1 s" in ran.stdout

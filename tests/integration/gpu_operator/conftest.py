@@ -1,4 +1,4 @@
-"""The task sets of the GPU operator on the labs of the tests, which are left as they were."""
+"""The task sets of the GPU operator on the labs of the tests, whose state is restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What flows do to have GPUs that pods can use, and its inverse, on an OpenShift to rehearse on."""
+"""The preparation and removal of GPUs that pods can use, on an emulated OpenShift."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting import Expected, await_series
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address, Prometheus
 
-from tests.integration.settling import at_rest, last_look
+from tests.integration.settling import read_stable, read_until_expected
 from tests.integration.task_sets import TaskSets
 
 NAMESPACE = "nvidia-gpu-operator"
@@ -33,7 +33,7 @@ def objects(sets: TaskSets, api_version: str, kind: str, **selected: Any) -> lis
 
 
 def traces(sets: TaskSets) -> dict[str, Any]:
-    """All that a GPU operator and Node Feature Discovery can leave."""
+    """Return all objects that a GPU operator and Node Feature Discovery can leave."""
     nodes = objects(sets, "v1", "Node")
     foreign = ("nvidia.com/", "feature.node.kubernetes.io/", "nfd.node.kubernetes.io/")
     definitions = objects(sets, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -65,8 +65,8 @@ def prometheus(sets: TaskSets) -> Prometheus:
     return Prometheus(Address(lab["prometheus-url"], "of the lab"))
 
 
-def go_on() -> None:
-    """Nobody asks to stop."""
+def never_stop() -> None:
+    """Do nothing: no stop is requested."""
 
 
 def busy_pod(name: str, told: dict[str, Any]) -> Manifest:
@@ -101,7 +101,7 @@ def test_check_mode_changes_nothing(on_openshift: TaskSets) -> None:
 @pytest.mark.deep
 def test_operator_is_prepared_once_and_removed_completely(on_openshift: TaskSets) -> None:
     look = partial(traces, on_openshift)
-    before = at_rest(look)
+    before = read_stable(look)
     assert gpus(on_openshift) == {"none"}
     first = on_openshift.play("prepare_gpu_operator", **WISHES)
     assert first.exit_code == 0, first.output
@@ -123,8 +123,8 @@ def test_operator_is_prepared_once_and_removed_completely(on_openshift: TaskSets
 
     removed = on_openshift.play("cleanup_gpus", gpu_operator_remove=True)
     assert removed.exit_code == 0, removed.output
-    # a node's capacity follows its device plugin, which is gone, when its kubelet notices
-    assert last_look(look, before.__eq__, looks=60) == before
+    # a node's capacity changes when its kubelet notices that its device plugin is gone
+    assert read_until_expected(look, before.__eq__, attempts=60) == before
 
 
 def test_gpu_usage_follows_the_pods(on_openshift: TaskSets) -> None:
@@ -139,6 +139,6 @@ def test_gpu_usage_follows_the_pods(on_openshift: TaskSets) -> None:
                 Expected("memory", 'DCGM_FI_DEV_FB_USED{exported_pod="trains", exported_container="main"} == 8192'),
                 Expected("idle", "DCGM_FI_DEV_GPU_UTIL == 0", 4 * 8 - 1),
             ]
-            await_series(asked, expected, 60, go_on)
+            await_series(asked, expected, 60, never_stop)
     finally:
         on_openshift.cluster.delete(Query("v1", "Pod", "default", "trains"))

@@ -1,4 +1,4 @@
-"""Real labs in a home of their own: `pytest tests/integration/lab` (the programs are built when missing)."""
+"""Real labs in a temporary home: `pytest tests/integration/lab` (builds missing programs)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def labs(tmp_path_factory: pytest.TempPathFactory, binaries: Binaries) -> Iterat
 
 @pytest.fixture(scope="package")
 def lab(labs: Labs) -> Lab:
-    """A lab of 4 nodes of 8 GPUs that tests share and leave running."""
+    """Start a lab of 4 nodes of 8 GPUs that tests share and leave running."""
     return labs.up("shared", "--nodes", "4", "--audit")
 
 
@@ -48,13 +48,13 @@ def cluster(lab: Lab) -> Cluster:
 
 @pytest.fixture(scope="package")
 def queues_lab(labs: Labs) -> Lab:
-    """A lab of 2 nodes of 8 GPUs with all that queues workloads, that tests share and leave running and empty."""
+    """Start a lab of 2 nodes of 8 GPUs with all products that queue workloads; tests share it and leave it empty."""
     return labs.up("queues", "--nodes", "2", "--with", "kueue", "--with", "ray", "--emulate", "runai")
 
 
 @pytest.fixture(scope="package")
 def openshift_lab(labs: Labs) -> Lab:
-    """A lab of the profile openshift, of 2 nodes, that tests share and leave running."""
+    """Start a lab of the profile openshift with 2 nodes that tests share and leave running."""
     return labs.up("openshift", "--profile", "openshift", "--nodes", "2")
 
 
@@ -65,7 +65,7 @@ def openshift(openshift_lab: Lab) -> Cluster:
 
 @pytest.fixture(scope="package")
 def kserve(labs: Labs) -> Cluster:
-    """A lab of 2 nodes of 8 GPUs with KServe and model servers, that tests share, and a runtime of `vllm`."""
+    """Start a shared lab of 2 nodes of 8 GPUs with KServe, model servers, and a runtime of `vllm`."""
     cluster = Cluster.of(labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "models"))
     create_runtime(cluster, "vllm")
     return cluster
@@ -73,7 +73,7 @@ def kserve(labs: Labs) -> Cluster:
 
 @pytest.fixture
 def lab_steps(labs: Labs, openshift_lab: Lab) -> Iterator[Callable[..., None]]:
-    """Sets steps of the lab, and lets all go well in the end."""
+    """Return a function that sets steps of the lab; clear them at the end."""
 
     def step(*words: str) -> None:
         done = labs.run("step", "--name", openshift_lab.name, *words)

@@ -1,4 +1,4 @@
-"""Runs `perflab` in a home of its own, talks to a lab's cluster, and waits."""
+"""Run `perflab` in a temporary home, access a lab's cluster, and wait for conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.polling import PATIENCE_S
 
 @dataclass(frozen=True)
 class Labs:
-    """Runs `perflab` with a home of its own."""
+    """Runs `perflab` with a dedicated home."""
 
     home: Path
 
@@ -73,7 +73,7 @@ class Cluster:
 
 
 def wait_for(what: str, look: Callable[[], Any]) -> Any:
-    """Look until something true comes back; fails, naming `what`, when it never does."""
+    """Call `look` until it returns a true value, and return that; fail with `what` after `PATIENCE_S`."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         seen = look()

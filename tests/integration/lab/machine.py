@@ -1,4 +1,4 @@
-"""What a real node could leave behind on this machine."""
+"""What a real node could leave on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SETTINGS = ("vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops", "ke
 
 
 def present(home: Path) -> dict[str, set[str]]:
-    """Return kind → everything of it that is present; *home* is that of the labs."""
+    """Return kind → everything of that kind that is present; *home* is the labs' home."""
     return {
         "mounts": {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()},
         "links": set(_lines("ip", "-oneline", "-brief", "link")),

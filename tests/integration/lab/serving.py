@@ -1,4 +1,4 @@
-"""Models that KServe serves in a lab: they are created, read and asked."""
+"""Create, read and query models that KServe serves in a lab."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def is_ready(cluster: Cluster, plural: str, name: str) -> bool:
 
 
 def address(cluster: Cluster, plural: str, name: str) -> str:
-    """The URL of a service, which may be Ready before its Gateway has an address."""
+    """Return the URL of a service, which may be Ready before its Gateway has an address."""
     return str(wait_for("it has an address", lambda: read(cluster, plural, name)["status"].get("url")))
 
 
@@ -92,8 +92,8 @@ def gateway_url(cluster: Cluster) -> str:
     return str(cluster.core.read_namespaced_config_map("perflab", "kube-system").data["gateway-url"])
 
 
-def asked(url: str) -> int:
-    """The status of an answer, or of none."""
+def request_status(url: str) -> int:
+    """Return the HTTP status of a completion request, successful or not."""
     body = json.dumps({"model": "granite", "prompt": "why", "max_tokens": 2}).encode()
     request = urllib.request.Request(f"{url}/v1/completions", body, {"Content-Type": "application/json"})
     try:
@@ -103,8 +103,8 @@ def asked(url: str) -> int:
         return error.code
 
 
-def pods_asked(lab: Lab, pool: str) -> int:
-    """How many pods of an InferencePool Envoy has sent requests to."""
+def pods_with_requests(lab: Lab, pool: str) -> int:
+    """Return the number of an InferencePool's pods to which Envoy has sent requests."""
     with urllib.request.urlopen(f"http://127.0.0.1:{lab.ports['envoy-admin']}/clusters", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     counts = [line.split("::") for line in lines if line.startswith(f"inferencepool/{NAMESPACE}/{pool}::127.")]

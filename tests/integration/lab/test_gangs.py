@@ -32,12 +32,12 @@ def create_group(cluster: Cluster, name: str, members: int, **spec: Any) -> None
 
 
 def create_gang(cluster: Cluster, name: str, pods: int, **spec: Any) -> None:
-    """A Job of *pods* pods, each with all GPUs of a node, whose pods refer to the PodGroup of its name."""
+    """Create a Job of *pods* pods, each with all GPUs of a node, that refer to the PodGroup of its name."""
     manifest = job(name, {"duration": "5m"}, gpus=GPUS)
     manifest["spec"] |= {"parallelism": pods, "completions": pods}
     manifest["spec"]["template"]["spec"] |= {"schedulingGroup": {"podGroupName": name}, **spec}
     body = {"apiVersion": "batch/v1", "kind": "Job", **manifest}
-    # the typed client does not know the field
+    # the typed client has no such field
     cluster.custom.create_namespaced_custom_object("batch", "v1", NAMESPACE, "jobs", body)
 
 
@@ -68,7 +68,7 @@ def test_gang_that_does_not_fit_starts_no_pod(gangs: Cluster) -> None:
     create_gang(gangs, "too-large", 3)
     refused = wait_for("the verdict", lambda: group_condition(gangs, "too-large"))
     assert (refused["status"], refused["reason"]) == ("False", "Unschedulable")
-    # there is room for two of its three pods, and a gang that fits gets it
+    # two of its three pods would fit; a gang that fits gets the room
     assert nodes_of(gangs, "too-large") == [None, None, None]
     create_group(gangs, "fits", 2)
     create_gang(gangs, "fits", 2)

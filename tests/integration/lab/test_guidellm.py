@@ -24,7 +24,7 @@ LOADS = ["1 stream", "2 streams", "4 streams", "8 streams"]
 
 @pytest.fixture
 def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of bytes, for there is no hub of models."""
+    """Return a tokenizer of bytes, because no model hub is available."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     folder = tmp_path / "tokenizer"
     subprocess.run([PROGRAMS / "python", PROJECT / "tests/standins/load_generators/tokenizer.py", folder], check=True)
@@ -33,7 +33,7 @@ def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.deep
 def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, tmp_path: Path, tokenizer: Path) -> None:
-    """Each replica answers 4 requests at a time, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
+    """Each replica answers 4 requests concurrently, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
     runs = tmp_path / "runs"
     kubeconfig = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
     settings = {
@@ -63,9 +63,9 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
             assert found["requests_failed", flavor, load] == 0
             assert found["itl_p50", flavor, load] == pytest.approx(0.01, rel=0.5)
         assert 0.099 <= found["ttft_p50", flavor, "1 stream"] < 1.0
-    # those before it take 190 ms
+    # the preceding ones take 190 ms
     assert found["ttft_p50", "simple", "8 streams"] >= 0.2
-    # Envoy gives each of two replicas, or of two that prefill and one that decodes, 4 of 8
+    # Envoy sends 4 of 8 to each of two replicas, or to each of two prefill servers with one decode server
     for flavor in FLAVORS[1:]:
         assert found["ttft_p50", flavor, "8 streams"] < found["ttft_p50", "simple", "8 streams"]
     assert labs.run("down", "--name", ALONE).returncode == 0
@@ -75,7 +75,7 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
 def test_real_guidellm_measures_the_configured_latencies(
     labs: Labs, kserve: Cluster, tmp_path: Path, tokenizer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One replica that answers 4 requests at a time, with 100 ms and 10 ms: of 8, half wait for the others."""
+    """One replica answers 4 requests concurrently, with 100 ms and 10 ms: of 8, half wait for the others."""
     create(kserve, SERVICE, "loaded", predictor(), model="{name: opt, ttft: 0.1, itl: 0.01, concurrency: 4}")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "loaded"))
     told = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
@@ -107,6 +107,6 @@ def test_real_guidellm_measures_the_configured_latencies(
         assert found["requests_failed", load] == 0
         assert found["itl_p50", load] == pytest.approx(0.01, rel=0.5)
     assert 0.099 <= found["ttft_p50", "1 stream"] < 1.0
-    # those before it take 190 ms
+    # the preceding ones take 190 ms
     assert found["ttft_p50", "8 streams"] >= 0.2
     remove(kserve, SERVICE, "loaded")

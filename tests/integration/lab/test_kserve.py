@@ -15,7 +15,6 @@ from .serving import (
     NAMESPACE,
     SERVICE,
     address,
-    asked,
     change,
     conditions,
     create,
@@ -24,10 +23,11 @@ from .serving import (
     gateway_url,
     is_ready,
     model_status,
-    pods_asked,
+    pods_with_requests,
     predictor,
     read,
     remove,
+    request_status,
 )
 from .workloads import PREFIX
 
@@ -37,13 +37,13 @@ def test_model_is_served_as_its_runtime_declares(kserve: Cluster) -> None:
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "granite"))
     assert read(kserve, SERVICE, "granite")["metadata"]["finalizers"] == ["inferenceservice.finalizers"]
     assert address(kserve, SERVICE, "granite") == "http://granite-default.example.com"
-    # the first pod serves before Kubernetes' autoscaler asks for the second
+    # the first pod serves before Kubernetes' autoscaler requests the second
     wait_for("both serve", lambda: model_status(kserve, "granite").get("copies", {}).get("totalCopies") == 2)
     deployment = kserve.apps.read_namespaced_deployment("granite-predictor", NAMESPACE)
     [container] = deployment.spec.template.spec.containers
     assert (container.name, container.image) == ("kserve-container", "quay.io/vllm:1")
     assert container.resources.limits["nvidia.com/gpu"] == "1"
-    # the webhook of pods was asked
+    # the webhook of pods was called
     pods = kserve.core.list_namespaced_pod(NAMESPACE).items
     assert [[init.name for init in pod.spec.init_containers] for pod in pods] == [["storage-initializer"]] * 2
     scaler = AutoscalingV2Api(kserve.core.api_client).read_namespaced_horizontal_pod_autoscaler(
@@ -120,15 +120,15 @@ def test_routed_model_is_reached_by_the_labs_gateway(labs: Labs, kserve: Cluster
     assert url == f"{gateway}/default/routed"
     assert sorted(deployments(kserve)) == ["routed-kserve", "routed-kserve-router-scheduler"]
     pool, lab = "routed-inference-pool", labs.get(NAME)
-    wait_for("both pods are asked", lambda: asked(url) == 200 and pods_asked(lab, pool) == 2)
-    assert asked(f"{gateway}/default/nobody") == 404
-    # it comes back with what it was told, without its controller
+    wait_for("both pods got requests", lambda: request_status(url) == 200 and pods_with_requests(lab, pool) == 2)
+    assert request_status(f"{gateway}/default/nobody") == 404
+    # it restarts with its last configuration, without its controller
     assert labs.run("restart", "--name", NAME, "envoy").returncode == 0
-    assert asked(url) == 200
+    assert request_status(url) == 200
     change(kserve, LLM, "routed", {"spec": {"replicas": 0}})
-    wait_for("nobody answers", lambda: asked(url) == 503)
+    wait_for("no pod answers", lambda: request_status(url) == 503)
     remove(kserve, LLM, "routed")
-    assert asked(url) == 404
+    assert request_status(url) == 404
 
 
 def test_route_without_a_backend_is_reported_and_returns_500(kserve: Cluster) -> None:
@@ -140,15 +140,15 @@ def test_route_without_a_backend_is_reported_and_returns_500(kserve: Cluster) ->
         {"apiVersion": f"{where[0]}/v1", "kind": "HTTPRoute", "metadata": {"name": "lost"}, "spec": spec},
     )
 
-    def said() -> list[tuple[str, str, str]]:
+    def route_conditions() -> list[tuple[str, str, str]]:
         parents = kserve.custom.get_namespaced_custom_object(*where, "lost").get("status", {}).get("parents", [])
         return [(each["type"], each["status"], each["reason"]) for one in parents for each in one["conditions"]]
 
-    wait_for("it is told", said)
-    assert said() == [("Accepted", "True", "Accepted"), ("ResolvedRefs", "False", "BackendNotFound")]
-    wait_for("it is answered", lambda: asked(gateway_url(kserve)) == 500)
+    wait_for("the route has conditions", route_conditions)
+    assert route_conditions() == [("Accepted", "True", "Accepted"), ("ResolvedRefs", "False", "BackendNotFound")]
+    wait_for("the gateway answers 500", lambda: request_status(gateway_url(kserve)) == 500)
     kserve.custom.delete_namespaced_custom_object(*where, "lost")
-    wait_for("it is gone", lambda: asked(gateway_url(kserve)) == 404)
+    wait_for("it is gone", lambda: request_status(gateway_url(kserve)) == 404)
 
 
 def test_serving_survives_kills_of_api_server_and_kserve(labs: Labs, kserve: Cluster) -> None:

@@ -40,7 +40,7 @@ def create(cluster: Cluster, plural: str, kind: str, name: str, spec: dict[str, 
 
 
 def make_queue(cluster: Cluster, name: str, flavor: str = "plain", quota: int = GPUS, **more: Any) -> None:
-    """A ClusterQueue and a LocalQueue of this name."""
+    """Create a ClusterQueue and a LocalQueue of this name."""
     resources = [{"name": "nvidia.com/gpu", "nominalQuota": quota}]
     group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": flavor, "resources": resources}]}
     spec = {
@@ -110,7 +110,7 @@ def test_queued_job_is_admitted_and_ends(kueue: Cluster) -> None:
     [assignment] = workload["status"]["admission"]["podSetAssignments"]
     assert assignment["flavors"] == {"nvidia.com/gpu": "plain"}
     assert assignment["resourceUsage"] == {"nvidia.com/gpu": "1"}
-    # the flavor's node labels are the pods'
+    # the pods have the flavor's node labels
     finished = kueue.batch.read_namespaced_job("one", NAMESPACE)
     assert finished.spec.template.spec.node_selector == {"kubernetes.io/arch": "amd64"}
     delete(kueue, "one")
@@ -180,7 +180,7 @@ def test_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
     manifest["metadata"]["labels"] = labels("local", None)
     manifest["spec"] |= {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
     kueue.batch.create_namespaced_job(NAMESPACE, manifest)
-    # one of its pods more than fits
+    # one more of its pods than fit
     wait_for("it waits whole", lambda: conditions(kueue, "indexed").get("QuotaReserved") == ("False", "Pending"))
     assert not kueue.core.list_namespaced_pod(NAMESPACE, label_selector="job-name=indexed").items
     delete(kueue, "before")
@@ -205,7 +205,7 @@ def test_fair_sharing_weights_divide_lent_quota(labs: Labs) -> None:
     try:
         cluster = Cluster.of(lab)
         create(cluster, "resourceflavors", "ResourceFlavor", "plain", {})
-        # what 12 GPUs of a third queue lend: 1 part to the first, 2 parts to the second
+        # the cohort lends the 12 GPUs of a third queue: 1 part to the first, 2 parts to the second
         make_queue(cluster, "owner", quota=12, cohort="all")
         for name, weight in (("first", 1), ("second", 2)):
             more: dict[str, Any] = {"fairSharing": {"weight": weight}, "preemption": {"reclaimWithinCohort": "Any"}}
@@ -259,7 +259,7 @@ def test_pytorch_job_is_queued(kueue: Cluster) -> None:
 def test_rayjob_is_queued_with_its_cluster(kueue: Cluster) -> None:
     submit(kueue, "holder", GPUS, "1h")
     wait_for("the Job is admitted", lambda: is_true(kueue, "holder", "Admitted"))
-    # a head and a worker of 2 GPUs each; Kueue wants the cluster to go with the job
+    # a head and a worker of 2 GPUs each; Kueue requires that the cluster is deleted with the job
     test_ray.submit(kueue, "rays", gpus=2, labels=labels("local", None), shutdownAfterJobFinishes=True)
     wait_for("it waits", lambda: conditions(kueue, "rays").get("QuotaReserved") == ("False", "Pending"))
     assert test_ray.clusters(kueue, "rays") == []
@@ -311,7 +311,7 @@ def test_queues_survive_kills_of_api_server_and_kueue(labs: Labs, queues_lab: La
     wait_for("the other waits", lambda: conditions(kueue, "queues").get("QuotaReserved") == ("False", "Pending"))
     assert labs.run("restart", "--name", queues_lab.name, "kube-apiserver").returncode == 0
     assert labs.run("restart", "--name", queues_lab.name, "kueue").returncode == 0
-    # the reason is another until it knows its queues again
+    # until Kueue has loaded its queues again, the reason is another one
     assert conditions(kueue, "queues")["QuotaReserved"][0] == "False"
     delete(kueue, "holds")
     wait_for("the other is finished", lambda: is_true(kueue, "queues", "Finished"))

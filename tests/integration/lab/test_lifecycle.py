@@ -1,4 +1,4 @@
-"""Labs come up whole or not at all, side by side, and nothing of them stays."""
+"""A lab starts completely or not at all; labs run side by side, and a removed lab leaves nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_up_with_other_options_is_refused(labs: Labs, lab: Lab) -> None:
 
 def test_every_program_listens_on_loopback_only(lab: Lab) -> None:
     addresses = [each for item in lab.pids.values() for each in ports.listening_addresses(item.pid)]
-    # besides those that are given to it, a server of an emulator takes any, and tells where it is
+    # besides its configured ports, an emulator's server uses a random port and publishes it
     assert {f"127.0.0.1:{port}" for port in lab.ports.values()} <= set(addresses)
     assert all(address.startswith("127.0.0.1:") for address in addresses)
 

@@ -1,4 +1,4 @@
-"""LLMInferenceServices as the flow writes them: their schema, and who may ask them under Open Data Hub 3."""
+"""LLMInferenceServices as the flow writes them: their schema, and who may query them under Open Data Hub 3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .workloads import PREFIX
 
 MANIFEST = PROJECT / "playbooks/llm_d/files/model.yml"
 CONNECTIVITY_LINK = CRDS / "catalogs/connectivity_link.yaml"
-# whatever its fields: that it is served in this version says that Open Data Hub 3 is there
+# without fields: a kind served in this version is how Open Data Hub 3 is detected
 DATA_SCIENCE: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -46,7 +46,7 @@ TOKEN = "planted-token-of-loader"
 @pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2"])
 @pytest.mark.parametrize("flavor", ["simple-x2", "intelligentrouting-tp2", "pd-tp4-x2-ptp1-px4"])
 def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str, version: str) -> None:
-    """Dry runs that refuse unknown fields; KServe's webhook sees them, too."""
+    """Use dry runs that refuse unknown fields; KServe's webhook validates them, too."""
     pod = {"nodeSelector": {"gpu": "yes"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]}
     shape = Shape(flavor, "hf://facebook/opt-125m", "opt", "models", MODEL, pod, auth=True)
     manifest = shaped(yaml.safe_load(MANIFEST.read_text()), shape)
@@ -73,7 +73,7 @@ def deploy(labs: Labs, runs: Path, *words: str) -> subprocess.CompletedProcess[s
 def test_part_that_cannot_start_is_named_long_before_the_timeout(
     labs: Labs, kserve: Cluster, tmp_path: Path, part: str
 ) -> None:
-    """On two nodes each, a leader and a worker; or apart from what decodes."""
+    """Use two nodes each, a leader and a worker; or prefill and decode apart."""
     fails = {"containers": [{"name": "main", "image": "registry.invalid/vllm:1"}]}
     several = {"parallelism": {"data": 2, "dataLocal": 1}, "worker": fails}
     patch = {"spec": several if part == "worker" else {"prefill": {"template": fails}}}
@@ -98,7 +98,7 @@ def is_served(cluster: Cluster, group: str, version: str) -> bool:
 
 @pytest.fixture(name="open_data_hub")
 def _open_data_hub(kserve: Cluster) -> Iterator[Cluster]:
-    """The lab while it serves DataScienceCluster in v2."""
+    """Yield the lab while it serves DataScienceCluster in v2."""
     crds(kserve).create_custom_resource_definition(DATA_SCIENCE)
     wait_for("it is served", lambda: is_served(kserve, DATA_SCIENCE["spec"]["group"], "v2"))
     yield kserve
@@ -107,7 +107,7 @@ def _open_data_hub(kserve: Cluster) -> Iterator[Cluster]:
 
 
 def run(labs: Labs, folder: Path, *words: str, **settings: Any) -> tuple[int, str, Path]:
-    """The exit code, what was said, and the folder of the run, of the flow with a token in a file of secrets."""
+    """Run the flow with a token in a secret file; return exit code, output and folder of runs."""
     secrets = folder / "secrets"
     secrets.mkdir()
     secrets.chmod(0o700)
@@ -166,7 +166,7 @@ def test_all_requests_have_the_token_and_no_file_contains_it(
             crds(open_data_hub).delete_custom_resource_definition(each["metadata"]["name"])
     assert code == 0, said
     (captured,) = runs.rglob("*__llmd__capture_isvc_state/artifacts/httproute.yml")
-    # so the lab's gateway answers 401 to any other request
+    # so the lab's gateway returns 401 for any other request
     assert yaml.safe_load(captured.read_text())["metadata"]["annotations"][f"{PREFIX}bearer-token"] == "true"
     kpis = json.loads(next(runs.rglob("kpis.json")).read_text())["kpis"]
     assert [one["value"] for one in kpis if one["name"] == "requests_failed"] == [0]

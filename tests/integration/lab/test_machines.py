@@ -1,4 +1,4 @@
-"""MachineSets make Machines, which become nodes, or fail as they are told; monitoring follows its configuration."""
+"""MachineSets create Machines, which become nodes or fail as configured; monitoring follows its configuration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def machine_set(cluster: Cluster, name: str) -> dict[str, Any]:
 
 
 def scale(cluster: Cluster, name: str, replicas: int) -> None:
-    """As `oc scale` does it."""
+    """Set the number of replicas as `oc scale` does."""
     body = {"spec": {"replicas": replicas}}
     cluster.custom.patch_namespaced_custom_object_scale(GROUP, VERSION, NAMESPACE, "machinesets", name, body)
 

@@ -1,4 +1,4 @@
-"""Operators by the lab's OLM: catalogs, resolution, installation, upgrades, what stays, and its steps."""
+"""Operators by the lab's OLM: catalogs, resolution, installation, upgrades, leftovers, and its steps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def empty_namespace(openshift: Cluster, request: pytest.FixtureRequest) -> Itera
 
 @pytest.fixture
 def namespace(openshift: Cluster, empty_namespace: str) -> str:
-    """One with an OperatorGroup of its own."""
+    """Return a namespace with its own OperatorGroup."""
     create_operator_group(openshift, empty_namespace)
     return empty_namespace
 
@@ -101,7 +101,7 @@ def test_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, na
 
 
 def test_one_plan_covers_all_subscriptions_of_a_namespace(openshift: Cluster, empty_namespace: str) -> None:
-    # nothing is resolved without an OperatorGroup, which OLM must not see before both Subscriptions
+    # nothing is resolved without an OperatorGroup, so OLM gets it after both Subscriptions
     namespace = empty_namespace
     subscribe(openshift, namespace, "nfd", "Manual")
     subscribe(openshift, namespace, "gpu-operator-certified")
@@ -118,7 +118,7 @@ def test_one_plan_covers_all_subscriptions_of_a_namespace(openshift: Cluster, em
 
 
 def condition_of(cluster: Cluster, namespace: str, kind: str) -> str:
-    """The message of a condition of the namespace's one Subscription that is true; empty when none is."""
+    """Return the message of a true condition of the namespace's one Subscription, or an empty text."""
     [subscription] = listed(cluster, namespace, "subscriptions")
     conditions = subscription.get("status", {}).get("conditions") or []
     return next(
@@ -129,16 +129,16 @@ def condition_of(cluster: Cluster, namespace: str, kind: str) -> str:
 def test_missing_channel_is_reported(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", channel="stabel")
     why = "no operators found in channel stabel of package nfd in the catalog referenced by subscription nfd"
-    # before, it may be that a catalog does not answer yet
+    # at first, a catalog may not answer yet
     wait_for("why it is not resolved", lambda: why in condition_of(openshift, namespace, "ResolutionFailed"))
 
 
 def approve_plan(openshift: Cluster, namespace: str, version: str) -> None:
-    """Approve the plan that installs a version, once it waits for that."""
+    """Wait for the plan that installs a version to require approval, and approve it."""
     [plan] = wait_for("a plan waits", lambda: [
         each for each in listed(openshift, namespace, "installplans")
         if each["spec"]["clusterServiceVersionNames"] == [version]
-        # OLM never goes on with a plan that somebody changes before it has its first status
+        # OLM never continues a plan that is changed before its first status
         and each.get("status", {}).get("phase") == "RequiresApproval"
     ])  # fmt: skip
     openshift.custom.patch_namespaced_custom_object(
@@ -147,7 +147,7 @@ def approve_plan(openshift: Cluster, namespace: str, version: str) -> None:
 
 
 def is_installed(openshift: Cluster, namespace: str, version: str) -> bool:
-    """Whether a version has succeeded."""
+    """Return whether a version has succeeded."""
     return phase_of(openshift, namespace, version) == "Succeeded"
 
 
@@ -189,8 +189,8 @@ def test_subscription_environment_reaches_the_operator(openshift: Cluster, names
     wait_for("the operator is installed", lambda: phase_of(openshift, namespace, NFD) == "Succeeded")
 
     def arrives() -> bool:
-        # OLM takes it from a Subscription that it knows to be that of the installed version. It may note that after
-        # the installation, and then looks at the version again only when something of it changes.
+        # OLM uses the Subscription that it has matched with the installed version. The match may come after
+        # the installation; then OLM processes the version again only when the version changes.
         touched = {"metadata": {"annotations": {"touched": str(time.monotonic())}}}
         versions = (GROUP, VERSION, namespace, "clusterserviceversions", NFD)
         openshift.custom.patch_namespaced_custom_object(*versions, touched)
@@ -206,7 +206,7 @@ def test_subscription_environment_reaches_the_operator(openshift: Cluster, names
         time.sleep(1)
         return not openshift.core.list_namespaced_pod(namespace).items
 
-    # a stopped operator stays so, until its Subscription changes
+    # a stopped operator stays stopped until its Subscription changes
     wait_for("it is stopped", stopped)
     change = {"spec": {"config": {"env": [{"name": "LAB", "value": "2"}]}}}
     openshift.custom.patch_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", "nfd", change)
@@ -221,7 +221,7 @@ def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Clust
     wait_for(
         "the first is installed", lambda: phase_of(openshift, namespace, "opendatahub-operator.v2.23.0") == "Succeeded"
     )
-    # it deploys with namespaces that nobody may change, which cost a role of ours its first cluster
+    # its object has an immutable namespace, which cost a role of ours its first cluster
     initializations = ("dscinitialization.opendatahub.io", "v1", "dscinitializations")
     custom = openshift.custom
     wait_for("the operator has made its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
@@ -236,7 +236,7 @@ def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Clust
         conditions = subscriptions["rhods-operator"].get("status", {}).get("conditions") or []
         return " ".join(each.get("message", "") for each in conditions if each["type"] == "ResolutionFailed")
 
-    # before OLM notes that the first is installed, it is refused for that
+    # until OLM registers the first as installed, that is the reason of the refusal
     kinds = ("provide DSCInitialization", "provide DataScienceCluster")
     wait_for("the second is refused for a kind of both", lambda: any(kind in refused() for kind in kinds))
     custom.delete_cluster_custom_object(*initializations, "default-dsci")

@@ -195,7 +195,7 @@ def admitted_again(cluster: Cluster) -> bool:
     try:
         cluster.custom.create_namespaced_custom_object(*place, body)
     except client.ApiException as error:
-        # not served yet, or made by the look before
+        # not served yet, or created by the preceding request
         if error.status not in (404, 409, 429):
             raise
         if error.status != 409:

@@ -1,4 +1,4 @@
-"""Pods live as their annotations declare, and the cluster is a Kubernetes like any other."""
+"""Pods behave as their annotations declare, and the cluster is otherwise like any Kubernetes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_managed_fields_are_recorded_for_applied_objects_only(cluster: Cluster) 
     assert (created.metadata.managed_fields, ended.metadata.managed_fields) == (None, None)
     manifest = {"apiVersion": "batch/v1", "kind": "Job", **job("applied", {})}
     for _ in range(2):
-        # the second time nothing conflicts with the first
+        # the second apply has no conflict with the first
         cluster.batch.patch_namespaced_job(
             "applied", NAMESPACE, manifest, field_manager="tests", _content_type="application/apply-patch+yaml"
         )
@@ -118,7 +118,7 @@ def events_of(cluster: Cluster, name: str, reason: str) -> list[Any]:
 
 
 def read_log(cluster: Cluster, name: str, **options: Any) -> str:
-    # read raw: the client's own conversion of text gives "b'…'"
+    # read raw: the client would convert the text to "b'…'"
     answer = cluster.core.read_namespaced_pod_log(name, NAMESPACE, _preload_content=False, **options)
     text: str = answer.data.decode()
     return text

@@ -1,4 +1,4 @@
-"""Models that are asked by a port-forward through the API server and the lab's kubelet."""
+"""Models that are queried by a port-forward through the API server and the lab's kubelet."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_model_without_a_ready_pod_is_reported(labs: Labs, kserve: Cluster, tmp_
 
 
 def test_model_answers_by_grpc_at_a_port_of_its_pod(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """The lab's model server knows no gRPC: one of the tests listens at the address of a pod that it does not serve."""
+    """The lab's model server has no gRPC: a server of the tests listens at the address of a pod without one."""
     create(kserve, SERVICE, "called", predictor(), model="{no model}")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "called"))
     selector = "serving.kserve.io/inferenceservice=called"

@@ -32,7 +32,7 @@ def cluster_spec(workers: int, gpus: int = 4) -> dict[str, Any]:
 
 
 def submit(ray: Cluster, name: str, workers: int = 1, gpus: int = 4, **spec: Any) -> None:
-    """A RayJob, whose program runs for a second unless `annotations` say otherwise; with further `labels`."""
+    """Create a RayJob, whose program runs for a second unless `annotations` override it; with further `labels`."""
     submitter = pod_template(spec.pop("annotations", {}), "Never", 0)
     body = {
         "apiVersion": f"{GROUP}/{VERSION}",
@@ -139,7 +139,7 @@ def test_job_losing_a_worker_fails_while_another_is_created(ray: Cluster) -> Non
 
 
 def test_suspended_job_has_no_cluster_and_can_continue(ray: Cluster) -> None:
-    # one that is not shut down may not be suspended
+    # a job that keeps its cluster cannot be suspended
     submit(ray, "stops", annotations={"duration": "1h"}, suspend=True, shutdownAfterJobFinishes=True)
     reached(ray, "stops", "Suspended")
     assert clusters(ray, "stops") == []

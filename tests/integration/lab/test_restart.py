@@ -1,4 +1,4 @@
-"""Programs that are killed come back as they were, and the cluster goes on with what it had."""
+"""Killed programs restart with their state, and the cluster continues."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_delayed_step_ends_on_time_despite_killed_emulators(labs: Labs, mended: 
     killed = now()
     assert labs.run("restart", "--name", "mended", "emulators").returncode == 0
     volume = wait_for("the volume", lambda: cluster.core.list_persistent_volume().items)[0]
-    # the server's time is in whole seconds
+    # the server's time has whole seconds
     assert (volume.metadata.creation_timestamp - begun).total_seconds() > delay_s - 1
     assert (volume.metadata.creation_timestamp - killed).total_seconds() < delay_s
 
@@ -106,7 +106,7 @@ def test_unknown_program_is_refused(labs: Labs, mended: Lab) -> None:
 
 
 def read(url: str, tls: ssl.SSLContext) -> str:
-    # a handler for https only: etcd's is plain http
+    # a handler for https only: etcd's endpoint is plain http
     with urllib.request.urlopen(url, context=tls if url.startswith("https") else None) as answer:
         text: str = answer.read().decode()
     return text

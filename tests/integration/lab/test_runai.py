@@ -111,7 +111,7 @@ def test_chain_of_a_training_workload(runai: Cluster) -> None:
     wait_for(
         "the group is complete", lambda: of_workload(runai, "PodGroup", "trains")[0]["status"]["phase"] == "Succeeded"
     )
-    # the group was there before the pod got a node
+    # the group existed before the pod got a node
     scheduled = next(item for item in pod.status.conditions if item.type == "PodScheduled")
     assert scheduled.last_transition_time.strftime("%Y-%m-%dT%H:%M:%SZ") >= group["metadata"]["creationTimestamp"]
     for document in (job["metadata"], group["metadata"], pod.metadata.to_dict()):
@@ -198,7 +198,7 @@ def test_higher_priority_preempts(runai: Cluster) -> None:
         }
         runai.custom.create_namespaced_custom_object(group, version, NAMESPACE, plural, body)
         wait_for(f"{name} runs", partial(all_run, runai, name, 2))
-    # it waits for its turn, and has not failed
+    # it waits in the queue, and has not failed
     wait_for("the victim waits", lambda: [pod.status.phase for pod in pods_of(runai, "victim")] == ["Pending"] * 2)
     wait_for("it says so", lambda: phase(runai, "TrainingWorkload", "victim") == "Pending")
     delete(runai, "TrainingWorkload", "winner")

@@ -1,4 +1,4 @@
-"""The number and the looks of a lab's nodes."""
+"""The number and the attributes of a lab's nodes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def names(cluster: Cluster) -> list[str]:
 
 
 def nodes_of_ready(cluster: Cluster) -> list[str]:
-    """The nodes of all pods that live, each as often as it has one; none while a pod of them is not ready."""
+    """Return the nodes of all live pods, with repetitions; empty while one of the pods is not ready."""
     living = [pod for pod in cluster.core.list_namespaced_pod("default").items if not pod.metadata.deletion_timestamp]
     ready = [{each.type: each.status for each in pod.status.conditions or ()}.get("Ready") for pod in living]
     return [pod.spec.node_name for pod in living] if set(ready) == {"True"} else []
@@ -65,7 +65,7 @@ def test_scale_up_and_down(labs: Labs, scaled: Lab) -> None:
     wait_for("12 ready", lambda: read("spread", "default").status.ready_replicas == 12)
     assert labs.run("scale", "--name", "scaled", "--nodes", "1").returncode == 0
     assert names(cluster) == ["node-0000"]
-    # right after it the Deployment still counts those that are gone
+    # right after it the Deployment still counts the deleted pods
     wait_for("12 ready on the node that is left", lambda: nodes_of_ready(cluster) == ["node-0000"] * 12)
     mark = cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     assert mark["nodes"] == "1"

@@ -1,4 +1,4 @@
-"""The flows kserve and llm_d, whose loads a lab's model servers answer."""
+"""The flows kserve and llm_d, with loads that a lab's model servers answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .workloads import PREFIX
 
 
 def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """The server is never early. How late it may be is the machine's matter, so the upper bounds are wide."""
+    """The server is never early; its delay depends on the machine, so the upper bounds are wide."""
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
         "kserve_annotations": {
@@ -72,9 +72,9 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
     }
     seen = {step["step"]: step["end_s"] - start["seen"][0]["begin_s"] for step in start["seen"]}
     assert found["time_to_ready", None] == pytest.approx(seen["ready"], abs=0.002)
-    # the pod takes a second from its node on, and the command watches by then
+    # the pod starts a second after its scheduling, when the command already watches
     assert seen["model loaded"] >= 1
-    # no answer was asked for
+    # no query was requested
     assert found["time_to_first_answer", None] is None
     assert found["model_load_time", None] is not None
     page = (run / "report/index.html").read_text()
@@ -95,7 +95,7 @@ def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, t
         "kserve_max_queries": 20,
         "kserve_max_output_tokens": 10,
         **LLM_LOAD_TEST,
-        # fewer than fail
+        # fewer than the number of failures
         "kserve_query_count": 1,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
@@ -108,7 +108,7 @@ def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, t
     assert [json.loads(path.read_text())["answers"][0]["completion_tokens"] for path in answers] == [100, 1]
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     found = {one["name"]: one["value"] for one in kpis if one["labels"].get("load", "2 users") == "2 users"}
-    # the model bears no 16
+    # the preset limits the model's concurrency below 16
     assert {one["labels"]["load"] for one in kpis if one["name"] == "ttft_p50"} == {"2 users"}
     assert found["requests_failed"] == 2
     assert 0.199 <= found["ttft_p50"] < 2.0
@@ -117,7 +117,7 @@ def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, t
 
 
 def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """The lab has two nodes of 8 GPUs: one of three users finds none."""
+    """The lab has two nodes of 8 GPUs: no GPUs are left for one of three users."""
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
         "kserve_mode": "scale",
@@ -128,21 +128,21 @@ def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve
         "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.05, itl: 0.005}"},
         "kserve_query_count": 1,
         "kserve_schedule_timeout": "15s",
-        # what it begins with is served by then
+        # its initial models are served by then
         "kserve_sleep_factor": 3,
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     assert ran.returncode == 1, ran.stdout + ran.stderr
     said = ran.stdout + ran.stderr
-    # on a slow machine another one may be the last
+    # on a slow machine the last one may be another
     assert re.search(r"Pod objects in psap-perf-kserve-u\d .*within 15 s: 0 of 1 there; phi-2-", said), said
     assert "not scheduled: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu" in said
     (run,) = tmp_path.iterdir()
     (path,) = run.rglob("kserve_scale.json")
     check(json.loads(path.read_text()))
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    # its models' starts are parts of it
+    # the starts of its models are part of it
     assert {Path(one["labels"]["recording"]).name for one in kpis} == {path.parent.name}
     found = {one["name"]: one["value"] for one in kpis}
     assert found["models_served_ratio"] == pytest.approx(2 / 3)
@@ -155,8 +155,8 @@ def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve
         assert left["items"] == []
 
 
-def together(lab: Lab, **settings: Any) -> dict[str, Any]:
-    """Settings of models that are served and loaded at the same time, for a second each time."""
+def concurrent_settings(lab: Lab, **settings: Any) -> dict[str, Any]:
+    """Return settings of models that are served and loaded concurrently, for a second each time."""
     return {
         "perf_kubeconfig": str(lab.kubeconfig),
         "kserve_served_models": ["phi-2", "granite-3b-code-instruct"],
@@ -173,7 +173,7 @@ def together(lab: Lab, **settings: Any) -> dict[str, Any]:
 
 def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    words = ("-p", "kserve_raw", "-p", "kserve_e2e_multi", "-e", json.dumps(together(labs.get(NAME))))
+    words = ("-p", "kserve_raw", "-p", "kserve_e2e_multi", "-e", json.dumps(concurrent_settings(labs.get(NAME))))
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = tmp_path.iterdir()
@@ -189,7 +189,7 @@ def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Clus
 
 
 def rounds_of(runs: Path) -> list[tuple[str, int, int]]:
-    """Flavor, round and attempt of each load that has ended."""
+    """Return flavor, round and attempt of each load that has ended."""
     statuses = [(path, json.loads(path.read_text())) for path in runs.rglob("*llm_load_test__run/status.json")]
     markers = [
         (json.loads((path.parent / "artifacts/llm_load_test.json").read_text()), status["attempt"])
@@ -201,8 +201,8 @@ def rounds_of(runs: Path) -> list[tuple[str, int, int]]:
 
 @pytest.mark.deep
 def test_models_are_loaded_repeatedly_despite_kill_9(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """A load takes a second and rests for four: two begin within ten seconds, and a third one then."""
-    settings = together(
+    """A load takes 1 s and rests for 4 s: two begin within ten seconds, and then a third one."""
+    settings = concurrent_settings(
         labs.get(NAME),
         kserve_mode="longevity",
         kserve_served_models=["phi-2", "phi-2"],
@@ -223,16 +223,16 @@ def test_models_are_loaded_repeatedly_despite_kill_9(labs: Labs, kserve: Cluster
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert len(loads) == 6
-    # the dimension is not what is served
+    # the dimension's value is not the served model
     assert [label for label in loads if "kserve_model_name" in label] == []
     page = (run / "report/index.html").read_text()
     assert "Repeated loads over time" in page
-    # a line for each, though it is the same model
+    # a line for each, although the model is the same
     assert "m1, together" in page or "m1, 2 users" in page
 
 
 def answered(served: str) -> float:
-    """How many requests the lab's model servers have answered, of all models."""
+    """Return the number of requests that the lab's model servers have answered, for all models."""
     with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:request_success_total"))
@@ -270,14 +270,14 @@ def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve:
     assert running.returncode == 3, said
     told = "InferenceService psap-perf-kserve/phi-2 does not exist"
     assert told in said
-    check_told(tmp_path, told, "503, message='Service Unavailable'")
+    check_reported(tmp_path, told, "503, message='Service Unavailable'")
     for plural in (SERVICE, RUNTIME):
         left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
         assert left["items"] == []
 
 
-def check_told(runs: Path, told: str, reason: str) -> None:
-    """Some requests failed for a *reason*, and the cell did, as it was *told*."""
+def check_reported(runs: Path, told: str, reason: str) -> None:
+    """Check that requests failed for *reason*, and that the error of the cell contains *told*."""
     (run,) = runs.iterdir()
     (cell,) = run.glob("*__cell__0/cell.json")
     assert told in json.loads(cell.read_text())["error"]
@@ -290,7 +290,7 @@ def check_told(runs: Path, told: str, reason: str) -> None:
 
 
 def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
-    """Settings of the flow with a client of the tests in place of guidellm."""
+    """Return settings of the flow with a client of the tests in place of guidellm."""
     return {
         "perf_kubeconfig": str(lab.kubeconfig),
         "llm_d_model_uri": "hf://facebook/opt-125m",
@@ -325,7 +325,7 @@ def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserv
     assert running.returncode == 1, said
     told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not answer: [Errno"
     assert told in said
-    check_told(runs, told, "Cannot connect to host")
+    check_reported(runs, told, "Cannot connect to host")
 
 
 def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
     assert [each["flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
-    # through the gateway, which is late as the machine has it
+    # through the gateway, whose delay depends on the machine
     assert [one["value"] >= 0.049 for one in kpis if one["name"] == "ttft_p50"] == [True] * 3
     assert [path.name for path in run.glob("*prepare*/**/*__cluster__preload_image")] != []
     answered = [one["value"] for one in kpis if one["name"] == "time_to_first_answer"]
@@ -364,7 +364,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
 
 @pytest.mark.deep
 def test_llm_d_reads_the_model_from_a_claim_downloaded_once(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """The pod that downloads is simulated, as the model's are: what is in the claim is not looked at."""
+    """The pods that download and serve are simulated, so the content of the claim does not matter."""
     settings = llm_d(
         labs.get(NAME),
         tmp_path,

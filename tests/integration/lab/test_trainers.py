@@ -1,4 +1,4 @@
-"""Pods of fine-tuning jobs train by the lab's stated model, and say so in their logs as time goes."""
+"""Pods of fine-tuning jobs train by the lab's configured model and write progress to their logs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ CONFIGURATION = {
 
 
 def describe(cluster: Cluster, job: str) -> None:
-    """The ConfigMap of a job."""
+    """Create the ConfigMap of a job."""
     told = {"name": job, "pods": 1, "gpus_per_pod": 2, "dataset": {"name": "gsm8k.json", "replication": 1}}
     data = {"job.json": json.dumps(told), "config.json": json.dumps(CONFIGURATION)}
     cluster.core.create_namespaced_config_map(NAMESPACE, {"metadata": {"name": f"{job}-config"}, "data": data})
 
 
 def start(cluster: Cluster, name: str, job: str, trainer: str = "fms", gpus: int = 2, **annotations: str) -> Any:
-    """The pod of a job, as the API server stored it."""
+    """Create the pod of a job; return it as stored by the API server."""
     labels = {f"{PREFIX}trainer": trainer} if trainer else {}
     metadata = {
         "name": name,
@@ -50,7 +50,7 @@ def phase(cluster: Cluster, name: str) -> str:
 
 
 def log(cluster: Cluster, name: str) -> str:
-    # the client would show bytes that are not ASCII as their representation
+    # the client would show non-ASCII bytes as their representation
     answer = cluster.core.read_namespaced_pod_log(name, NAMESPACE, _preload_content=False)
     return str(answer.data.decode())
 
@@ -82,7 +82,7 @@ def test_log_grows_while_the_pod_runs(cluster: Cluster) -> None:
 
 
 def log_if_running(cluster: Cluster, name: str, records: int) -> str:
-    """The log, once it has that many records; empty before."""
+    """Return the log once it has this many records, else an empty text."""
     if phase(cluster, name) != "Running":
         return ""
     text = log(cluster, name)
@@ -117,7 +117,7 @@ def test_time_factor_is_set_and_survives_a_restart(labs: Labs, lab: Lab, cluster
     pod = start(cluster, "fast-0", "fast")
     assert training(pod)["speed"] == 60_000
     assert training(start(cluster, "fast-1", "fast", training_speed="5")) | {"speed": 0} == training(pod) | {"speed": 0}
-    # it listens elsewhere then, and the API server is told
+    # it then listens on another port, and the API server's webhook is updated
     assert labs.run("restart", "--name", lab.name, "emulators").returncode == 0
     again = wait_for("the webhook is back", lambda: start_again(cluster))
     assert training(again)["speed"] == 60_000
@@ -125,7 +125,7 @@ def test_time_factor_is_set_and_survives_a_restart(labs: Labs, lab: Lab, cluster
 
 
 def start_again(cluster: Cluster) -> Any:
-    """The pod, or None while the API server still asks the one that is gone."""
+    """Create the pod again; return None while the API server still calls the former webhook."""
     from kubernetes.client import ApiException
 
     try:

@@ -1,4 +1,4 @@
-"""Claims are bound, later when they say so, and volumes go with their claims."""
+"""Claims are bound, after the configured delay, and volumes are deleted with their claims."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_claim_waits_for_its_pod_and_then_for_its_delay(cluster: Cluster) -> Non
     cluster.batch.create_namespaced_job(NAMESPACE, job_with_volume("reads-slow", source))
     made = volume_of(cluster, "slow").metadata.creation_timestamp
     pods = cluster.core.list_namespaced_pod(NAMESPACE, label_selector="job-name=reads-slow").items
-    # whole seconds at both ends
+    # both ends are in whole seconds
     assert (made - pods[0].metadata.creation_timestamp).total_seconds() >= 2
     assert phase(cluster, "unused") == "Pending"
     cluster.batch.delete_namespaced_job("reads-slow", NAMESPACE, propagation_policy="Background")

@@ -16,7 +16,7 @@ from tests.integration.fine_tuning.flows import Flow
 from tests.integration.fine_tuning.objects import objects_of
 from tests.integration.fine_tuning.test_flow_on_openshift import left_over
 from tests.integration.serving.test_lightspeed import MODEL
-from tests.integration.settling import at_rest
+from tests.integration.settling import read_stable
 from tests.integration.task_sets import TaskSets
 
 from .conftest import names
@@ -133,7 +133,7 @@ def test_flow_on_the_wrong_generation_is_refused_before_installing(
 @pytest.mark.usefixtures("on_openshift")
 def test_fine_tuning_prepares_generation_3_with_its_kueue(openshift_lab: Lab, tmp_path: Path) -> None:
     """The fixture removes the definitions, which generation 2 cannot be installed over."""
-    before = at_rest(lambda: objects_of(openshift_lab.kubeconfig))
+    before = read_stable(lambda: objects_of(openshift_lab.kubeconfig))
     flow = Flow(openshift_lab, tmp_path / "flow")
     played = flow.play(presets=("fine_tuning_gating_smoke", "lab", "rhoai_cleanup"), rhoai_channel="stable-3.x")
     assert played.code == 0, played.said

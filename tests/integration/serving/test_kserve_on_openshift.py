@@ -16,7 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 
 from tests.integration.conftest import Lab
 from tests.integration.load_clients import LLM_LOAD_TEST, guidellm
-from tests.integration.rights import run_with_what_is_told
+from tests.integration.rights import run_with_reported_rights
 
 SETTINGS: dict[str, Any] = {
     **LLM_LOAD_TEST,
@@ -145,6 +145,6 @@ def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Pat
         },
     }
     removed = {"gpu_operator_remove": True, "rhoai_remove": True}
-    told = run_with_what_is_told(modelmesh_lab, tmp_path, flow, **{**settings[flow], **MACHINES, **removed})
+    told = run_with_reported_rights(modelmesh_lab, tmp_path, flow, **{**settings[flow], **MACHINES, **removed})
     kinds = {kind for _verbs, kind, _namespace in told}
     assert {"Subscription", "ConfigMap", "MachineSet", "DaemonSet"} <= kinds

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.integration.conftest import PROJECT, Lab
-from tests.integration.rights import run_with_what_is_told
+from tests.integration.rights import run_with_reported_rights
 
 MOLECULE = PROJECT / "molecule/wisdom/files"
 MODEL = {
@@ -90,6 +90,6 @@ def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_la
 @pytest.mark.deep
 def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
     settings = {**MODEL, "lightspeed_job_patch": SIMULATED, "gpu_operator_remove": True, "rhoai_remove": True}
-    told = run_with_what_is_told(modelmesh_lab, tmp_path, "lightspeed", **settings)
+    told = run_with_reported_rights(modelmesh_lab, tmp_path, "lightspeed", **settings)
     kinds = {kind for _verbs, kind, _namespace in told}
     assert {"InferenceService", "ServingRuntime", "Job", "Subscription", "pods/exec"} <= kinds
