@@ -1,4 +1,4 @@
-"""A machine of the tests, for all tests of this folder: a real sshd, a real podman."""
+"""A machine shared by all tests of this folder: a real sshd, a real podman."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Machine:
     folder: Path
 
     def start(self, runs: Path, *words: str) -> subprocess.Popen[str]:
-        """Begin a command of perfdrv whose inventory is this machine; its runs go to *runs*."""
+        """Start a perfdrv command whose inventory is this machine; its runs go to *runs*."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_", "KUBE"))}
         environment = {**kept, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "PERF_RUNS_DIR": str(runs)}
         return subprocess.Popen(
@@ -35,14 +35,14 @@ class Machine:
         )
 
     def run(self, runs: Path, *words: str) -> tuple[int, str]:
-        """Run it to its end: its exit code, and all that it said."""
+        """Run a command to its end; return its exit code and output."""
         process = self.start(runs, *words)
         said, _nothing = process.communicate()
         return process.returncode, said
 
     @property
     def words(self) -> list[str]:
-        """What a run on it has in common with others."""
+        """Return the arguments that runs on the machine have in common."""
         settings = {
             "work_directory": self.folder / "work",
             "image": "localhost/hello:1",
@@ -55,28 +55,28 @@ class Machine:
         return ["-i", str(self.folder / "hosts.yml"), *(word for each in given for word in ("-s", each))]
 
     def inside(self, *words: str) -> str:
-        """What a program says that is run there as its user."""
+        """Run a program on the machine as its user; return its output."""
         return machine.inside(self.folder, *words)
 
     def left(self) -> list[str]:
-        """What a run has left on it."""
+        """Return the containers, images and files that a run left on the machine."""
         containers = self.inside("podman", "ps", "--all", "--external", "--quiet").split()
         images = self.inside("podman", "images", "--format", "{{.Repository}}").split()
         work = [str(path) for path in (self.folder / "work").iterdir()]
         return [*containers, *sorted(set(images) - {f"localhost/{name}" for name in machine.IMAGES}), *work]
 
     def stop_sshd(self) -> None:
-        """End sshd with its connections, but not what they have started."""
+        """Stop sshd and its connections, but not the processes that they started."""
         machine.stop_sshd(self.folder)
 
     def start_sshd(self) -> None:
-        """Start it again."""
+        """Start sshd again."""
         machine.start_sshd(self.folder)
 
 
 @pytest.fixture(scope="session", name="machine")
 def _machine() -> Iterator[Machine]:
-    # podman wants a short path, and the machine's user one that it may enter
+    # podman requires a short path, which the machine's user may enter
     folder = Path("/var/tmp", f"psap-perf-{secrets.token_hex(3)}")
     machine.up(folder)
     try:

@@ -1,4 +1,4 @@
-"""The flow container_bench as its user runs it, over a real sshd with a real podman, and what becomes of failures."""
+"""The flow container_bench as its user runs it, over a real sshd with a real podman, and its failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.integration.machines.conftest import Machine
 from tests.polling import wait_until
 
 FLOW = ("run", "container_bench")
-# as often as it takes until something happens to it
+# more repetitions than the test needs until it interferes
 ENDLESS = ("-s", "container_bench_benchmark=exec_container", "-s", "container_bench_runs=100000")
 
 
@@ -37,7 +37,7 @@ def measurement(runs: Path) -> dict[str, Any]:
 
 
 def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path: Path) -> None:
-    # the client of docker may be there, its daemon not
+    # docker's client may be installed, without its daemon
     absent = ("-s", 'container_bench_environment={"DOCKER_HOST": "tcp://127.0.0.1:1"}')
     matrix = ("-s", "container_bench_engine=[podman, docker]", "-s", "container_bench_runs=2")
     code, said = machine.run(tmp_path, *FLOW, *machine.words, *matrix, *absent)

@@ -1,4 +1,4 @@
-"""The flow crc_timing as its user runs it, over a real sshd; programs of systemd are stand-ins, and nothing boots."""
+"""The flow crc_timing as its user runs it, over a real sshd; systemd's programs are stand-ins, and nothing boots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine,
     values = {one["name"]: one["value"] for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
     assert (values["boot_total"], values["target_reached"], values["ssh_activated"]) == (106.0, 100.25, 19.5)
     assert document["outside"]["ssh"]["after_s"] > STARTS_S
-    # its kernel is that of this machine, which nobody has started
+    # its kernel is this machine's, which the test has not booted
     assert document["outside"]["kernel"] < document["outside"]["started"]
     assert "the program did not boot it" in (run / "report/index.html").read_text()
     assert values.get("ssh_answered") is None

@@ -1,4 +1,4 @@
-"""The flow jump_ci as its user runs it: a step in a container behind a real sshd, its secrets, and what is left."""
+"""The flow jump_ci as its user runs it: a step in a container behind a real sshd, its secrets, and its leftovers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def left(machine: Machine) -> list[str]:
-    """What is left but the images, which the next run of the target removes by their age, and the file of the lock."""
+    """Return leftovers, except images, which the target's next run removes by age, and the file of the lock."""
     locks = {"flock", "state.json"}
     files = [path for path in (machine.folder / "work").rglob("*") if path.is_file() and path.name not in locks]
     containers = machine.inside("podman", "ps", "--all", "--external", "--quiet").split()
@@ -81,7 +81,7 @@ def test_killed_run_leaves_no_secret_and_finalize_removes_the_rest(machine: Mach
     asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_SLEEPS": "600"})
     process = machine.start(runs, *asked)
     wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
-    # neither while the step runs, nor afterwards
+    # neither during the step nor afterwards
     on_disk = ("sh", "-c", f"grep -rlF {SECRET} {machine.folder}/work {machine.folder}/home /tmp/ansible* || true")
     assert machine.inside(*on_disk) == ""
     os.kill(process.pid, signal.SIGKILL)
@@ -125,7 +125,7 @@ def test_target_locked_by_another_owner_is_refused(machine: Machine, tmp_path: P
 
 @pytest.fixture(name="step_image")
 def _step_image(machine: Machine) -> Iterator[str]:
-    """The image of the stand-in, which is there without a checkout."""
+    """Return the image of the stand-in, which exists without a checkout."""
     image = "localhost/step:1"
     machine.inside("podman", "build", "--quiet", "--tag", image, f"{machine.folder}/repository")
     yield image
@@ -135,7 +135,7 @@ def _step_image(machine: Machine) -> Iterator[str]:
 @pytest.mark.deep
 def test_machine_lost_during_retrieval_is_cleaned_up_later(machine: Machine, tmp_path: Path, step_image: str) -> None:
     runs = tmp_path / "runs"
-    # so many that they are packed for seconds
+    # enough files to take seconds to pack
     process = machine.start(runs, *words(machine, image=step_image, env={"STEP_WRITES_MIB": "200"}))
     wait_until(lambda: list((machine.folder / "work").rglob("copy-*/archive")))
     machine.stop_sshd()

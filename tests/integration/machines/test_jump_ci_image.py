@@ -1,7 +1,7 @@
-"""A scale test on the lab from a jump host, in a container of an image that is built there from a commit of ours.
+"""A scale test on the lab from a jump host, in a container of an image that is built there from the project's commit.
 
-No registry is reached: the base image is a Debian of debootstrap, instead of that of execution-environment.yml, and the
-wheels of what the project needs are in the commit. All else is real: sshd, podman, perfdrv, the lab.
+No registry is needed: debootstrap creates the base image, instead of the one in execution-environment.yml, and the
+commit contains the wheels of the dependencies. Everything else is real: sshd, podman, perfdrv, the lab.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ ENV PATH=/opt/perf/bin:/usr/bin:/bin
 """
 
 
-def called(*command: object, cwd: Path = PROJECT) -> None:
+def execute(*command: object, cwd: Path = PROJECT) -> None:
     subprocess.run([str(word) for word in command], cwd=cwd, check=True, stdout=subprocess.DEVNULL)
 
 
 def commit_of_the_project(folder: Path) -> None:
-    """A repository with the files of this one, a Containerfile and wheels, which podman builds without a network."""
+    """Create a repository of the project's files, a Containerfile and wheels, which podman builds without a network."""
     folder.mkdir()
-    called("sh", "-c", f"git ls-files -z | xargs -0 cp --parents --no-dereference --target-directory={folder}")
+    execute("sh", "-c", f"git ls-files -z | xargs -0 cp --parents --no-dereference --target-directory={folder}")
     wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", folder / "wheels")
-    called(*wheel, "--constraint", "requirements/constraints.txt", ".[collections]")
+    execute(*wheel, "--constraint", "requirements/constraints.txt", ".[collections]")
     (folder / "Containerfile").write_text(CONTAINERFILE)
     who = ("-c", "user.name=tests", "-c", "user.email=tests@example.com")
-    called("git", "init", "--quiet", "--initial-branch=main", cwd=folder)
-    called("git", "add", "--force", ".", cwd=folder)
-    called("git", *who, "commit", "--quiet", "--message=Tests", cwd=folder)
-    called("chown", "--recursive", f"{UID}:{UID}", folder)
+    execute("git", "init", "--quiet", "--initial-branch=main", cwd=folder)
+    execute("git", "add", "--force", ".", cwd=folder)
+    execute("git", *who, "commit", "--quiet", "--message=Tests", cwd=folder)
+    execute("chown", "--recursive", f"{UID}:{UID}", folder)
 
 
 def base_image(machine: Machine, folder: Path) -> None:
-    """A Debian with Python."""
-    called("sh", PROJECT / "tests/scripts/install_debian.sh", "debootstrap", "debootstrap")
-    called("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", folder / "root")
+    """Import a Debian with Python as the base image."""
+    execute("sh", PROJECT / "tests/scripts/install_debian.sh", "debootstrap", "debootstrap")
+    execute("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", folder / "root")
     archive = machine.folder / "debian.tar"
-    called("tar", "--create", "--file", archive, "--exclude=./dev/*", "--directory", folder / "root", ".")
+    execute("tar", "--create", "--file", archive, "--exclude=./dev/*", "--directory", folder / "root", ".")
     machine.inside("podman", "import", "--quiet", str(archive), BASE)
     archive.unlink()
 

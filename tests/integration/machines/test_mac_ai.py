@@ -1,7 +1,7 @@
-"""The flow mac_ai as its user runs it, over a real sshd, and what becomes of failures.
+"""The flow mac_ai as its user runs it, over a real sshd, and its failures.
 
-llama.cpp is a stand-in, and in the deep tests the real one, whose model has random weights: its rates say nothing of
-other models.
+llama.cpp is a stand-in; the deep tests use the real one with a model of random weights, whose rates are not
+representative of other models.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from tests.standins.hosts.inference_servers import copy_image_sources, copy_llam
 
 @pytest.fixture(scope="module", name="stand_in")
 def _stand_in(machine: Machine) -> str:
-    """The folder on the machine with stand-ins for llama.cpp and a model."""
+    """Return the folder on the machine with stand-ins for llama.cpp and a model."""
     copy_stand_ins(machine.folder / "stand-in")
     return f"{machine.folder}/stand-in"
 
 
 @pytest.fixture(scope="module", name="llama_cpp")
 def _llama_cpp(machine: Machine, stand_in: str) -> str:
-    """The folder on the machine with a real llama.cpp and a real model."""
+    """Return the folder on the machine with a real llama.cpp and a real model."""
     copy_llama_cpp(machine.folder / "llama.cpp")
     return f"{machine.folder}/llama.cpp"
 
 
 def measuring(machine: Machine, programs: str) -> list[str]:
-    """What the runs of the flow with a llama.cpp of the folder *programs* have in common."""
+    """Return the common arguments of runs of the flow with a llama.cpp in the folder *programs*."""
     settings = {
         "programs": json.dumps({"linux/llama_cpp": programs, "linux/ramalama": programs}),
         "model": f"{programs}/tiny.gguf",
         "port": free_ports(["mac_ai"])["mac_ai"],
         "work_directory": f"{machine.folder}/work/mac_ai",
-        # as in the preset a list, but a shorter one
+        # a list, like the preset's, but shorter
         "ngl": [99],
         "repetitions": 3,
         "sample_interval": 0.2,
@@ -57,7 +57,7 @@ def measuring(machine: Machine, programs: str) -> list[str]:
 
 
 def running(machine: Machine, program: str) -> list[str]:
-    """The processes of a program that run there."""
+    """Return the processes of a program on the machine."""
     return machine.inside("sh", "-c", f"ps -e -o comm= | grep -x {program} || true").split()
 
 
@@ -66,7 +66,7 @@ def running(machine: Machine, program: str) -> list[str]:
     [
         ("stand_in", "llama_cpp", 3),
         pytest.param("llama_cpp", "llama_cpp", 3, marks=pytest.mark.deep),
-        # without containers; how often it repeats a test cannot be chosen
+        # without containers; its number of repetitions is fixed
         pytest.param("stand_in", "ramalama", 5, marks=pytest.mark.deep),
     ],
 )
@@ -87,9 +87,9 @@ def test_model_is_measured_and_served_and_a_missing_one_named(
     assert values["pp_throughput"] > values["tg_throughput"] > 0
     assert values["load_time"] > 0
     assert values["first_token_max"] >= values["first_token_p50"] > 0
-    # the stand-in for powermetrics takes 6 mW
+    # the stand-in for powermetrics reports 6 mW
     assert values["host_power_mean"] == pytest.approx(0.006)
-    # what ran meanwhile is noted beside the power; it takes no second, in which there is no sample of its own
+    # the power's document lists the tests of its time, each too short for a sample of its own
     sampled = [yaml.safe_load(path.read_text()) for path in only_run(tmp_path).rglob("power_usage.yml")]
     assert sorted(len(document["tests"]) for document in sampled) == [0, 2]
     assert 0 < values["host_cpu_max"] <= 1
@@ -117,7 +117,7 @@ def test_platform_is_built_its_model_pulled_and_loaded_by_users(
     real: bool, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     servers, work = machine.folder / f"servers-{real}", machine.folder / "work/built"
-    # what is built are the stand-ins; real programs are there
+    # the stand-ins are what is built; the compilers are real
     put(servers, real=False)
     folder = request.getfixturevalue("llama_cpp") if real else f"{work}/llama.cpp/bin"
     build = {"what": "llama_cpp", "source": str(servers / "sources"), "folder": f"{work}/llama.cpp"}
@@ -162,7 +162,7 @@ def test_server_runs_in_a_container_whose_image_is_built_there(
         "image": f"localhost/{server}:1",
         "model": f"{'file://' if server == 'ramalama' else ''}{llama_cpp}/tiny.gguf",
     }
-    # ramalama would take twice as many threads as there are, which wait for each other
+    # ramalama would use twice as many threads as CPUs, which slow each other down
     threads = {f"remote_ramalama_run_{what}_options": "[--threads=1]" for what in ("bench", "model")}
     given = {**settings, **threads}
     words = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]

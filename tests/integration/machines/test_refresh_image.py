@@ -1,4 +1,4 @@
-"""crc refresh-image when it is killed, interrupted, or reaches another machine; moto and a sshd stand for AWS."""
+"""crc refresh-image when it is killed, interrupted, or reaches another machine; moto and an sshd replace AWS."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def start(folder: Path, runs: Path, name: str, repository: str) -> subprocess.Popen[str]:
-    """Begin the command; its runs go to *runs*."""
+    """Start the command; its runs go to *runs*."""
     aws = json.loads((folder / "aws.json").read_text())
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_", "KUBE"))}
     given = {
@@ -73,7 +73,7 @@ def start(folder: Path, runs: Path, name: str, repository: str) -> subprocess.Po
 
 @pytest.fixture(name="endless")
 def _endless() -> Iterator[str]:
-    """A repository whose server never answers: the script clones it until it is ended."""
+    """Yield a repository whose server never answers, so that the script clones it until it is stopped."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/snc"
 

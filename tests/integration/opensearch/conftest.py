@@ -1,4 +1,4 @@
-"""One OpenSearch for the tests of this folder, and a proxy with TLS and passwords before it."""
+"""One OpenSearch for the tests of this folder, behind a proxy with TLS and passwords."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CREDENTIALS = ("tester", "a-wörd-that-nobody-may-see-€")
 
 @pytest.fixture(scope="session")
 def plain_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real OpenSearch 2.19.1, by HTTP and without passwords."""
+    """Start a real OpenSearch 2.19.1; return its address, by HTTP and without passwords."""
     with running(tmp_path_factory.mktemp("opensearch")) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """It signed what the proxy shows, and no system knows it."""
+    """Create the authority of the proxy's certificate, which no system trusts."""
     return Authority(tmp_path_factory.mktemp("tls"))
 
 
@@ -35,7 +35,7 @@ def _before(plain_server: str, authority: Authority) -> Iterator[Proxy]:
 
 @pytest.fixture
 def server(before: Proxy, authority: Authority, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """The server behind the proxy, reached as it should be; each test has indices of its own."""
+    """Return the server behind the proxy, as users reach it; each test has its own indices."""
     prefix = f"t-{abs(hash(request.node.name)) % 10**12}"
     yield Server(before.url, prefix, authority.pair.certificate, credentials=CREDENTIALS)
     before.faults.clear()

@@ -1,4 +1,4 @@
-"""A real OpenSearch for the tests: its jars, locked by their hashes and kept per user, and one node of it."""
+"""A real OpenSearch for the tests: its jars, locked by hash and cached per user, and one node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_START_S = 600
 
 
 def jars() -> Path:
-    """The folder of the jars that the lock names; filled by Maven when it is not there, and checked then."""
+    """Return the folder of the jars in the lock; if missing, fetch it with Maven and check it."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psap-perf"
     folder = cache / f"opensearch-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]}"
     if not folder.exists():
@@ -55,7 +55,7 @@ def _fetch(work: Path) -> None:
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """One node with its data in *folder*; its address. It chooses free ports itself, and is ended by its pid."""
+    """Run one node with its data in *folder*, on free ports; yield its address."""
     log = folder / "node.log"
     command = [
         "java",
@@ -72,7 +72,7 @@ def running(folder: Path) -> Iterator[str]:
         try:
             yield f"http://{_address(process, log)}"
         finally:
-            # its data goes with the tests: nothing is to be closed in order
+            # its data is deleted with the tests, so an orderly shutdown is unnecessary
             process.kill()
             process.wait()
 

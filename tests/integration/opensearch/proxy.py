@@ -1,4 +1,4 @@
-"""What stands before the tests' OpenSearch, which has no security plugin: TLS, basic authentication, and faults."""
+"""A proxy in front of the tests' OpenSearch, which has no security plugin: TLS, basic authentication, faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSED = ("Content-Type", "Content-Encoding", "Accept-Encoding")
 
 @dataclass
 class Proxy:
-    """A running proxy. Statuses in `faults` are answered to the next bulk requests, one to each."""
+    """A running proxy. `faults` are the statuses of the next bulk requests, one for each."""
 
     url: str
     faults: deque[int] = field(default_factory=deque)
@@ -29,7 +29,7 @@ class Proxy:
 
 @contextmanager
 def proxy(upstream: str, credentials: tuple[str, str], pair: Pair) -> Iterator[Proxy]:
-    """A proxy on a free loopback port that lets through who has the credentials."""
+    """Run a proxy on a free loopback port that forwards requests with the credentials."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pair.certificate, pair.key)
     started = Proxy("")
@@ -50,7 +50,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that refuses the certificate breaks the connection: that is what is tested."""
+        """Ignore a client that breaks the connection because it refuses the certificate: tests do so."""
 
 
 def _handler(started: Proxy, upstream: str, credentials: tuple[str, str]) -> type[BaseHTTPRequestHandler]:
@@ -61,7 +61,7 @@ def _handler(started: Proxy, upstream: str, credentials: tuple[str, str]) -> typ
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the tests' output is theirs."""
+            """Log nothing: the output is the tests'."""
 
         def _pass(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

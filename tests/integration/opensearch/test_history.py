@@ -1,4 +1,4 @@
-"""A history in a real OpenSearch: pushed once, whole and scrubbed; pulled as it was; refusals are told."""
+"""A history in a real OpenSearch: pushed once, complete and scrubbed; pulled unchanged; refusals are reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FACTS = {
 
 
 def history(folder: Path, runs: int = 3) -> Path:
-    """A folder of runs with two KPIs each, the values of which have many digits."""
+    """Create a folder of runs with two KPIs each, whose values have many digits."""
     for day in range(1, runs + 1):
         add(folder, document(day, [kpi("a", day + 1 / 3), kpi("b", 1e-320, unit="bytes")], facts=FACTS))
     return folder
@@ -37,7 +37,7 @@ def history(folder: Path, runs: int = 3) -> Path:
 
 @pytest.fixture
 def perfanalysis(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Runs `perfanalysis history WORDS`: its exit code, output and errors, in none of which the password stands."""
+    """Return a function that runs `perfanalysis history` and checks that its output has no password."""
     monkeypatch.setenv(USER, CREDENTIALS[0])
     monkeypatch.setenv(PASSWORD, CREDENTIALS[1])
 
@@ -51,7 +51,7 @@ def perfanalysis(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def stored(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
-    """Every document on the server by its id: version, sequence number, content."""
+    """Return every document on the server by ID: version, sequence number, content."""
     client = connect(server)
     names = ",".join(index_name(server, what) for what in FIELDS)
     body = {"size": 1000, "version": True, "seq_no_primary_term": True}
@@ -79,7 +79,7 @@ def test_pulled_documents_equal_exported_ones(tmp_path: Path, server: Server, pe
     assert perfanalysis(*words)[1] == f"0 runs pulled into {target}, 3 already there\n"
     files = {path.name: path.read_bytes() for path in (tmp_path / "exported").iterdir()}
     assert files == {path.name: path.read_bytes() for path in target.iterdir()}
-    # of both copies of a run the own one counts, which has more facts
+    # of two copies of a run, the local one has more facts and is used
     assert perfanalysis("pull", folder, "--from", server.url, "--ca-file", server.ca_file)[0] == 0
     assert all(found["facts"] == FACTS for found in load(folder).documents)
 
@@ -154,7 +154,7 @@ def test_certificate_of_an_unknown_authority_is_refused(
     assert (code, output) == (3, "")
     assert f"cannot verify the certificate of {server.url}: " in told
     assert "unable to get local issuer certificate; pass the authority that signed it with --ca-file FILE" in told
-    # not one request, and so no password, has reached it
+    # the server got no request, and so no password
     assert before.requests == []
     assert perfanalysis("push", folder, "--to", server.url, "--no-verify")[::2] == (
         0,
@@ -219,7 +219,7 @@ def test_unreachable_server_is_reported(tmp_path: Path, perfanalysis: Any) -> No
 
 def test_documents_rejected_by_the_server_are_named(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     client = connect(server)
-    # an index as ours, but for runs that are numbers
+    # an index like the project's, except that runs are numbers
     push(server, [])
     name = index_name(server, "kpis")
     mappings = client.indices.get_mapping(index=name)[name]["mappings"]
@@ -232,7 +232,7 @@ def test_documents_rejected_by_the_server_are_named(tmp_path: Path, server: Serv
     assert (code, output) == (1, "1 run pushed, 0 already there\n1 value of a KPI pushed, 0 already there\n")
     assert "could not store 2 documents of 1 run: KPI a of run-001: mapper_parsing_exception: " in told
     assert "KPI b of run-001" in told
-    # a run whose values are not all there is not there either
+    # a run with incomplete values is not on the server either
     assert [each["run"] for each in pull(server) if isinstance(each, dict)] == ["17"]
 
 

@@ -1,4 +1,4 @@
-"""The real Prometheus of a lab: asked in parts, emptied, kept, and opened again from what was kept."""
+"""The real Prometheus of a lab: queried in parts, emptied, saved, and opened again from the saved data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The task sets of OpenShift AI on the labs of the tests, which are left as they were."""
+"""The task sets of OpenShift AI on the labs of the tests, whose state is restored."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.integration.conftest import Lab
 from tests.integration.task_sets import TaskSets, task_sets
 
 SECRET = {"quay.io/rhoai": {"auth": "bW9sZWN1bGU6c2VjcmV0"}}
-# removed by nobody: OLM leaves the kinds that it installs, and the operator those of components
+# remain in the cluster: OLM leaves the kinds that it installs, and the operator those of components
 KINDS_LEFT = {
     "datascienceclusters.datasciencecluster.opendatahub.io",
     "dscinitializations.dscinitialization.opendatahub.io",
     "inferenceservices.serving.kserve.io",
     "servingruntimes.serving.kserve.io",
 }
-# of the operators that generation 3 needs
+# of the operators that generation 3 requires
 _KINDS_OF_3 = {"certmanagers.operator.openshift.io", "kueues.kueue.openshift.io"}
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 def names(sets: TaskSets, api_version: str, kind: str, namespace: str | None = None) -> set[str]:
-    """The names of what there is of a kind."""
+    """Return the names of the existing objects of a kind."""
     if not sets.cluster.serves(api_version, kind):
         return set()
     found, _version = sets.cluster.list(Query(api_version, kind, namespace=namespace))
@@ -36,19 +36,19 @@ def names(sets: TaskSets, api_version: str, kind: str, namespace: str | None = N
 
 
 def get(sets: TaskSets, api_version: str, kind: str, name: str, namespace: str) -> Manifest:
-    """One object, which must be there."""
+    """Return an object; fail if it is missing."""
     found = sets.cluster.get(Query(api_version, kind, namespace=namespace, name=name))
     assert found is not None, f"{kind} {name}"
     return found
 
 
 def remove(sets: TaskSets, query: Query) -> None:
-    """Delete what a query names, and wait until it is gone: a kind that is on its way out is still listed."""
+    """Delete what a query selects, and wait until it is gone: a kind that is being deleted is still listed."""
     delete_matching(sets.cluster, query, check_mode=False, timeout_s=120, check=lambda: None)
 
 
 def kinds(sets: TaskSets) -> set[str]:
-    """What the cluster defines, by name."""
+    """Return the names of the kinds that the cluster defines."""
     return names(sets, *_DEFINITION)
 
 

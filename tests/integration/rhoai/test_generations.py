@@ -1,4 +1,4 @@
-"""OpenShift AI 3 on an OpenShift to rehearse on: what is written as v1 there, and what we write instead."""
+"""OpenShift AI 3 on an emulated OpenShift: the effect of writing v1 there, and what the project writes instead."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.integration.settling import read_stable
 from tests.integration.task_sets import TaskSets
 
 from .conftest import names
-from .test_task_sets import APPLICATIONS, belongs_to
+from .test_task_sets import APPLICATIONS, set_owner
 
 GROUP = "datasciencecluster.opendatahub.io"
-# what only v2 has
+# a component that only v2 has
 THEIRS = "mlflowoperator"
 
 
@@ -37,7 +37,7 @@ def enable(sets: TaskSets, version: str, component: str) -> None:
 
 
 def states(sets: TaskSets, version: str = "v2") -> dict[str, str]:
-    """The states of the components, in an API version."""
+    """Return the states of the components in an API version."""
     found = sets.cluster.get(dsc(version))
     assert found is not None
     components = found["spec"]["components"]
@@ -45,15 +45,15 @@ def states(sets: TaskSets, version: str = "v2") -> dict[str, str]:
 
 
 def with_component_of_others(sets: TaskSets, channel: str) -> None:
-    """Install OpenShift AI of a channel, with a component that others enabled."""
+    """Install OpenShift AI from a channel, with a component that another client enabled."""
     done = sets.play("prepare_rhoai", rhoai_channel=channel, rhoai_components=["trainingoperator"])
     assert done.exit_code == 0, done.output
-    belongs_to(sets, "others")
+    set_owner(sets, "others")
     enable(sets, "v2", THEIRS)
 
 
 def remove_all(sets: TaskSets) -> None:
-    belongs_to(sets, "psap.perf")
+    set_owner(sets, "psap.perf")
     done = sets.play("cleanup_rhoai", rhoai_remove=True, rhoai_operators=OPERATORS)
     assert done.exit_code == 0, done.output
 
@@ -72,7 +72,7 @@ def test_v2_components_survive_in_3_3_where_v1_writes_remove_them(on_openshift: 
     assert states(on_openshift)[THEIRS] == states(on_openshift)["ray"] == "Managed"
     deployments = names(on_openshift, "apps/v1", "Deployment", APPLICATIONS)
     assert deployments == {"kubeflow-training-operator", "kuberay-operator", "mlflow-operator-controller-manager"}
-    # what was written before
+    # as the project wrote it before
     enable(on_openshift, "v1", "ray")
     assert states(on_openshift)[THEIRS] == "Removed"
     assert THEIRS not in states(on_openshift, "v1")
@@ -132,7 +132,7 @@ def test_flow_on_the_wrong_generation_is_refused_before_installing(
 @pytest.mark.deep
 @pytest.mark.usefixtures("on_openshift")
 def test_fine_tuning_prepares_generation_3_with_its_kueue(openshift_lab: Lab, tmp_path: Path) -> None:
-    """The fixture removes the definitions, which generation 2 cannot be installed over."""
+    """Prepare generation 3; the fixture deletes the definitions, because generation 2 cannot be installed over them."""
     before = read_stable(lambda: objects_of(openshift_lab.kubeconfig))
     flow = Flow(openshift_lab, tmp_path / "flow")
     played = flow.play(presets=("fine_tuning_gating_smoke", "lab", "rhoai_cleanup"), rhoai_channel="stable-3.x")

@@ -1,4 +1,4 @@
-"""What flows do to have OpenShift AI, and its inverse, on an OpenShift to rehearse on."""
+"""The preparation and removal of OpenShift AI on an emulated OpenShift."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def registries(sets: TaskSets) -> dict[str, Any]:
     return found
 
 
-def belongs_to(sets: TaskSets, manager: str) -> None:
-    """Say of the operator's Subscription whose it is."""
+def set_owner(sets: TaskSets, manager: str) -> None:
+    """Set the owner of the operator's Subscription."""
     subscription = Query(
         "operators.coreos.com/v1alpha1", "Subscription", namespace="redhat-ods-operator", name="rhods-operator"
     )
@@ -119,12 +119,12 @@ def test_installation_follows_the_settings_and_is_removed(on_openshift: TaskSets
 @pytest.mark.deep
 def test_foreign_installation_keeps_its_components_and_stays(on_openshift: TaskSets) -> None:
     assert on_openshift.play("prepare_rhoai", rhoai_components=["trainingoperator"]).exit_code == 0
-    belongs_to(on_openshift, "others")
+    set_owner(on_openshift, "others")
     done = on_openshift.play("prepare_rhoai", rhoai_components=["kueue"])
     assert done.commands == ["rhods__update_datasciencecluster"], done.output
     components = {"kubeflow-training-operator", "kueue-controller-manager"}
     assert names(on_openshift, "apps/v1", "Deployment", APPLICATIONS) == components
     kept = on_openshift.play("cleanup_rhoai", rhoai_remove=True)
     assert (kept.exit_code, kept.changed) == (0, 0), kept.output
-    belongs_to(on_openshift, "psap.perf")
+    set_owner(on_openshift, "psap.perf")
     assert on_openshift.play("cleanup_rhoai", rhoai_remove=True).exit_code == 0

@@ -1,4 +1,4 @@
-"""A lab for the scale test's own tests, and sessions on it without Ansible around them."""
+"""A lab for the scale test's own tests, and sessions on it without Ansible."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Lab:
 
 @dataclass
 class Submission:
-    """A submission of small Jobs to a namespace of its own, with its files in a folder of its own."""
+    """A submission of small Jobs to a dedicated namespace, with its files in a dedicated folder."""
 
     folder: Path
     lab: Lab
@@ -126,9 +126,9 @@ class Submission:
         return requests.Place(str(self.folder), directory, self.folder / "src", self.folder / "artifacts")
 
     def crowd(self) -> None:
-        """Of 30 workloads of whole nodes each sixth is of high priority; the last of those finds all 20 nodes taken.
+        """Use 30 workloads of whole nodes, each sixth of high priority; the last of those finds all 20 nodes busy.
 
-        They run for so long, and come so slowly, that this holds on a busy machine too.
+        Duration and rate are long and low enough for this to hold on a busy machine too.
         """
         self.priorities = [Priority("low", 0, weight=5), Priority("high", 1000)]
         self.count, self.gpus, self.rate, self.duration_s = 30, 8, 2.0, 30.0
@@ -140,15 +140,15 @@ class Submission:
     def submit(self) -> SessionEnd:
         return asyncio.run(self.run())
 
-    async def clear(self) -> None:
-        """Delete its namespaces, for Deployments would hold their GPUs for ever; nobody waits for the end of it."""
+    async def delete_namespaces(self) -> None:
+        """Delete its namespaces, because Deployments would hold their GPUs; do not wait for the end."""
         async with self.lab.client() as client:
             for namespace in {self.namespace, *(tenant.namespace for tenant in self.tenants)}:
                 answer = await client.request("DELETE", f"/api/v1/namespaces/{namespace}")
                 assert answer.succeeded or answer.status == 404, answer.message()
 
-    async def answered(self, count: int) -> None:
-        """Wait until so many workloads were answered for."""
+    async def wait_answered(self, count: int) -> None:
+        """Wait until this many workloads have a response."""
         path = self.folder / "artifacts" / "submissions.jsonl"
         while not path.exists() or len(path.read_text().splitlines()) < count:
             await asyncio.sleep(0.05)
@@ -162,13 +162,13 @@ class Submission:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a journal."""
+    """Return the rows of a journal."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @contextmanager
 def running_lab(name: str, *options: str) -> Iterator[Lab]:
-    """A lab of 20 nodes."""
+    """Start a lab of 20 nodes."""
     perflab = [str(PROGRAMS / "perflab")]
     subprocess.run([*perflab, "up", "--name", name, "--nodes", "20", *options], check=True)
     try:
@@ -185,7 +185,7 @@ def _lab(shared_lab: SharedLab) -> Lab:
 
 @pytest.fixture
 def quiet(lab: Lab) -> None:
-    """What earlier tests left at work on the lab, such as killed ones, has ended."""
+    """Wait until the pods that earlier tests left on the lab have ended."""
 
     async def at_work() -> int:
         selector = "status.phase!=Succeeded,status.phase!=Failed"
@@ -200,4 +200,4 @@ def quiet(lab: Lab) -> None:
 def _submission(lab: Lab, tmp_path: Path) -> Iterator[Submission]:
     made = Submission(tmp_path, lab)
     yield made
-    asyncio.run(made.clear())
+    asyncio.run(made.delete_namespaces())

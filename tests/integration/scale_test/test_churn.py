@@ -1,4 +1,4 @@
-"""Churn on a real control plane: who leaves, who comes, and that the accounts are true, to a stop in mid-round."""
+"""Churn on a real control plane: the right workloads are replaced, and the accounting is correct even after a stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.lab
 
 
 def test_running_jobs_are_churned(submission: Submission) -> None:
-    # whoever leaves has its pod by then, and has not ended
+    # workloads that are replaced have their pod by then, and have not ended
     submission.count, submission.duration_s = 10, 10.0
     submission.churn = ChurnPlan(percent=30, period_s=2.0, rounds=2)
     accounting = submission.submit().accounting
@@ -31,7 +31,7 @@ def test_running_jobs_are_churned(submission: Submission) -> None:
 
 def test_serving_deployments_leave_as_completed(submission: Submission) -> None:
     submission.kind, submission.count, submission.pods = "deployment", 4, 2
-    # long enough for all of them to serve by then, on a busy machine too
+    # long enough for all of them to serve by then, even on a busy machine
     submission.churn = ChurnPlan(percent=50, period_s=10.0, rounds=1)
     accounting = submission.submit().accounting
     assert accounting.sentence() == "6 of 6 workloads submitted: 6 completed, 0 failed, 0 lost"

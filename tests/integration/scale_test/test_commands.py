@@ -20,7 +20,7 @@ pytestmark = pytest.mark.lab
 
 
 def run(lab: Lab, runs: Path, command: str, **arguments: Any) -> tuple[int, str, Path]:
-    """Exit code, output, and the command's artifacts."""
+    """Run a command; return exit code, output and artifact directory."""
     process = lab.playbook(runs, command, **arguments)
     output, _ = process.communicate(timeout=PATIENCE_S)
     latest = max(runs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
@@ -63,8 +63,8 @@ def test_stopped_run_ends_with_its_accounts(lab: Lab, tmp_path: Path) -> None:
     assert accounting["submitted"] == len(read_rows(artifacts / "submissions.jsonl")) < 5000
 
 
-def naming(folder: Path) -> list[str]:
-    """The command lines, or environments, of living processes that name a folder."""
+def processes_with(folder: Path) -> list[str]:
+    """Return the command lines, or environments, of live processes that contain a folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -79,11 +79,11 @@ def test_kill_leaves_written_data_and_no_process(lab: Lab, tmp_path: Path) -> No
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     rows = "*/001__*/artifacts/submissions.jsonl"
     wait_until(lambda: any(path.stat().st_size > 2000 for path in tmp_path.glob(rows)))
-    assert len(naming(tmp_path)) >= 3
+    assert len(processes_with(tmp_path)) >= 3
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    # Ansible's workers, and what they started (the scraper of metrics)
-    wait_until(lambda: not naming(tmp_path))
+    # Ansible's workers, and the processes that they started (the scraper of metrics)
+    wait_until(lambda: not processes_with(tmp_path))
     journal = next(tmp_path.glob(rows))
     written = len(read_rows(journal))
     assert written > 0

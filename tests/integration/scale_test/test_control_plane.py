@@ -1,4 +1,4 @@
-"""The metrics of a real control plane, scraped while a test runs on it."""
+"""The metrics of a real control plane, scraped during a test."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 
 from .conftest import Submission
 
-# its counters are of the whole control plane
+# its counters cover the whole control plane
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
-# a lab has no preemption in so small a test, its controllers make no claims, and no Job of it is in a queue
+# so small a test has no preemption, a lab's controllers create no claims, and no Job is in a queue
 _QUIET = {
     *("scheduler_preemption_attempts_total", "scheduler_preemption_victims"),
     *("kueue_admission_attempt_duration_seconds", "kueue_admission_wait_time_seconds"),
@@ -22,7 +22,7 @@ _QUIET = {
 
 
 def total(rows: list[dict[str, Any]], phase: str, metric: str, **labels: str) -> float:
-    """Of one metric in one phase, over all series with these labels."""
+    """Return the total of one metric in one phase, over all series with these labels."""
     wanted = labels.items()
     chosen = [row for row in rows if row["phase"] == phase and row["metric"] == metric]
     return sum(float(row["value"]) for row in chosen if wanted <= row["labels"].items())

@@ -1,4 +1,4 @@
-"""Faults of a cluster that lives: quotas, namespaces that go, webhooks that refuse, and a client or disk that fails."""
+"""Faults of a live cluster: quotas, deleted namespaces, refusing webhooks, and a client or disk that fails."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .webhook import RefusingWebhook
 pytestmark = pytest.mark.lab
 
 
-def refused(end: SessionEnd, sentence: str, error: type[PerfError]) -> None:
-    """The command fails with this error, whose class is the exit code, and says why."""
+def check_fails(end: SessionEnd, sentence: str, error: type[PerfError]) -> None:
+    """Check that the command fails with this error, whose class determines the exit code."""
     assert end.accounting.identity_holds
     with pytest.raises(PerfError, match=sentence) as said:
         requests.judge(end, max_failed=0, timeout_s=1.0)
@@ -59,7 +59,7 @@ def test_quota_exceeded_half_way(submission: Submission) -> None:
     errors = [row["error"] for row in submission.rows("submissions") if row["outcome"] == "failed"]
     assert len(errors) == 5
     assert all("exceeded quota: half" in error for error in errors)
-    refused(end, r"5 failed \(refused: 403 Forbidden, quota half exceeded: 5\)", PerfError)
+    check_fails(end, r"5 failed \(refused: 403 Forbidden, quota half exceeded: 5\)", PerfError)
 
 
 def test_namespace_deleted_during_submission(submission: Submission) -> None:
@@ -67,7 +67,7 @@ def test_namespace_deleted_during_submission(submission: Submission) -> None:
 
     async def scene() -> SessionEnd:
         running = asyncio.create_task(submission.run())
-        await submission.answered(20)
+        await submission.wait_answered(20)
         async with submission.lab.client() as client:
             answer = await client.request("DELETE", f"/api/v1/namespaces/{submission.namespace}")
             assert answer.succeeded
@@ -76,12 +76,12 @@ def test_namespace_deleted_during_submission(submission: Submission) -> None:
     end = asyncio.run(scene())
     accounting = end.accounting
     assert (accounting.submitted, accounting.failed + accounting.lost) == (60, 60)
-    # which of them the cluster deletes before their pods, and which after them, is for it to choose
+    # the cluster decides which of them it deletes before their pods
     gone = {"deleted before its end", "Error (exit code 137)", "BackoffLimitExceeded"}
     refusal = f"refused: 403 Forbidden, namespace {submission.namespace} is being deleted"
     assert {*accounting.lost_by_cause, *accounting.failed_by_cause} <= {*gone, refusal, "refused: 404 Not Found"}
     assert accounting.failed_by_cause[refusal] > 0
-    refused(end, f"60 of 60 workloads submitted: .*{refusal}", DataQualityError if accounting.lost else PerfError)
+    check_fails(end, f"60 of 60 workloads submitted: .*{refusal}", DataQualityError if accounting.lost else PerfError)
 
 
 def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str) -> SessionEnd:
@@ -103,13 +103,13 @@ def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str
             await make_namespace(client, submission.namespace)
             await post(client, configurations, {"metadata": {"name": name}, "webhooks": [hook]})
             try:
-                await in_force(client)
+                await wait_in_force(client)
                 return await submission.run()
             finally:
                 await client.request("DELETE", f"{configurations}/{name}")
 
-    async def in_force(client: ApiClient) -> None:
-        """The API server hears of a new webhook a moment later."""
+    async def wait_in_force(client: ApiClient) -> None:
+        """Wait until the API server calls the new webhook."""
         jobs = f"/apis/batch/v1/namespaces/{submission.namespace}/jobs"
         body = {"metadata": {"name": "probe", "labels": {"psap.perf/index": "9"}}, "spec": PROBE}
         once = RetryPolicy(attempts=1)
@@ -129,12 +129,12 @@ def test_webhook_refuses_one_in_ten(submission: Submission) -> None:
     rows = [row for row in submission.rows("submissions") if row["outcome"] == "failed"]
     assert sorted(row["index"] for row in rows) == [9, 19, 29, 39]
     assert all('admission webhook "one-in-ten.psap.perf" denied the request' in row["error"] for row in rows)
-    refused(end, "4 failed .refused: 400 Bad Request, webhook one-in-ten.psap.perf denied it: 4", PerfError)
+    check_fails(end, "4 failed .refused: 400 Bad Request, webhook one-in-ten.psap.perf denied it: 4", PerfError)
     requests.judge(end, max_failed=4, timeout_s=1.0)
 
 
 def test_webhook_that_never_answers_is_named(submission: Submission) -> None:
-    # as many as are on their way at one time
+    # as many as are in flight concurrently
     submission.count, submission.timeout_s = 8, 4.0
     with RefusingWebhook(every=0) as webhook:
         end = run_with_webhook(submission, webhook, "silent")
@@ -158,7 +158,7 @@ def test_quota_of_no_pods_is_named(submission: Submission) -> None:
 
     end = asyncio.run(scene())
     assert end.accounting.running_by_cause == {"quota none exceeded": 10}
-    refused(end, "not finished after 1 s: .*10 not finished .quota none exceeded: 10.", PerfError)
+    check_fails(end, "not finished after 1 s: .*10 not finished .quota none exceeded: 10.", PerfError)
 
 
 PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}}}
@@ -167,7 +167,7 @@ PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name":
 def test_disk_full_during_recording(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 200, "scale_test_submit_namespace": "full"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
-    # no file of it, or of a process that it starts, grows beyond 100 kB
+    # limit each file of the process and its children to 100 kB
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (100_000, 100_000))
     output, _ = process.communicate(timeout=PATIENCE_S)
     run = next(tmp_path.iterdir())
@@ -203,8 +203,8 @@ class Driven:
         )
 
     def submitting(self) -> subprocess.Popen[str]:
-        """Started, and ten workloads were answered for; the rest takes five seconds."""
-        # what the first attempt leaves stays: the second one's accounts must not mistake it for its own
+        """Start the flow; return after ten responses, while five seconds of submission remain."""
+        # the first attempt's objects stay, and the second one's accounting must exclude them
         settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
         given = [word for setting in settings for word in ("-s", f"scale_test_{setting}")]
         process = self.start("scale_test", "-i", "lab", "-p", "scale_test_smoke", *given)
@@ -223,7 +223,7 @@ class Driven:
         return document
 
     def artifacts(self) -> list[Path]:
-        """Of each attempt at the cell, in their order."""
+        """Return the artifact directories of the attempts at the cell, in order."""
         return [path.parent for path in sorted(self._runs.glob("*/**/artifacts/submissions.jsonl"))]
 
 

@@ -1,4 +1,4 @@
-"""The API server or etcd is killed outright under a submission, its recording or a filling, and comes back."""
+"""The API server or etcd is killed during a submission, its recording or a filling, and restarts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(name="durable", scope="module")
 def _durable() -> Iterator[Lab]:
-    """A lab whose etcd has everything on the disk that it has acknowledged."""
+    """Start a lab whose etcd writes to disk what it acknowledges."""
     with running_lab(f"scaletest-durable-{os.getpid()}", "--fsync") as lab:
         yield lab
 
@@ -42,8 +42,8 @@ def _submission(durable: Lab, tmp_path: Path) -> Submission:
     return Submission(tmp_path, durable)
 
 
-async def revive(lab: Lab, component: str, away_s: int = 1) -> None:
-    """Kill a program outright, now, and start it again more than a second later, or so many."""
+async def kill_and_restart(lab: Lab, component: str, away_s: int = 1) -> None:
+    """Kill -9 a program, and start it again after this many seconds."""
     os.kill(lab.pid(component), signal.SIGKILL)
     words = ["restart", "--name", lab.folder.name, component, "--after", str(away_s)]
     done = await asyncio.to_thread(
@@ -53,7 +53,7 @@ async def revive(lab: Lab, component: str, away_s: int = 1) -> None:
 
 
 def check(submission: Submission, end: SessionEnd) -> None:
-    """Everything was submitted once, seen once in each state, and completed; the command succeeds."""
+    """Check that each workload was submitted once, seen once in each state, and completed; the command succeeds."""
     count = submission.count
     assert end.accounting.sentence() == f"{count} of {count} workloads submitted: {count} completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
@@ -83,29 +83,29 @@ BINDING = {
 
 
 async def plain_user(lab: Lab) -> ApiEndpoint:
-    """One whose rights are roles: an API server that has just started does not know them yet."""
+    """Return the endpoint of a user with roles, which an API server does not have loaded just after its start."""
     admin = load_endpoint(lab.kubeconfig)
     group = "/apis/rbac.authorization.k8s.io/v1"
     async with ApiClient(admin) as client:
         for path, body in ((f"{group}/clusterroles", ROLE), (f"{group}/clusterrolebindings", BINDING)):
             made = await client.request("POST", path, body=json.dumps(body).encode())
-            # an earlier test may have made it
+            # an earlier test may have created it
             assert made.succeeded or made.status == 409, made.message()
         asked = await client.request("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", body=b"{}")
         token = asked.document()["status"]["token"]
     return replace(admin, client_certificate=None, client_key=None, token=token)
 
 
-async def with_revived(submission: Submission, *components: str) -> SessionEnd:
-    """Submit, and kill programs, one after the other, when twenty workloads were answered for."""
+async def submit_despite_kills(submission: Submission, *components: str) -> SessionEnd:
+    """Submit, and kill programs one after the other after twenty responses."""
     running = asyncio.create_task(submission.run())
-    await submission.answered(20)
+    await submission.wait_answered(20)
     for component in components:
-        await revive(submission.lab, component)
+        await kill_and_restart(submission.lab, component)
     return await running
 
 
-# the API server is killed twice only: its clients in the control plane come back later after each time
+# the API server is killed only twice: the control plane's clients reconnect later after each kill
 
 
 def test_api_server_killed_during_submission(submission: Submission) -> None:
@@ -113,7 +113,7 @@ def test_api_server_killed_during_submission(submission: Submission) -> None:
 
     async def scene() -> SessionEnd:
         submission.endpoint = await plain_user(submission.lab)
-        return await with_revived(submission, "kube-apiserver")
+        return await submit_despite_kills(submission, "kube-apiserver")
 
     check(submission, asyncio.run(scene()))
     rows = submission.rows("submissions")
@@ -125,9 +125,9 @@ def test_api_server_killed_during_submission(submission: Submission) -> None:
 
 @pytest.mark.deep
 def test_api_server_killed_during_watch(submission: Submission) -> None:
-    # the kill comes before their end, on a busy machine too
+    # the kill comes before their end, even on a busy machine
     submission.count, submission.duration_s = 20, 8.0
-    check(submission, asyncio.run(with_revived(submission, "kube-apiserver")))
+    check(submission, asyncio.run(submit_despite_kills(submission, "kube-apiserver")))
     recording = submission.document("recording")
     assert recording["client"]["requests"]["retries"].keys() <= {"cannot connect", "connection lost"}
     assert recording["disturbances"]["connection lost"] >= len(recording["resources"])
@@ -139,24 +139,24 @@ def test_etcd_killed_during_submission(submission: Submission) -> None:
 
     async def scene() -> tuple[int, SessionEnd]:
         running = asyncio.create_task(submission.run())
-        await submission.answered(20)
+        await submission.wait_answered(20)
         before = len(submission.rows("submissions"))
-        # kubelets try again what a broken etcd refused; the simulation of them does when it is started again
+        # kubelets repeat what a broken etcd refused; their simulation does so when it is restarted
         for component in ("etcd", "kwok"):
-            await revive(submission.lab, component)
+            await kill_and_restart(submission.lab, component)
         return before, await running
 
     before, end = asyncio.run(scene())
     check(submission, end)
     assert 20 <= before < 80
-    # the API server waits for its etcd: what was sent meanwhile is answered later, or refused and sent again
+    # the API server waits for its etcd: requests sent meanwhile are answered later, or refused and repeated
     retries = submission.document("recording")["client"]["requests"]["retries"]
     assert sum(row["attempts"] for row in submission.rows("submissions")) - 80 <= sum(retries.values())
 
 
 def test_etcd_killed_during_watch(submission: Submission) -> None:
     submission.count, submission.duration_s = 20, 4.0
-    check(submission, asyncio.run(with_revived(submission, "etcd", "kwok")))
+    check(submission, asyncio.run(submit_despite_kills(submission, "etcd", "kwok")))
 
 
 SELECTOR = "psap.perf/test=busy"
@@ -190,7 +190,7 @@ def test_killed_api_server_and_command_leave_completable_data(durable: Lab, tmp_
         async with durable.client() as client:
             while await existing(client) < 100:
                 await asyncio.sleep(0.05)
-        await revive(durable, "kube-apiserver")
+        await kill_and_restart(durable, "kube-apiserver")
         return await filling
 
     document = asyncio.run(through_a_kill())

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.lab
 CLUSTER_QUEUES = "/apis/kueue.x-k8s.io/v1beta1/clusterqueues"
 
 
-def most_at_once(submission: Submission, namespace: str) -> int:
-    """How many pods ran at one time in a namespace."""
+def most_concurrent(submission: Submission, namespace: str) -> int:
+    """Return the maximum number of concurrently running pods in a namespace."""
     rows = [row for row in submission.rows("transitions") if row["kind"] == "Pod" and row["namespace"] == namespace]
     running: set[str] = set()
     most = 0
@@ -42,14 +42,14 @@ def test_tenants_get_their_shares_within_their_quotas(submission: Submission, ki
     assert end.accounting.identity_holds
     sent = submission.rows("submissions")
     assert Counter((row["namespace"], row["queue"]) for row in sent) == {(first, "gold"): 12, (second, "silver"): 6}
-    assert 1 <= most_at_once(submission, first) <= 4
-    assert 1 <= most_at_once(submission, second) <= 2
+    assert 1 <= most_concurrent(submission, first) <= 4
+    assert 1 <= most_concurrent(submission, second) <= 2
     told = Counter((row["kind"], row["transition"]) for row in submission.rows("transitions"))
     for word in ("created", "quota_reserved", "admitted", "completed"):
         assert told["Workload", word] == 18
 
     async def let_go() -> None:
-        # Kueue's finalizer holds a queue for a moment, until it has seen that nothing in it has quota any more
+        # Kueue's finalizer holds a queue briefly, until it has seen that none of its workloads has quota
         async with submission.lab.client() as client, asyncio.timeout(PATIENCE_S):
             while (await client.request("GET", CLUSTER_QUEUES)).document()["items"]:
                 await asyncio.sleep(0.1)
@@ -67,7 +67,7 @@ def test_tenant_borrows_unused_quota_of_its_cohort(submission: Submission) -> No
     ]
     end = submission.submit()
     assert end.accounting.sentence() == "20 of 20 workloads submitted: 20 completed, 0 failed, 0 lost"
-    assert 1 < most_at_once(submission, first) <= 9
+    assert 1 < most_concurrent(submission, first) <= 9
 
 
 def test_missing_queue_is_refused_before_submission(submission: Submission) -> None:

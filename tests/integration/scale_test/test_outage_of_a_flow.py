@@ -1,4 +1,4 @@
-"""The API server is away for some seconds while a flow prepares, which is nobody's failure."""
+"""The API server is away for some seconds while a flow prepares, which fails no run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.polling import PATIENCE_S, wait_until
 
 from .conftest import PROGRAMS, running_lab
-from .test_faults_control_plane import revive
+from .test_faults_control_plane import kill_and_restart
 
 
 @pytest.mark.deep
@@ -31,7 +31,7 @@ def test_api_server_restart_during_preparation_fails_no_run(tmp_path: Path) -> N
         try:
             began = "*/*cleanup_before/*/status.json"
             wait_until(lambda: any(tmp_path.glob(began)) or process.poll() is not None)
-            asyncio.run(revive(lab, "kube-apiserver", away_s=4))
+            asyncio.run(kill_and_restart(lab, "kube-apiserver", away_s=4))
             said, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()

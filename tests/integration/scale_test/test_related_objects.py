@@ -1,4 +1,4 @@
-"""The objects related to workloads that a recording has, on a real control plane."""
+"""The objects related to workloads in a recording, on a real control plane."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ NODE = {
 KUEUE = "/apis/kueue.x-k8s.io/v1beta1"
 
 
-def words(submission: Submission, kind: str) -> dict[str, list[str]]:
-    """What the objects of a kind reached, in the order seen, by workload."""
+def transitions(submission: Submission, kind: str) -> dict[str, list[str]]:
+    """Return the transitions of a kind's objects in the order seen, by workload."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in submission.rows("transitions"):
         if row["kind"] == kind:
@@ -43,7 +43,7 @@ async def until_submitted(submission: Submission) -> None:
 
 
 async def cordon(client: ApiClient, path: str, *, cordoned: bool) -> None:
-    """Say whether a node takes pods; its controllers may change it at the same time."""
+    """Set whether a node accepts pods; its controllers may change it at the same time."""
     while True:
         node = (await client.request("GET", path)).document()
         node["spec"]["unschedulable"] = cordoned
@@ -54,7 +54,7 @@ async def cordon(client: ApiClient, path: str, *, cordoned: bool) -> None:
 
 
 def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, lab: Lab) -> None:
-    # as long as the node comes and goes, on a busy machine too
+    # as long as the node exists, even on a busy machine
     submission.count, submission.duration_s = 3, 10.0
 
     async def change() -> None:
@@ -80,10 +80,10 @@ def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, l
 
     assert asyncio.run(scene()).accounting.completed == 3
     told = [row for row in submission.rows("transitions") if row["kind"] == "Node"]
-    # the 20 nodes that were there are in nodes.json, and nothing is told of them
+    # the 20 initial nodes are in nodes.json and have no transition
     assert {row["node"] for row in told} == {"beside"}
-    words = [row["transition"] for row in told if row["transition"] != "not_ready"]
-    assert words == ["created", "ready", "cordoned", "uncordoned", "deleted"]
+    seen = [row["transition"] for row in told if row["transition"] != "not_ready"]
+    assert seen == ["created", "ready", "cordoned", "uncordoned", "deleted"]
     watched = {row["kind"] for row in submission.document("recording")["resources"]}
     assert watched >= {"Job", "Pod", "Event", "PersistentVolumeClaim", "Node"}
     assert submission.document("recording")["not_watched"] == []
@@ -93,13 +93,13 @@ def test_claim_is_recorded_from_creation_to_its_volume(submission: Submission) -
     submission.count, submission.pvc_size = 4, "1Gi"
     assert submission.submit().accounting.completed == 4
     names = {row["name"] for row in submission.rows("submissions")}
-    claims = words(submission, "PersistentVolumeClaim")
+    claims = transitions(submission, "PersistentVolumeClaim")
     assert claims.keys() == names
     assert all(found[:2] == ["created", "bound"] for found in claims.values())
 
 
 async def make_queue(lab: Lab, namespace: str, gpus: int) -> None:
-    """A queue with room for so many GPUs."""
+    """Create a queue with this many GPUs."""
 
     def thing(kind: str, name: str, **fields: Any) -> bytes:
         body = {"apiVersion": KUEUE.removeprefix("/apis/"), "kind": kind, "metadata": {"name": name}, **fields}
@@ -124,7 +124,7 @@ async def make_queue(lab: Lab, namespace: str, gpus: int) -> None:
 
 
 async def delete_queue(lab: Lab) -> None:
-    """Delete what make_queue makes outside namespaces: other tests of the lab look at its queues."""
+    """Delete the cluster-wide objects of make_queue: other tests of the lab list its queues."""
     async with lab.client() as client:
         for path in (f"{KUEUE}/clusterqueues/all", f"{KUEUE}/resourceflavors/plain"):
             gone = await client.request("DELETE", path)
@@ -133,7 +133,7 @@ async def delete_queue(lab: Lab) -> None:
 
 @pytest.fixture(name="in_queue")
 def _in_queue(submission: Submission) -> Iterator[Submission]:
-    """A submission to a queue with room for two GPUs."""
+    """Return a submission to a queue with room for two GPUs."""
     asyncio.run(make_queue(submission.lab, submission.namespace, 2))
     submission.queue = "local"
     yield submission
@@ -144,7 +144,7 @@ def test_queue_admission_of_each_workload_is_recorded(in_queue: Submission) -> N
     submission = replace(in_queue, count=6)
     assert submission.submit().accounting.completed == 6
     names = {row["name"] for row in submission.rows("submissions")}
-    queued = words(submission, "Workload")
+    queued = transitions(submission, "Workload")
     assert queued.keys() == names
     assert all(found[:4] == ["created", "quota_reserved", "admitted", "completed"] for found in queued.values())
     admitted = {
@@ -157,6 +157,6 @@ def test_queue_admission_of_each_workload_is_recorded(in_queue: Submission) -> N
         for row in submission.rows("transitions")
         if (row["kind"], row["transition"]) == ("Job", "started")
     }
-    # two at a time: the last ones wait for two that ran for a second each
+    # two at a time: the last ones wait for two that run for a second each
     assert max(admitted.values()) - min(admitted.values()) > 1.0
     assert admitted.keys() == started.keys()

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(name="project")
 def _project(submission: Submission) -> Submission:
-    """A submission to a project of its own."""
+    """Return a submission to a dedicated project."""
     submission.tenants = [Tenant(f"runai-{submission.namespace[-20:]}")]
     return submission
 
 
 def first_seen(submission: Submission, kind: str, word: str) -> dict[str, float]:
-    """When the first object of a kind reached something, by workload."""
+    """Return the time at which the first object of a kind reached a state, by workload."""
     found: dict[str, float] = {}
     for row in submission.rows("transitions"):
         if (row["kind"], row["transition"]) == (kind, word) and row["workload"] is not None:

@@ -1,4 +1,4 @@
-"""What becomes of workloads on a real control plane, and of the recording when the plane breaks."""
+"""Outcomes of workloads on a real control plane, and the recording when connections break."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_failed_pods_are_counted_by_reason(submission: Submission, tmp_path: Pat
 
 
 def sockets() -> int:
-    """How many this process has open."""
+    """Return the number of open sockets of this process."""
     return sum(
         path.readlink().name.startswith("socket:") for path in Path("/proc/self/fd").iterdir() if path.is_symlink()
     )
@@ -70,7 +70,7 @@ def test_no_connection_outlives_the_session(submission: Submission) -> None:
 
 
 def test_deleted_workloads_are_lost(submission: Submission) -> None:
-    # three of them are deleted before that, on a busy machine too
+    # three of them are deleted before that, even on a busy machine
     submission.duration_s = 8.0
 
     async def scene() -> SessionEnd:

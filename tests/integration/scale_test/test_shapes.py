@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 
 from .conftest import Lab, Submission
 
-# gangs and crowds need all of its nodes
+# gangs and crowds use all of its nodes
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
@@ -58,7 +58,7 @@ def test_tenants_and_priorities_have_their_shares(submission: Submission, lab: L
 
 
 def moments(submission: Submission, word: str) -> dict[str, list[float]]:
-    """When the pods of each workload reached something."""
+    """Return the time at which the pods of each workload reached a state."""
     found: dict[str, list[float]] = {}
     for row in submission.rows("transitions"):
         if (row["kind"], row["transition"]) == ("Pod", word):
@@ -105,6 +105,6 @@ def test_jobs_of_high_priority_preempt_those_of_low_priority(submission: Submiss
     victims = [row for row in pods if row["transition"] == "evicted"]
     assert {row["reason"] for row in victims} == {"PreemptionByScheduler"}
     assert {sent[row["workload"]]["priority"] for row in victims} == {0}
-    # each victim's Job made another pod, which ended
+    # each victim's Job created another pod, which ended
     made = Counter(row["workload"] for row in pods if row["transition"] == "created")
     assert all(made[row["workload"]] >= 2 for row in victims)

@@ -1,4 +1,4 @@
-"""Several submitting processes on a real control plane, and what is left when they or Ansible are killed."""
+"""Several submitting processes on a real control plane, and the state after they or Ansible are killed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_churned_gangs_come_from_several_submitters(submission: Submission) -> N
 
 
 class Command:
-    """The command as a user runs it, with two submitters at work."""
+    """The command as a user runs it, with two submitters."""
 
     def __init__(self, lab: Lab, runs: Path, **arguments: Any) -> None:
         self.lab = lab
@@ -76,7 +76,7 @@ class Command:
         return next(self.runs.glob(ARTIFACTS))
 
     def wait_for_rows(self) -> None:
-        """Until each of the submitters was answered several times."""
+        """Wait until each of the submitters has several responses."""
         wait_until(lambda: all(count >= 3 for count in self._answered()))
 
     def _answered(self) -> list[int]:
@@ -84,7 +84,7 @@ class Command:
         return [sum(row["submitter"] == number for row in rows) for number in range(2)]
 
     def jobs(self) -> list[str]:
-        """The names of the Jobs that the cluster has, in their order."""
+        """Return the names of the Jobs in the cluster, in order."""
 
         async def listed() -> list[str]:
             async with self.lab.client() as client:
@@ -116,7 +116,7 @@ def test_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_path
     assert 50 < accounting["submitted"] < 100
     rows = read_rows(command.artifacts / "submissions.jsonl")
     assert Counter(row["submitter"] for row in rows) == {0: 50, 1: accounting["submitted"] - 50}
-    # what it had announced when it was killed exists or does not: the accounts say so, and are the cluster's
+    # what it had announced before the kill exists or not: the accounting agrees with the cluster
     made = [row["name"] for row in rows if row["uid"]]
     assert sorted(made) == command.jobs()
     unmade = accounting["submitted"] - len(made)

@@ -1,4 +1,4 @@
-"""A run that goes on can be looked at: its page, and a report of what there is so far."""
+"""The page and the report of a run in progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.lab
 
 
 def perfdrv(runs: Path, *words: str) -> str:
-    """Run the driver to its end; its standard output."""
+    """Run the driver to its end; return its standard output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     environment = {**kept, "PERF_RUNS_DIR": str(runs)}
     done = subprocess.run(

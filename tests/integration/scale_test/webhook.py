@@ -22,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class RefusingWebhook:
-    """Serves HTTPS while it is entered; refuses the last of each *every* indices, or never answers with 0."""
+    """Serves HTTPS in its context; refuses the last of each *every* indices; with 0 never answers."""
 
     def __init__(self, every: int) -> None:
         self._every = every
@@ -34,7 +34,7 @@ class RefusingWebhook:
 
     @property
     def url(self) -> str:
-        """Where the API server asks."""
+        """The URL that the API server calls."""
         return f"https://{LOOPBACK}:{self._server.server_port}/validate"
 
     def __enter__(self) -> RefusingWebhook:
@@ -69,7 +69,7 @@ class RefusingWebhook:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class names it
-                """Say nothing."""
+                """Log nothing."""
 
         return Handler
 
@@ -84,7 +84,7 @@ def _answer(review: dict[str, Any], every: int) -> dict[str, Any]:
 
 
 def _self_signed() -> tuple[bytes, bytes]:
-    """A certificate for this machine, and its key."""
+    """Return a certificate for this machine, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "webhook")])
     now = datetime.datetime.now(datetime.UTC)

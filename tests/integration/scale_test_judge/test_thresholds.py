@@ -1,4 +1,4 @@
-"""Thresholds in the flow, on a lab: met, missed, refused before anything; and the report that shows them."""
+"""Thresholds in the flow, on a lab: met, missed, refused before any change; and the report that shows them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.conftest import PROGRAMS, Lab
 
 
 def _play(lab: Lab, runs: Path, thresholds: dict[str, Any], *words: str) -> Path:
-    """The directory of a small run that was judged by *thresholds*."""
+    """Run a small flow with *thresholds*; return its directory."""
     command = (
         "ansible-playbook",
         "playbooks/scale_test.yml",

@@ -1,4 +1,4 @@
-"""A lab for the flows that serve models on OpenShift; those on a lab of the profile kubernetes are in `lab`."""
+"""A lab for the flows that serve models on OpenShift; the tests in `lab` use one of the profile kubernetes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.integration.conftest import Lab, lab_with
 
 @pytest.fixture(scope="package")
 def modelmesh_lab() -> Iterator[Lab]:
-    """A lab of the profile openshift with KServe, servers of its models, and an emulated ModelMesh, 2 nodes."""
+    """Start a lab of the profile openshift with KServe, model servers and an emulated ModelMesh, 2 nodes."""
     name = f"tests-modelmesh-{os.getpid()}"
     served = ("--with", "kserve", "--with", "models", "--emulate", "modelmesh")
     with lab_with("PERF_TEST_MODELMESH_LAB", name, "--profile", "openshift", *served, "--nodes", "2") as lab:

@@ -1,4 +1,4 @@
-"""The flow kserve on a lab of the profile openshift: it brings what it needs, and takes back what it brought."""
+"""The flow kserve on a lab of the profile openshift: it installs its prerequisites, and removes what it installed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MACHINES = {
     "clusters_sutest_compute_dedicated": True,
 }
 LABELLED = {"only-workload-pods": "yes"}
-# nothing is prepared, and the lab has no GPUs then
+# nothing is prepared, so the lab has no GPUs
 BARE = {"rhoai_prepare": False, "kserve_models": {"granite-3b-code-instruct": {"vllm": {"gpus": 0}}}}
 IMAGES = ["quay.io/vllm:1", "quay.io/vllm:2"]
 TEMPLATE = "vllm-cuda-runtime-template"
@@ -46,13 +46,13 @@ def run(lab: Lab, runs: Path, *presets: str, **settings: Any) -> subprocess.Comp
 
 
 def packages(cluster: Cluster) -> set[str]:
-    """What is subscribed to."""
+    """Return the packages with a Subscription."""
     found, _version = cluster.list(Query("operators.coreos.com/v1alpha1", "Subscription"))
     return {item["spec"]["name"] for item in found}
 
 
 def pods(cell: Path) -> dict[str, Any]:
-    """What the only pod of the model of a cell was to be."""
+    """Return the spec of the only pod of a cell's model."""
     (path,) = cell.glob("*__kserve__deploy_model/artifacts/pod.yml")
     (pod,) = yaml.safe_load_all(path.read_text())
     return dict(pod["spec"])

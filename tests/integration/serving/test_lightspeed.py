@@ -29,14 +29,14 @@ SIMULATED = {"spec": {"template": {"metadata": {"annotations": {"lab.psap.perf/d
 
 
 def run(lab: Lab, runs: Path, **settings: Any) -> subprocess.CompletedProcess[str]:
-    """Run the flow, which takes back what it installed."""
+    """Run the flow, which removes what it installed."""
     return lab.run(
         runs, "perfdrv", "run", "lightspeed", "--site", "lab", "-p", "rhoai_cleanup", "-e", json.dumps(settings)
     )
 
 
 def applied(command: Path, name: str) -> dict[str, Any]:
-    """The only object of the file *name* that a command captured."""
+    """Return the only object of the file *name* that a command captured."""
     (item,) = yaml.safe_load_all((command / "artifacts" / name).read_text())
     return dict(item)
 
@@ -81,7 +81,7 @@ def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_la
     assert job["activeDeadlineSeconds"] == 2400
     words = applied(mixed, "job_mixed.yml")["spec"]["template"]["spec"]["initContainers"][0]["command"]
     assert {"--concurrency=8", "--total=1024", "--max-duration=10m"} <= set(words)
-    # no call was made, and that is said
+    # no call was made, which the document states
     assert list(directory.rglob("ghz.json")) == []
     document = json.loads((directory / "run.json").read_text())
     assert "modelmesh" in str(document["lab"]["emulated"]).lower()

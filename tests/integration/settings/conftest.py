@@ -1,4 +1,4 @@
-"""A small project of its own in a temporary folder, and real ansible-playbook runs in it. No cluster is needed."""
+"""A small temporary project, and real ansible-playbook runs in it. No cluster is needed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ argument_specs:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an ansible-playbook run left."""
+    """The result of an ansible-playbook run."""
 
     code: int
     text: str
@@ -137,7 +137,7 @@ class Outcome:
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """What tasks printed as ``RESULT {json}``."""
+        """The values that tasks printed as ``RESULT {json}``."""
         assert self.code == 0, self.text
         found = re.findall(r'"msg": ("RESULT .*")', self.text)
         return [json.loads(json.loads(one).removeprefix("RESULT ")) for one in found]
@@ -159,7 +159,7 @@ class ProjectFolder:
             (collection / part).symlink_to(COLLECTION / part)
         (collection / "roles").symlink_to(root / "roles")
         configuration = (REPOSITORY / "ansible.cfg").read_text()
-        # the callback makes run directories; these runs are given theirs
+        # the callback would create run directories; these runs have one already
         self.write("ansible.cfg", re.sub(r"^callbacks_enabled.*\n", "", configuration, flags=re.MULTILINE))
 
     def write(self, name: str, text: str) -> Path:
@@ -170,7 +170,7 @@ class ProjectFolder:
         return path
 
     def process_environment(self) -> dict[str, str]:
-        """The environment of a run: nothing of the caller's but the path."""
+        """Return the environment of a run; only the path is the caller's."""
         self.run_directory.mkdir(parents=True, exist_ok=True)
         return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -202,5 +202,5 @@ class ProjectFolder:
 
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectFolder:
-    """A fresh project."""
+    """Create a project."""
     return ProjectFolder(tmp_path / "project")

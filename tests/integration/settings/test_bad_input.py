@@ -1,4 +1,4 @@
-"""Bad input: each is one clear error with its place and a way out, before anything is touched."""
+"""Bad input: each is one clear error with its place and a remedy, before any change."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PRESET = ["-e", "@presets/bad.yml"]
 
 @dataclass(frozen=True)
 class Bad:
-    """Files and arguments that are wrong, and the words that must be said about them."""
+    """Invalid files and arguments, and the required parts of the message about them."""
 
     name: str
     says: tuple[str, ...]
     files: dict[str, str] = field(default_factory=dict)
     arguments: list[str] = field(default_factory=list)
-    # what is on the command line is nothing that the files alone could show
+    # input on the command line cannot be found in the files
     in_files: bool = True
 
 
@@ -232,7 +232,7 @@ def findings_of(project: Any) -> list[str]:
     return [str(finding) for finding in check_project(content, dict(zip(content.sites, sites, strict=True)), no_site)]
 
 
-# of those in files, three show that Ansible is told as well; make test-deep runs them all
+# three cases of files show that Ansible reports the same; make test-deep runs them all
 BY_ANSIBLE = ("unknown-in-preset", "wrong-type-in-preset", "loop")
 
 
@@ -242,7 +242,7 @@ def _by_ansible(bad: Bad) -> Any:
 
 
 @pytest.mark.parametrize("bad", [_by_ansible(bad) for bad in CASES])
-def test_ansible_playbook_refuses(project: Any, bad: Bad) -> None:
+def test_ansible_playbook_refuses_bad_input(project: Any, bad: Bad) -> None:
     for name, text in bad.files.items():
         project.write(name, text)
     outcome = project.run(*bad.arguments)
@@ -256,7 +256,7 @@ def test_ansible_playbook_refuses(project: Any, bad: Bad) -> None:
 
 
 @pytest.mark.parametrize("bad", [bad for bad in CASES if bad.in_files], ids=lambda bad: bad.name)
-def test_settings_check_finds_it(project: Any, bad: Bad) -> None:
+def test_settings_check_reports_bad_input(project: Any, bad: Bad) -> None:
     assert findings_of(project) == []
     for name, text in bad.files.items():
         project.write(name, text)

@@ -1,4 +1,4 @@
-"""A command alone takes its own defaults, whatever the settings that are bound to its arguments have for defaults."""
+"""A command alone has its own defaults, even if settings that are bound to its arguments have others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def project() -> Project:
 
 
 def arguments_of(project: Project) -> dict[str, Any]:
-    """Every argument that a setting, or the project's group_vars, binds, with the command's own default."""
+    """Return every argument that a setting or the project's group_vars bind, with the command's own default."""
     assigned = {
         one.variable
         for layer in all_layers(project, None, read_site(PROJECT, None).layers_of())
@@ -45,7 +45,7 @@ def arguments_of(project: Project) -> dict[str, Any]:
 
 
 def values_of(project: Project, folder: Path, names: list[str], *words: str, host: str = "localhost") -> dict[str, Any]:
-    """The values that a play has which is no flow."""
+    """Return the values of a play that is not a flow."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = ", ".join(f"'{name}': {name} | default('{UNSET}')" for name in names)
     playbook = project.root / "playbooks" / f"shown-{folder.name}.yml"

@@ -1,4 +1,4 @@
-"""Every layer, on every kind of host: a setting given by the lowest layers up to one has the value of that one."""
+"""Every layer, on every kind of host: a setting has the value of the highest layer that sets it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfdrv.project import Project
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
-# low to high; each is given by all files up to its own
+# low to high; each setting is set by all files up to its own layer
 LAYERS = [
     "default",
     "base",
@@ -33,7 +33,7 @@ HOSTS = {
     "lane-a": set(LAYERS),
     # localhost is in no group of the site
     "localhost": set(LAYERS) - IN_GROUP,
-    # a lane of a flow stands where its host stands
+    # a lane of a flow is in the groups of its host
     "region_branch": set(LAYERS),
 }
 
@@ -65,8 +65,8 @@ PLAYBOOK = """\
 """
 
 
-def given_by(layer: str, indent: str = "", sign: str = ": ") -> str:
-    """Lines that set the setting of *layer* and of every higher one to the name of *layer*."""
+def assignments_of(layer: str, indent: str = "", sign: str = ": ") -> str:
+    """Return lines that set the setting of *layer* and of every higher one to the name of *layer*."""
     above = LAYERS[LAYERS.index(layer) :]
     return f"\n{indent}".join(f"tiny_{one}{sign}{layer}" for one in above)
 
@@ -75,10 +75,10 @@ def given_by(layer: str, indent: str = "", sign: str = ": ") -> str:
 def layered(project: Any) -> Any:
     options = "\n".join(f"  tiny_{one}: {{type: str, default: default, description: Up to {one}.}}" for one in LAYERS)
     project.write("playbooks/tiny/settings.yml", f"short_description: Layers\noptions:\n{options}\n")
-    project.write("group_vars/all/tiny.yml", given_by("base"))
-    project.write("playbooks/group_vars/clusters.yml", given_by("base_group"))
-    project.write("playbooks/group_vars/lanes.yml", given_by("base_group"))
-    inline = given_by("site_group_inventory", "        ")
+    project.write("group_vars/all/tiny.yml", assignments_of("base"))
+    project.write("playbooks/group_vars/clusters.yml", assignments_of("base_group"))
+    project.write("playbooks/group_vars/lanes.yml", assignments_of("base_group"))
+    inline = assignments_of("site_group_inventory", "        ")
     groups = "".join(
         f"    {group}:\n      vars:\n        {inline}\n      hosts:\n        {host}:\n"
         for group, host in (("clusters", "sutest"), ("lanes", "lane-a"))
@@ -86,18 +86,18 @@ def layered(project: Any) -> Any:
     project.write(
         "inventories/site/hosts.yml",
         "all:\n  hosts:\n    localhost:\n  vars:\n    ansible_connection: local\n"
-        f"    {given_by('site_inventory', '    ')}\n  children:\n{groups}",
+        f"    {assignments_of('site_inventory', '    ')}\n  children:\n{groups}",
     )
-    project.write("inventories/site/group_vars/all.yml", given_by("site_group_vars"))
-    project.write("inventories/site/group_vars/clusters.yml", given_by("site_group"))
-    project.write("inventories/site/group_vars/lanes.yml", given_by("site_group"))
+    project.write("inventories/site/group_vars/all.yml", assignments_of("site_group_vars"))
+    project.write("inventories/site/group_vars/clusters.yml", assignments_of("site_group"))
+    project.write("inventories/site/group_vars/lanes.yml", assignments_of("site_group"))
     project.write("playbooks/shared/lanes.yml", (REPOSITORY / "playbooks/shared/lanes.yml").read_text())
     for host in ("sutest", "lane-a", "localhost"):
-        project.write(f"inventories/site/host_vars/{host}.yml", given_by("host_vars"))
-    project.write("presets/layers.yml", "preset_layers:\n  " + given_by("preset", "  "))
+        project.write(f"inventories/site/host_vars/{host}.yml", assignments_of("host_vars"))
+    project.write("presets/layers.yml", "preset_layers:\n  " + assignments_of("preset", "  "))
     values = {
-        "play": given_by("play", " " * 4),
-        "include": given_by("include", " " * 8),
+        "play": assignments_of("play", " " * 4),
+        "include": assignments_of("include", " " * 8),
     }
     project.write("playbooks/tiny.yml", PLAYBOOK % values)
     shown = ", ".join(f"'{one}': tiny_{one}" for one in LAYERS)
@@ -129,7 +129,7 @@ def test_driver_reads_the_same_layers(layered: Any) -> None:
     for host in ("localhost", "sutest", "lane-a"):
         known = effective(project.content(), "tiny", site.layers_of(host), ["layers"], [("tiny_extra", "extra")])
         recorded = {**document["all"], **document["hosts"].get(host, {})}
-        # a host's table holds what differs in value; origins of equal values are those of localhost
+        # a host's table has the differing values; equal values have the origins of localhost
         assert {name: one.value for name, one in known.items() if name in recorded} == {
             name: entry["value"] for name, entry in recorded.items()
         }

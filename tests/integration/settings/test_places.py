@@ -1,4 +1,4 @@
-"""Presets and defaults work wherever Ansible is started: molecule's folders, ansible-inventory, AWX's layout."""
+"""Presets and defaults apply wherever Ansible is started: molecule's folders, ansible-inventory, AWX's layout."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 from typing import Any
 
 
-def test_from_a_molecule_scenario(project: Any) -> None:
-    """Molecule writes an ansible.cfg of its own, elsewhere; the playbook lies two folders below the project."""
+def test_presets_apply_in_a_molecule_scenario(project: Any) -> None:
+    """Molecule writes its ansible.cfg elsewhere; the playbook is two folders below the project."""
     configuration = project.write(
         "elsewhere/ansible.cfg",
         "[defaults]\nvars_plugins_enabled = host_group_vars, psap.perf.presets\n"
@@ -23,7 +23,7 @@ def test_from_a_molecule_scenario(project: Any) -> None:
     assert entries["tiny_name"] == {"value": "nobody", "origin": "default (playbooks/tiny/settings.yml)"}
 
 
-def test_with_an_inventory_script_as_awx_has_it(project: Any) -> None:
+def test_presets_apply_with_an_inventory_script_of_awx(project: Any) -> None:
     """AWX imports a site's variables into its own inventory, so they come from a script and not from files."""
     inventory = {
         "all": {"vars": {"ansible_connection": "local", "tiny_name": "site", "perf_presets": ["one"]}},

@@ -1,4 +1,4 @@
-"""The repository's own settings as Ansible sees them, beside what we read without it."""
+"""The repository's own settings as Ansible reads them, compared with what the project reads without Ansible."""
 
 from __future__ import annotations
 

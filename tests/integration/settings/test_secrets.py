@@ -1,4 +1,4 @@
-"""A secret's value is nowhere: not in the output at -vvv, not in the run directory, however the run ends."""
+"""A secret's value is in no output, even at -vvv, and not in the run directory, for every end of the run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PLAYBOOK = """\
 
 @pytest.fixture
 def secretive(project: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The small project with run directories, and a command that uses a secret."""
+    """Return the small project with run directories, and a command that uses a secret."""
     repository = Path(__file__).resolve().parents[3]
     project.write("ansible.cfg", (repository / "ansible.cfg").read_text())
     for name, text in ROLE.items():

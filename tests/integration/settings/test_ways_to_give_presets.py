@@ -1,4 +1,4 @@
-"""However presets and overrides are given, values and origins are the same."""
+"""Values and origins do not depend on how presets and overrides are passed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tests.standins.awx.jobs import extra_vars_file
 
 
 def as_files(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
-    """``-e @presets/x.yml`` with ``-e k=v``: the first override before them, the others after."""
+    """Pass ``-e @presets/x.yml`` and ``-e k=v``: the first override before them, the others after."""
     files = [argument for name in presets for argument in ("-e", f"@presets/{name}.yml")]
     pairs = [argument for key, value in overrides for argument in ("-e", f"{key}={value}")]
     return [*pairs[:2], *files, *pairs[2:]]
 
 
 def as_names(presets: list[str], overrides: list[tuple[str, str]]) -> list[str]:
-    """What the driver passes for ``-p x -s k=v``: JSON, the values still texts."""
+    """Pass what the driver passes for ``-p x -s k=v``: JSON with text values."""
     pairs = [argument for key, value in overrides for argument in ("-e", json.dumps({key: value}))]
     return [*pairs[:2], "-e", json.dumps({"perf_presets": presets}), *pairs[2:]]
 
 
 def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
-    """``perfdrv run -s k=v -p x … -s k=v …``, as the driver hands it over."""
+    """Pass ``perfdrv run -s k=v -p x … -s k=v …`` as the driver does."""
     settings = [("settings", f"{key}={value}") for key, value in overrides]
     named = [("presets", name) for name in presets]
     given = RunOptions(overrides=(*settings[:1], *named, *settings[1:]))
@@ -35,13 +35,13 @@ def as_driver(presets: list[str], overrides: list[tuple[str, str]], project: Any
 
 
 def as_awx(presets: list[str], overrides: list[tuple[str, str]], project: Any) -> list[str]:
-    """The one file in which ansible-runner hands over everything, AWX's own variables among it."""
+    """Pass everything in ansible-runner's one file, including AWX's own variables."""
     text = extra_vars_file({"perf_presets": presets, **dict(overrides)}, {}, {"job_id": 7})
     return ["-e", f"@{project.write('runner/env/extravars', text)}"]
 
 
 def test_answers_of_a_survey_apply(project: Any) -> None:
-    """Ansible makes a number of AWX's ``!unsafe '2.10'``, and null of an empty answer."""
+    """Ansible converts AWX's ``!unsafe '2.10'`` to a number, and an empty answer to null."""
     given = {"tiny_name": "2.10", "tiny_count": 16, "tiny_rate": "", "tiny_kind": "not set", "tiny_items": "[p, '7']"}
     path = project.write("runner/env/extravars", extra_vars_file(given, {"tiny_flag": True}, {"job_id": 7}))
 
@@ -80,7 +80,7 @@ def test_origins_name_file_and_line(project: Any) -> None:
 
     assert entries["tiny_rate"] == {"value": 1.5, "origin": "presets/left.yml:3"}
     assert entries["tiny_items"] == {"value": ["x", "y"], "origin": "presets/right.yml:4"}
-    # the second preset's parent, applied after its own 8
+    # the second preset extends its parent after its own 8
     assert entries["tiny_count"] == {"value": 2, "origin": "presets/base.yml:3"}
     assert entries["tiny_name"] == {"value": "me", "origin": "command line"}
     assert entries["tiny_flag"] == {"value": False, "origin": "default (playbooks/tiny/settings.yml)"}
