@@ -85,7 +85,7 @@ def test_page_of_cells_fits_a_phone(tmp_path: Path) -> None:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": WIDTHS["phone"], "plots": tab.find(CHARTS)}
 
 
-def test_dark_and_light_schemes_differ(page: Path, tmp_path: Path) -> None:
+def test_page_follows_the_dark_and_light_scheme(page: Path, tmp_path: Path) -> None:
     colours = []
     for scheme in ("dark", "light"):
         with opened(page, WIDTHS["desktop"], tmp_path / scheme, scheme) as tab:

@@ -135,7 +135,7 @@ def _check_applied(api: AwxApi) -> None:
         assert (schedule["unified_job_template"], schedule["enabled"]) == (wanted["id"], False)
 
 
-def test_awx_refuses_the_password(awx: Awx) -> None:
+def test_wrong_password_fails_the_play_without_writes(awx: Awx) -> None:
     code, text = awx.play("apply.yml", ONE_FLOW, {"CONTROLLER_USERNAME": USER, "CONTROLLER_PASSWORD": "wrong"})
 
     assert code == 2

@@ -114,7 +114,7 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
 
 
 @pytest.mark.lab
-def test_cleanup_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab, tmp_path: Path) -> None:
+def test_cleanup_succeeds_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab, tmp_path: Path) -> None:
     api = config.new_client_from_config(str(shared_lab.kubeconfig))
     batch = client.BatchV1Api(api)
 

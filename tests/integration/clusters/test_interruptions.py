@@ -182,7 +182,7 @@ def test_finalize_destroys_the_rest_after_a_kill(creation: Creation) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("creation", ["ocp", "osd"], indirect=True)
-def test_record_of_a_killed_command_destroys_its_cluster_once(creation: Creation) -> None:
+def test_destroy_by_a_record_can_be_repeated(creation: Creation) -> None:
     creation.kill(creation.start_command())
     creation.stop("")
     words = ("toolbox", "cluster", "destroy", "--record", str(creation.record()))

@@ -342,7 +342,7 @@ def test_api_verb_refuses_a_remote_host(project: TemporaryProject) -> None:
 
 
 @pytest.mark.parametrize("flag", [[], ["-vvv"]])
-def test_secret_is_in_no_log_or_artifact_and_a_planted_one_is_found(
+def test_secret_is_hidden_and_a_planted_one_reported(
     project: TemporaryProject, flag: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "hunter2-and-more"

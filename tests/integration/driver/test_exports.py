@@ -169,7 +169,7 @@ def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> Ended:
     return driver("ci", "step", step, "demo", "-e", settings)
 
 
-def test_steps_in_separate_folders_share_one_run(
+def test_ci_steps_in_separate_folders_share_one_run(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
     driver.variables["SHARED_DIR"] = str(tmp_path / "shared")

@@ -72,7 +72,7 @@ def test_pull_request_job_exports_notifies_and_is_plotted_elsewhere(job: Job) ->
 
 
 @pytest.mark.deep
-def test_pull_request_job_in_steps_with_separate_folders(job: Job) -> None:
+def test_steps_with_separate_folders_share_one_exported_run(job: Job) -> None:
     codes = {name: job("step", name, artifacts=job.folder / name) for name in NAMES}
     assert set(codes.values()) == {0}, job.said
     (name,) = {job.run(job.folder / step).name for step in NAMES}

@@ -106,7 +106,7 @@ def test_arrivals_are_checked_in_every_cell(tmp_path: Path, settings: dict[str, 
         ("pvc_size", "12x", "pvc_size: '12x' is not a quantity"),
     ],
 )
-def test_command_alone_refuses_the_same(tmp_path: Path, argument: str, value: str, why: str) -> None:
+def test_single_command_refuses_invalid_arguments(tmp_path: Path, argument: str, value: str, why: str) -> None:
     words = ["playbooks/toolbox.yml", "-i", "inventories/lab", "--check", "-e", "perf_command=scale_test_submit"]
     given = json.dumps({f"scale_test_submit_{argument}": value})
     subprocess.run(

@@ -66,7 +66,7 @@ def delete(cluster: Cluster, name: str) -> None:
 def test_gang_that_does_not_fit_starts_no_pod(gangs: Cluster) -> None:
     create_group(gangs, "too-large", 3)
     create_gang(gangs, "too-large", 3)
-    refused = wait_for("the verdict", lambda: group_condition(gangs, "too-large"))
+    refused = wait_for("the group has its condition", lambda: group_condition(gangs, "too-large"))
     assert (refused["status"], refused["reason"]) == ("False", "Unschedulable")
     # two of its three pods would fit; a gang that fits gets the room
     assert nodes_of(gangs, "too-large") == [None, None, None]
@@ -122,7 +122,7 @@ def test_pods_of_a_pytorch_job_join_a_group_by_label(gangs: Cluster) -> None:
         replica["template"]["metadata"]["labels"] = {POD_GROUP_LABEL: "trains-whole"}
         replica["template"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = str(GPUS)
     gangs.custom.create_namespaced_custom_object("kubeflow.org", "v1", NAMESPACE, "pytorchjobs", manifest)
-    refused = wait_for("the verdict", lambda: group_condition(gangs, "trains-whole"))
+    refused = wait_for("the group has its condition", lambda: group_condition(gangs, "trains-whole"))
     assert (refused["status"], refused["reason"]) == ("False", "Unschedulable")
     selector = f"{POD_GROUP_LABEL}=trains-whole"
     pods = gangs.core.list_namespaced_pod(NAMESPACE, label_selector=selector).items

@@ -163,7 +163,7 @@ def test_queues_of_a_cohort_lend_unused_quota_and_reclaim_it(kueue: Cluster) -> 
     submit(kueue, "large", 2 * GPUS, "1h", queue="borrows")
     wait_for("it is admitted beyond its own quota", lambda: is_true(kueue, "large", "Admitted"))
     submit(kueue, "small", 1, "1s", queue="lends")
-    wait_for("what was lent is taken back", lambda: is_true(kueue, "large", "Preempted"))
+    wait_for("the lent quota is reclaimed", lambda: is_true(kueue, "large", "Preempted"))
     assert conditions(kueue, "large")["Preempted"] == ("True", "InCohortReclamation")
     wait_for("the owner's is finished", lambda: is_true(kueue, "small", "Finished"))
     wait_for(
@@ -181,7 +181,7 @@ def test_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
     manifest["spec"] |= {"completionMode": "Indexed", "completions": 3, "parallelism": 3}
     kueue.batch.create_namespaced_job(NAMESPACE, manifest)
     # one more of its pods than fit
-    wait_for("it waits whole", lambda: conditions(kueue, "indexed").get("QuotaReserved") == ("False", "Pending"))
+    wait_for("all its pods wait", lambda: conditions(kueue, "indexed").get("QuotaReserved") == ("False", "Pending"))
     assert not kueue.core.list_namespaced_pod(NAMESPACE, label_selector="job-name=indexed").items
     delete(kueue, "before")
     wait_for("it is finished", lambda: is_true(kueue, "indexed", "Finished"))

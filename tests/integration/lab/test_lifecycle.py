@@ -49,7 +49,7 @@ def test_every_process_is_recorded(labs: Labs, lab: Lab) -> None:
     assert set(labs.left_over(lab.name)) == set(lab.pids.values())
 
 
-def test_status_kubeconfig_and_logs(labs: Labs, lab: Lab) -> None:
+def test_status_kubeconfig_and_logs_describe_the_lab(labs: Labs, lab: Lab) -> None:
     assert "shared: running, 4 nodes of 8 GPUs" in labs.run("status").stdout
     assert labs.run("kubeconfig", "--name", "shared").stdout == f"{lab.kubeconfig}\n"
     assert set(labs.run("logs", "--name", "shared").stdout.split()) == set(lab.pids)
@@ -73,7 +73,7 @@ def test_crashed_lab_is_detected_and_restarted(labs: Labs) -> None:
     first = labs.up("crashed", *FEW)
     victim = first.pids["kube-scheduler"]
     os.kill(victim.pid, signal.SIGKILL)
-    wait_for("the death", lambda: not victim.is_alive())
+    wait_for("the program has ended", lambda: not victim.is_alive())
     assert "crashed: crashed, kube-scheduler died" in labs.run("status", "--name", "crashed").stdout
     assert labs.run("kubeconfig", "--name", "crashed").returncode == 3
     second = labs.up("crashed", *FEW)

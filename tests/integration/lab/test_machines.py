@@ -60,7 +60,7 @@ def all_are(cluster: Cluster, of: str, phase: str, number: int) -> bool:
     return phases == [phase] * number
 
 
-def test_machine_becomes_a_node_and_takes_it_along(openshift: Cluster) -> None:
+def test_machine_becomes_a_node_that_is_removed_with_it(openshift: Cluster) -> None:
     taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
     make_set(openshift, "gpus", "g4dn.12xlarge", taints=[taint], metadata={"labels": {"gpu": "yes"}})
     wait_for("available", lambda: machine_set(openshift, "gpus").get("status", {}).get("availableReplicas") == 1)

@@ -130,7 +130,7 @@ def test_missing_channel_is_reported(openshift: Cluster, namespace: str) -> None
     subscribe(openshift, namespace, "nfd", channel="stabel")
     why = "no operators found in channel stabel of package nfd in the catalog referenced by subscription nfd"
     # at first, a catalog may not answer yet
-    wait_for("why it is not resolved", lambda: why in condition_of(openshift, namespace, "ResolutionFailed"))
+    wait_for("the reason of the failed resolution", lambda: why in condition_of(openshift, namespace, "ResolutionFailed"))
 
 
 def approve_plan(openshift: Cluster, namespace: str, version: str) -> None:
@@ -176,7 +176,7 @@ def test_operator_has_its_account_rights_and_conditions(openshift: Cluster, name
         return {each["kind"] for each in operator.get("status", {}).get("components", {}).get("refs", ())}
 
     wanted = {"ClusterServiceVersion", "CustomResourceDefinition"}
-    wait_for("the Operator knows its parts", lambda: wanted <= kinds())
+    wait_for("the Operator lists its components", lambda: wanted <= kinds())
 
 
 def test_subscription_environment_reaches_the_operator(openshift: Cluster, namespace: str) -> None:
@@ -210,7 +210,7 @@ def test_subscription_environment_reaches_the_operator(openshift: Cluster, names
     wait_for("it is stopped", stopped)
     change = {"spec": {"config": {"env": [{"name": "LAB", "value": "2"}]}}}
     openshift.custom.patch_namespaced_custom_object(GROUP, VERSION, namespace, "subscriptions", "nfd", change)
-    wait_for("the change has come", lambda: settings().get("LAB") == "2" and "EMPTY" not in settings())
+    wait_for("the change is applied", lambda: settings().get("LAB") == "2" and "EMPTY" not in settings())
     wait_for("the operator runs again", partial(is_installed, openshift, namespace, NFD))
 
 
@@ -224,7 +224,7 @@ def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Clust
     # its object has an immutable namespace, which cost a role of ours its first cluster
     initializations = ("dscinitialization.opendatahub.io", "v1", "dscinitializations")
     custom = openshift.custom
-    wait_for("the operator has made its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
+    wait_for("the operator has created its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
     with pytest.raises(client.ApiException, match="ApplicationsNamespace is immutable"):
         custom.patch_cluster_custom_object(
             *initializations, "default-dsci", {"spec": {"applicationsNamespace": "redhat-ods-applications"}}

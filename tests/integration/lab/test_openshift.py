@@ -87,8 +87,8 @@ def test_step_can_last_fail_and_recover(cluster: Cluster, stepping: Any) -> None
     wait_for("etcd degraded", lambda: operator(cluster, "etcd")["Degraded"] == "True")
     assert operator(cluster, "console")["Available"] == "True"
     stepping("openshift.operator.dns=", "openshift.operator.etcd=")
-    wait_for("dns is well", lambda: operator(cluster, "dns")["Available"] == "True")
-    wait_for("etcd is well", lambda: operator(cluster, "etcd")["Available"] == "True")
+    wait_for("dns is available", lambda: operator(cluster, "dns")["Available"] == "True")
+    wait_for("etcd is available", lambda: operator(cluster, "etcd")["Available"] == "True")
 
 
 def test_configured_step_is_known_before_the_command_returns(cluster: Cluster, stepping: Any) -> None:

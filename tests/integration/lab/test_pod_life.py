@@ -85,7 +85,9 @@ def test_start_delay_and_duration_are_kept(cluster: Cluster) -> None:
         ("reason-only", {"reason": "Broken"}, 1, "Broken"),
     ],
 )
-def test_configured_failure(cluster: Cluster, name: str, annotations: dict[str, str], code: int, reason: str) -> None:
+def test_configured_failure_ends_the_pod_and_its_job(
+    cluster: Cluster, name: str, annotations: dict[str, str], code: int, reason: str
+) -> None:
     ended = run_job(cluster, name, annotations)
     assert ended.status.phase == "Failed"
     assert (terminated(ended).exit_code, terminated(ended).reason) == (code, reason)
@@ -102,7 +104,7 @@ def test_pod_with_invalid_duration_fails_and_names_it(
     assert ended.status.message.startswith(f"lab.psap.perf/{annotation} is {text}, which is not a duration")
 
 
-def test_configured_eviction(cluster: Cluster) -> None:
+def test_configured_eviction_fails_the_pod_with_an_event(cluster: Cluster) -> None:
     ended = run_job(cluster, "evicted", {"evict-after": "500ms"})
     assert (ended.status.phase, ended.status.reason) == ("Failed", "Evicted")
     disruption = next(item for item in ended.status.conditions if item.type == "DisruptionTarget")

@@ -59,7 +59,7 @@ def test_killed_program_is_restarted(labs: Labs, mended: Lab, component: str) ->
 def test_dead_program_is_restarted(labs: Labs, mended: Lab) -> None:
     victim = labs.get("mended").pids["kube-apiserver"]
     os.kill(victim.pid, signal.SIGKILL)
-    wait_for("the death", lambda: not victim.is_alive())
+    wait_for("the program has ended", lambda: not victim.is_alive())
     assert labs.run("restart", "--name", "mended", "kube-apiserver", "--after", "0.5").returncode == 0
     assert "mended: running, 2 nodes" in labs.run("status", "--name", "mended").stdout
 

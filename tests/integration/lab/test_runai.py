@@ -92,7 +92,7 @@ def delete(cluster: Cluster, kind: str, name: str) -> None:
     wait_for(f"nothing is left below {name}", lambda: not left())
 
 
-def test_chain_of_a_training_workload(runai: Cluster) -> None:
+def test_training_workload_creates_its_chain_and_completes(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "trains", {"duration": "1s"})
     wait_for("it is complete", lambda: phase(runai, "TrainingWorkload", "trains") == "Completed")
     assert conditions(read(runai, "TrainingWorkload", "trains")) == {"Running": "False", "Completed": "True"}
@@ -119,7 +119,7 @@ def test_chain_of_a_training_workload(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "trains")
 
 
-def test_training_workload_with_several_failing_pods(runai: Cluster) -> None:
+def test_training_workload_fails_with_its_pods(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "breaks", {"reason": "OOMKilled"}, parallelism=2, completions=2, backoffLimit=1)
     wait_for("it has failed", lambda: phase(runai, "TrainingWorkload", "breaks") == "Failed")
     failed = next(
@@ -164,7 +164,7 @@ def test_distributed_workload_starts_completely_or_not_at_all(runai: Cluster) ->
     assert group["spec"]["minMember"] == 2
     pods = wait_for("its pods", lambda: len(pods_of(runai, "too-large")) == 3 and pods_of(runai, "too-large"))
     assert [pod.spec.node_name for pod in pods] == [None, None, None]
-    wait_for("it says so", lambda: phase(runai, "DistributedWorkload", "too-large") == "Pending")
+    wait_for("it is Pending", lambda: phase(runai, "DistributedWorkload", "too-large") == "Pending")
     delete(runai, "DistributedWorkload", "too-large")
     delete(runai, "DistributedWorkload", "fits")
 
@@ -179,7 +179,7 @@ def test_name_can_be_reused_immediately(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "again")
 
 
-def test_higher_priority_preempts(runai: Cluster) -> None:
+def test_workload_of_higher_priority_preempts_another(runai: Cluster) -> None:
     for name, value in (("build", 100), ("train", 50)):
         runai.custom.create_cluster_custom_object(
             "scheduling.k8s.io", "v1", "priorityclasses", {"metadata": {"name": name}, "value": value}
@@ -200,7 +200,7 @@ def test_higher_priority_preempts(runai: Cluster) -> None:
         wait_for(f"{name} runs", partial(all_run, runai, name, 2))
     # it waits in the queue, and has not failed
     wait_for("the victim waits", lambda: [pod.status.phase for pod in pods_of(runai, "victim")] == ["Pending"] * 2)
-    wait_for("it says so", lambda: phase(runai, "TrainingWorkload", "victim") == "Pending")
+    wait_for("it is Pending", lambda: phase(runai, "TrainingWorkload", "victim") == "Pending")
     delete(runai, "TrainingWorkload", "winner")
     wait_for("the victim runs again", lambda: phase(runai, "TrainingWorkload", "victim") == "Running")
     delete(runai, "TrainingWorkload", "victim")

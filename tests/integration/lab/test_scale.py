@@ -52,7 +52,7 @@ def test_nodes_follow_options_and_template(scaled: Lab) -> None:
     assert node.status.capacity["cpu"] == "128"
 
 
-def test_scale_up_and_down(labs: Labs, scaled: Lab) -> None:
+def test_scaled_lab_has_the_nodes_and_moves_pods(labs: Labs, scaled: Lab) -> None:
     cluster = Cluster.of(scaled)
     grown = labs.run("scale", "--name", "scaled", "--nodes", "6")
     assert grown.returncode == 0, grown.stderr

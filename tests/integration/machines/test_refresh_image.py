@@ -78,9 +78,7 @@ def _endless() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/snc"
 
 
-def test_leftovers_of_a_killed_call_go_with_the_next_even_if_interrupted(
-    folder: Path, tmp_path: Path, endless: str
-) -> None:
+def test_next_call_deletes_leftovers_even_if_interrupted(folder: Path, tmp_path: Path, endless: str) -> None:
     def cloning() -> bool:
         return any((folder / "home").glob("psap-perf-image/*.sh")) and bool(list(tmp_path.rglob("script.log")))
 

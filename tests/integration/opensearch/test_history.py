@@ -200,7 +200,7 @@ def test_busy_server_is_retried(server: Server, before: Proxy, monkeypatch: pyte
     assert waited == [0.5, 1.0]
 
 
-def test_server_that_stays_busy_is_given_up(
+def test_push_to_a_permanently_busy_server_fails(
     tmp_path: Path, server: Server, before: Proxy, perfanalysis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("opensearchpy.helpers.actions.time.sleep", lambda _: None)

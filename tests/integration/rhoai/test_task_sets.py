@@ -117,7 +117,7 @@ def test_installation_follows_the_settings_and_is_removed(on_openshift: TaskSets
 
 
 @pytest.mark.deep
-def test_foreign_installation_keeps_its_components_and_stays(on_openshift: TaskSets) -> None:
+def test_foreign_installation_is_extended_but_not_removed(on_openshift: TaskSets) -> None:
     assert on_openshift.play("prepare_rhoai", rhoai_components=["trainingoperator"]).exit_code == 0
     set_owner(on_openshift, "others")
     done = on_openshift.play("prepare_rhoai", rhoai_components=["kueue"])

@@ -41,7 +41,7 @@ async def post(client: ApiClient, path: str, body: dict[str, Any]) -> None:
     assert answer.succeeded, answer.message()
 
 
-def test_quota_exceeded_half_way(submission: Submission) -> None:
+def test_workloads_above_the_quota_fail_with_its_name(submission: Submission) -> None:
     quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
     quota = {"metadata": {"name": "half"}, "spec": {"hard": {"count/jobs.batch": "5"}}}
 
@@ -62,7 +62,7 @@ def test_quota_exceeded_half_way(submission: Submission) -> None:
     check_fails(end, r"5 failed \(refused: 403 Forbidden, quota half exceeded: 5\)", PerfError)
 
 
-def test_namespace_deleted_during_submission(submission: Submission) -> None:
+def test_workloads_of_a_deleted_namespace_fail_or_are_lost(submission: Submission) -> None:
     submission.count, submission.rate, submission.duration_s = 60, 20.0, 60.0
 
     async def scene() -> SessionEnd:
@@ -121,7 +121,7 @@ def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str
     return asyncio.run(scene())
 
 
-def test_webhook_refuses_one_in_ten(submission: Submission) -> None:
+def test_workloads_refused_by_a_webhook_fail_with_its_name(submission: Submission) -> None:
     submission.count = 40
     with RefusingWebhook(every=10) as webhook:
         end = run_with_webhook(submission, webhook, "one-in-ten")
@@ -164,7 +164,7 @@ def test_quota_of_no_pods_is_named(submission: Submission) -> None:
 PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}}}
 
 
-def test_disk_full_during_recording(lab: Lab, tmp_path: Path) -> None:
+def test_full_disk_ends_the_recording_with_valid_accounts(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 200, "scale_test_submit_namespace": "full"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)
     # limit each file of the process and its children to 100 kB

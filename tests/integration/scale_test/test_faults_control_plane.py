@@ -108,7 +108,7 @@ async def submit_despite_kills(submission: Submission, *components: str) -> Sess
 # the API server is killed only twice: the control plane's clients reconnect later after each kill
 
 
-def test_api_server_killed_during_submission(submission: Submission) -> None:
+def test_submission_survives_a_killed_api_server(submission: Submission) -> None:
     submission.count, submission.rate, submission.submitters = 80, 20.0, 2
 
     async def scene() -> SessionEnd:
@@ -124,7 +124,7 @@ def test_api_server_killed_during_submission(submission: Submission) -> None:
 
 
 @pytest.mark.deep
-def test_api_server_killed_during_watch(submission: Submission) -> None:
+def test_watch_survives_a_killed_api_server(submission: Submission) -> None:
     # the kill comes before their end, even on a busy machine
     submission.count, submission.duration_s = 20, 8.0
     check(submission, asyncio.run(submit_despite_kills(submission, "kube-apiserver")))
@@ -134,7 +134,7 @@ def test_api_server_killed_during_watch(submission: Submission) -> None:
 
 
 @pytest.mark.deep
-def test_etcd_killed_during_submission(submission: Submission) -> None:
+def test_submission_survives_a_killed_etcd(submission: Submission) -> None:
     submission.count, submission.rate = 80, 20.0
 
     async def scene() -> tuple[int, SessionEnd]:
@@ -154,7 +154,7 @@ def test_etcd_killed_during_submission(submission: Submission) -> None:
     assert sum(row["attempts"] for row in submission.rows("submissions")) - 80 <= sum(retries.values())
 
 
-def test_etcd_killed_during_watch(submission: Submission) -> None:
+def test_watch_survives_a_killed_etcd(submission: Submission) -> None:
     submission.count, submission.duration_s = 20, 4.0
     check(submission, asyncio.run(submit_despite_kills(submission, "etcd", "kwok")))
 

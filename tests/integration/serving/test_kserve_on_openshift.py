@@ -98,7 +98,7 @@ def test_machines_too_small_for_the_model_are_refused_early(modelmesh_lab: Lab, 
 
 
 @pytest.mark.deep
-def test_model_that_needs_missing_knative_is_given_up(modelmesh_lab: Lab, tmp_path: Path) -> None:
+def test_model_without_its_knative_fails_early(modelmesh_lab: Lab, tmp_path: Path) -> None:
     ran = run(modelmesh_lab, tmp_path, **BARE)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "Knative Services are not available; install Knative, or deploy the model with raw_deployment" in ran.stdout

@@ -266,7 +266,7 @@ def test_settings_check_reports_bad_input(project: Any, bad: Bad) -> None:
     assert any(all(words in finding for words in bad.says) for finding in findings), findings
 
 
-def test_duplicate_key_in_group_vars_is_found(project: Any) -> None:
+def test_duplicate_key_in_group_vars_is_reported(project: Any) -> None:
     project.write("group_vars/all/bad.yml", "tiny_count: 1\ntiny_count: 2\n")
 
     outcome = project.run()
@@ -285,7 +285,7 @@ def test_all_mistakes_are_reported_together(project: Any) -> None:
         assert words in outcome.message
 
 
-def test_disabled_plugin_is_found(project: Any) -> None:
+def test_disabled_plugin_is_reported(project: Any) -> None:
     project.environment["ANSIBLE_VARS_ENABLED"] = "host_group_vars"
 
     outcome = project.run("-e", "@presets/one.yml")

@@ -121,7 +121,7 @@ def test_every_layer_applies_on_every_kind_of_host(layered: Any) -> None:
         assert result == {"host": result["host"], **expected}
 
 
-def test_driver_reads_the_same_layers(layered: Any) -> None:
+def test_driver_reads_the_layers_as_ansible_does(layered: Any) -> None:
     document = layered.run("-e", "@presets/layers.yml", "-e", "tiny_extra=extra").document
     project = Project(layered.root)
     site = read_site(project, "site")
@@ -151,7 +151,7 @@ INI = "[clusters]\nsutest tiny_count=7\n[clusters:vars]\ntiny_name=group\n[all:v
 
 
 @pytest.mark.parametrize(("text", "mode"), [(INI, 0o600), (SCRIPT, 0o700)], ids=["ini", "script"])
-def test_driver_reads_the_inventory_as_a_run_does(project: Any, text: str, mode: int) -> None:
+def test_driver_reads_the_inventory_as_ansible_does(project: Any, text: str, mode: int) -> None:
     project.write("inventories/other/hosts", text).chmod(mode)
     project.write("inventories/other/group_vars/clusters.yml", "tiny_rate: 2.5\n")
     project.write(

@@ -41,7 +41,7 @@ def test_presets_apply_with_an_inventory_script_of_awx(project: Any) -> None:
     assert document["hosts"]["sutest"]["tiny_rate"]["value"] == 3.5
 
 
-def test_ansible_inventory_shows_the_same_values(project: Any) -> None:
+def test_ansible_inventory_shows_values_of_presets(project: Any) -> None:
     done = subprocess.run(
         ["ansible-inventory", "-i", "inventories/site", "--host", "sutest", "-e", "@presets/one.yml"],
         cwd=project.root,
