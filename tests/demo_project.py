@@ -23,7 +23,7 @@ _LINKED = (
 )
 _SHARED = "playbooks/shared"
 _SETTINGS = f"{_SHARED}/settings.yml"
-# beginnings of the names of the shared settings that need neither clusters nor QUADS
+# prefixes of the names of the shared settings that need neither clusters nor QUADS
 _SETTINGS_WITHOUT_CLUSTER = ("matrix_", "export_", "notify_", "report_", "github_", "clusters_create_driver_arguments")
 
 

@@ -1,4 +1,4 @@
-"""Wait in tests for what other processes do."""
+"""Wait in tests for changes by other processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-# what hangs is reported, and a busy machine is no reason to fail
+# a hanging process is reported; a busy machine must not fail a test
 PATIENCE_S = 300.0
 _INTERVAL_S = 0.1
 
@@ -18,14 +18,14 @@ def wait_until(found: Callable[[], T], *, during: subprocess.Popen[str] | None =
     """Call *found* until it returns something true.
 
     Args:
-        found: Reads the state that is awaited.
+        found: Reads the awaited state.
         during: Process that must not end before that; its standard output is in the error.
 
     Returns:
         What *found* returned.
 
     Raises:
-        AssertionError: If nothing true came within `PATIENCE_S`, or if the process ended.
+        AssertionError: If *found* returned nothing true within `PATIENCE_S`, or if the process ended.
     """
     deadline = time.monotonic() + PATIENCE_S
     while not (value := found()):

@@ -1,4 +1,4 @@
-"""Programs that are no part of a package: what roles carry into pods, for example."""
+"""Programs that belong to no package, such as those that roles copy into pods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 
 
 def loaded(path: Path) -> ModuleType:
-    """The program as a module of its own, which no other test sees."""
+    """Load the program as a separate module, which no other test shares."""
     location = importlib.util.spec_from_file_location(path.stem, path)
     assert location is not None
     assert location.loader is not None

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is written, by the names that the documents give themselves."""
+"""The JSON Schemas of written documents, by the names that the documents state."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "schema"
 
 @cache
 def schema_of(name: str) -> dict[str, Any]:
-    """The schema of a document or of a journal's rows by the name of its file, such as ``run``."""
+    """Return the schema of a document or of a journal's rows by the name of its file, such as ``run``."""
     schema: dict[str, Any] = json.loads((FOLDER / f"{name}-1.json").read_text(encoding="utf-8"))
     return schema
 
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """Every schema of a document by its name, such as ``psap.perf/run/1``; rows of journals have no name."""
+    """Return every schema of a document by its name, such as ``psap.perf/run/1``; rows of journals have no name."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
     return {
         schema["properties"]["schema"]["const"]: schema for schema in found if "schema" in schema.get("properties", {})
@@ -31,7 +31,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def check(document: Mapping[str, Any]) -> str:
-    """The name of the schema that *document* follows and that knows each of its keys; raises when it does not."""
+    """Return the name of the schema that *document* follows and that defines each of its keys; raise otherwise."""
     name = str(document["schema"])
     schema = schemas()[name]
     jsonschema.Draft202012Validator(schema).validate(document)
@@ -42,7 +42,7 @@ def check(document: Mapping[str, Any]) -> str:
 
 
 def check_file(path: Path) -> str:
-    """:func:`check` of a JSON or YAML file."""
+    """Check a JSON or YAML file like :func:`check`."""
     text = path.read_text(encoding="utf-8")
-    # JSON's 1e-06 would be a text in YAML
+    # YAML would read JSON's 1e-06 as a text
     return check(json.loads(text) if path.suffix == ".json" else yaml.safe_load(text))

@@ -1,11 +1,10 @@
-"""The figures of the analysis that have an aim, in one table: point, what was measured, figure, aim, base.
+"""Figures of the analysis that have an aim, in one table: point, what was measured, figure, aim, base.
 
     python tests/bench/analysis.py [--only 5 10 12 20] [--repeat N]
 
-Everything is synthetic and measured as whole processes, the quickest of several; the peak is the largest. The base is
-what other tools needed for the same on a machine of this kind. Each figure has its CPU time too: on a machine that
-does other things too it is the steadier one. Nothing is asserted. Points measured by programs of their own are named at
-the end.
+All inputs are synthetic. Each figure is the fastest of several whole processes, and the peak is the largest. The base
+is what other tools needed for the same on a machine of this kind. CPU time is the steadier figure on a busy machine.
+Nothing is asserted. The end lists the points that other programs measure.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.whole_process import PERFANALYSIS, ROOT, made_by, quickest
+from tests.bench.whole_process import PERFANALYSIS, ROOT, output_of, quickest
 
 OLD_SIZES = {1_000: ("0.9 s", "1.6 s"), 10_000: ("1.5 s", "3.2 s"), 50_000: ("3.0 s, 250 MB", "9.8 s, 218 MB")}
 DATA_QUALITY = 5
@@ -48,7 +47,7 @@ class Row:
 def old_tool(folder: Path, repeat: int) -> Iterator[Row]:
     """Point 5: a working directory of the scale-test-tool to both plots and times.csv."""
     for size, (aim, base) in OLD_SIZES.items():
-        directory = made_by("tests.unit.analysis.old_tool", str(folder / str(size)), str(size))
+        directory = output_of("tests.unit.analysis.old_tool", str(folder / str(size)), str(size))
         # one workload of the set was never sampled: exit code 5
         command = [*PERFANALYSIS, "plotter", directory, "--output", str(folder / "out"), "--csv-layout", "scale-test"]
         cost = quickest(command, repeat, accepted=(DATA_QUALITY,))
@@ -57,7 +56,7 @@ def old_tool(folder: Path, repeat: int) -> Iterator[Row]:
 
 def large_run(folder: Path, repeat: int) -> Iterator[Row]:
     """Point 10: 100,000 pods with 200,000 events."""
-    place, pods, events = made_by("tests.bench.analysis_scale", "--write", str(folder)).split()
+    place, pods, events = output_of("tests.bench.analysis_scale", "--write", str(folder)).split()
     run = Path(place)
     report = [*PERFANALYSIS, "report", str(run)]
     cost = quickest(report, repeat, before=lambda: shutil.rmtree(run / "report", ignore_errors=True))
@@ -68,7 +67,7 @@ def large_run(folder: Path, repeat: int) -> Iterator[Row]:
 def many_plots(folder: Path, repeat: int) -> Iterator[Row]:
     """Point 12: a report of at least 15 plots."""
     options = ("--workloads", "300", "--everything")
-    run = Path(made_by("tests.data.synthetic_runs", str(folder), *options))
+    run = Path(output_of("tests.data.synthetic_runs", str(folder), *options))
     report = [*PERFANALYSIS, "report", str(run)]
     cost = quickest(report, repeat, before=lambda: shutil.rmtree(run / "report", ignore_errors=True))
     page = run / "report" / "index.html"
@@ -79,9 +78,9 @@ def many_plots(folder: Path, repeat: int) -> Iterator[Row]:
 
 
 def helps(folder: Path, repeat: int) -> Iterator[Row]:
-    """Point 20: the slowest --help of all commands, and that of the program."""
+    """Point 20: the slowest --help of all commands, and the program's own."""
     del folder
-    names = made_by("tests.bench.command_names").splitlines()
+    names = output_of("tests.bench.command_names").splitlines()
     costs = {name: quickest([*PERFANALYSIS, *name.split(), "--help"], repeat) for name in ["", *names]}
     slowest = max(names, key=lambda name: costs[name])
     yield Row("20", "perfanalysis --help", costs[""].text, "0.6 s", "\u2013")
@@ -89,7 +88,7 @@ def helps(folder: Path, repeat: int) -> Iterator[Row]:
 
 
 def reference(folder: Path, repeat: int) -> Iterator[Row]:
-    """How fast this machine is now: what part of the base is owed to it."""
+    """Measure the current speed of this machine, to compare it with the base's."""
     del folder
     cost = quickest([sys.executable, "-c", "import matplotlib"], repeat)
     yield Row("\u2013", "import of matplotlib alone", cost.text, "\u2013", "0.26 s")
@@ -105,7 +104,7 @@ POINTS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
 
 
 def main() -> None:
-    """Measure what was asked for and print it as it comes."""
+    """Measure the selected points and print them as they come."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=POINTS, default=list(POINTS), help="points to measure")
     parser.add_argument("--repeat", type=int, default=3, help="times; the quickest counts")

@@ -2,8 +2,8 @@
 
     python tests/bench/analysis_scale.py [--everything] [--repeat N]
 
-The run is synthetic and says so: 50,000 workloads of two pods each from the queue model of the unit tests, with two
-events of each pod. `perfanalysis report` is measured as a whole process. Prints a table and asserts nothing.
+The run is synthetic and marked as such: 50,000 workloads of two pods each from the queue model of the unit tests, with
+two events of each pod. `perfanalysis report` is measured as a whole process. Prints a table and asserts nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.whole_process import PERFANALYSIS, cost_of, made_by, quickest
+from tests.bench.whole_process import PERFANALYSIS, cost_of, output_of, quickest
 
 WORKLOADS, PODS_EACH = 50_000, 2
 AIM_S, AIM_MB = 20, 1000
@@ -26,7 +26,7 @@ STARTED_AFTER_S = 1.0
 
 
 def add_events(run: Path) -> int:
-    """A second event of each pod, some time after its first; returns how many events there are then."""
+    """Add a second event to each pod, some time after its first; return the number of events."""
     [path] = run.rglob("events.jsonl")
     lines = path.read_text().splitlines()
     more = []
@@ -49,7 +49,7 @@ def write(folder: str, workloads: int, *, everything: bool) -> None:
 
 
 def main() -> None:
-    """Write the run, report on it, print what it cost."""
+    """Write the run, report on it, print the cost."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=2, help="reports of each kind; the quickest counts")
     parser.add_argument("--workloads", type=int, default=WORKLOADS)
@@ -61,7 +61,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         options = ["--workloads", str(given.workloads), *(["--everything"] if given.everything else [])]
-        place, pods, events = made_by("tests.bench.analysis_scale", "--write", folder, *options).split()
+        place, pods, events = output_of("tests.bench.analysis_scale", "--write", folder, *options).split()
         run = Path(place)
         size = sum(path.stat().st_size for path in run.rglob("*.json*")) / 1e6
         print(f"{pods} pods, {events} events, {size:.0f} MB of JSON (synthetic); at most {AIM_S} s and {AIM_MB} MB")

@@ -1,10 +1,10 @@
-"""How long the commands that the documentation shows take to answer, where they compute nothing.
+"""The response times of the documented commands that compute nothing.
 
     python tests/bench/command_answers.py [WORD…]
 
-Commands are read from the code blocks of README.md and docs/*.md. One that acts or computes is asked for its help
-instead, and one with a placeholder that nothing here stands for, too. With words, only commands that have all of them.
-Prints CPU and wall seconds, and at the end the commands that need more CPU than the aim, 1 s.
+Commands are read from the code blocks of README.md and docs/*.md. For a command that acts or computes, or that has a
+placeholder without a value here, `--help` is measured. With words, only commands that contain all of them run. Prints
+CPU and wall seconds, and at the end the commands that need more CPU than the aim, 1 s.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 RUN = next((PROJECT / "tests/data/runs/v1").iterdir())
 PROGRAMS: dict[str, click.Command] = {"perfdrv": perfdrv, "perfanalysis": perfanalysis, "perflab": perflab}
 AIM_S = 1.0
-# these run, write, send, wait, or compute: everything else that the documentation shows only answers
+# these run, write, send, wait, or compute: all other documented commands only answer
 ACT = tuple(
     tuple(words.split())
     for words in (
@@ -52,7 +52,7 @@ _PLACEHOLDER = re.compile(r"[A-Z][A-Z_]+…?|.*[<>…\[\]{}].*|.*\.(?:yml|yaml|j
 
 @dataclass(frozen=True, order=True)
 class Answer:
-    """What a command took: CPU and wall seconds, and its exit code."""
+    """The cost of a command: CPU and wall seconds, and its exit code."""
 
     cpu_s: float
     wall_s: float
@@ -61,7 +61,7 @@ class Answer:
 
 
 def documented() -> set[tuple[str, ...]]:
-    """Every command of ours in a code block of the documentation, by its words."""
+    """Return every project command in a code block of the documentation, as words."""
     pages = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
     blocks = (block for page in pages for block in _BLOCK.findall(page.read_text(encoding="utf-8")))
     lines = (line for block in blocks for line in block.replace("\\\n", " ").splitlines())
@@ -80,8 +80,8 @@ def _commands_in(line: str) -> Iterator[tuple[str, ...]]:
         yield tuple(words)
 
 
-def to_ask(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The command as it is asked here: as documented where it only answers, else for its help."""
+def to_measure(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command to measure: as documented if it only answers, else its help."""
     values = {"RUN": RUN.name, "FLOW": "scale_test", "SITE": "lab", "NAME": "scale_test_count", "LEFT": "lab",
               "RIGHT": "scale_test_smoke", "GROUP": "nfd", "HISTORY": "."}  # fmt: skip
     given = tuple(values.get(word, word) for word in words)
@@ -91,7 +91,7 @@ def to_ask(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _path(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The program and its commands, without options and arguments."""
+    """Return the program and its commands, without options and arguments."""
     command, count = PROGRAMS[words[0]], 1
     context = click.Context(command, obj=Session(project=PROJECT))
     while isinstance(command, click.Group) and count < len(words):
@@ -103,8 +103,8 @@ def _path(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[:count]
 
 
-def asked(words: tuple[str, ...], environment: dict[str, str]) -> Answer:
-    """Ask once, in the project."""
+def measured(words: tuple[str, ...], environment: dict[str, str]) -> Answer:
+    """Run a command once in the project; return its cost."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     program = [sys.executable, "-m", *words]
     done = subprocess.run(program, cwd=PROJECT, env=environment, capture_output=True, stdin=subprocess.DEVNULL)
@@ -114,21 +114,21 @@ def asked(words: tuple[str, ...], environment: dict[str, str]) -> Answer:
 
 
 def main() -> int:
-    """Ask every command once."""
+    """Measure every command once."""
     wanted = sys.argv[1:]
-    commands = sorted({to_ask(words) for words in documented()})
+    commands = sorted({to_measure(words) for words in documented()})
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(RUN, Path(folder, RUN.name))
         environment = {**os.environ, "PERF_RUNS_DIR": folder}
-        answers = [_shown(asked(words, environment)) for words in commands if all(word in words for word in wanted)]
+        answers = [_print(measured(words, environment)) for words in commands if all(word in words for word in wanted)]
     above = [each for each in sorted(answers, reverse=True) if each.cpu_s > AIM_S]
     print(f"{len(answers)} commands, {len(above)} above {AIM_S:g} s of CPU{':' if above else ''}")
     for each in above:
-        _shown(each)
+        _print(each)
     return 0
 
 
-def _shown(each: Answer) -> Answer:
+def _print(each: Answer) -> Answer:
     figures = f"{each.cpu_s:6.2f} s CPU {each.wall_s:6.2f} s  exit {each.code:<3}"
     print(f"{figures} {shlex.join(each.words)}", flush=True)
     return each

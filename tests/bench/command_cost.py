@@ -1,9 +1,9 @@
-"""What a command costs: twenty in one playbook, beside one ansible-playbook process for each.
+"""The cost of a command: twenty in one playbook, compared with one ansible-playbook process for each.
 
     PERF_LAB=bench python tests/bench/command_cost.py
 
 needs a lab of that name (``perflab up --name bench --nodes 4``). Prints seconds a command; the playbook's own start is
-measured with no command in it, and taken off.
+measured with no command in it, and subtracted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Print every command of perfanalysis, one on a line, for a bench that must not import click itself."""
+"""Print every command of perfanalysis, one a line, for a bench that must not import click itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from perfanalysis.cli import cli
 
 
 def names(command: click.Command, above: str = "") -> Iterator[str]:
-    """The commands below a group, with the names of the groups they are in."""
+    """Yield the commands below a group, prefixed with the names of their groups."""
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):

@@ -1,11 +1,11 @@
-"""How fast a cluster is filled, beside a raw HTTP loop that posts the same objects. Nothing is asserted.
+"""The rate of filling a cluster, compared with a raw HTTP loop that posts the same objects. Nothing is asserted.
 
     perflab up --name bench --nodes 4
     PERF_LAB=bench python tests/bench/fill_rate.py [--namespaces 20] [--count 100] [--rounds 3]
 
-ConfigMaps of ten entries of 1 KiB go into namespaces of our own, in turn by raw loops over 8, 32 and 128 connections
-and by what busy_cluster_create_configmaps does; ``again`` is a second call, which finds all of them there. The median
-of the rounds is printed. Between the rounds the namespaces are deleted.
+ConfigMaps of ten entries of 1 KiB go into dedicated namespaces, in turn by raw loops over 8, 32 and 128 connections
+and as busy_cluster_create_configmaps does; ``again`` is a second call, for which all of them exist. The median of the
+rounds is printed. Between the rounds the namespaces are deleted.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -47,8 +47,8 @@ def manifest(kind: str, **fields: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": f"bench-{NUMBER_MARK}"}, **fields}
 
 
-async def filled(endpoint: ApiEndpoint, kind: dict[str, Any], number: int) -> float:
-    """Seconds until all were there: looking what is missing, and creating it."""
+async def fill(endpoint: ApiEndpoint, kind: dict[str, Any], number: int) -> float:
+    """Find the missing objects and create them; return the seconds it took."""
     began = time.monotonic()
     request = FillRequest([kind], number, LABELS, SELECTOR, concurrency_of(0), arrivals_at(0))
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +60,7 @@ async def filled(endpoint: ApiEndpoint, kind: dict[str, Any], number: int) -> fl
 
 
 async def raw(endpoint: ApiEndpoint, copies: Copies, connections: int) -> float:
-    """The limit: bodies made beforehand, nothing handled."""
+    """Post prepared bodies without handling the responses, as the upper limit of the rate."""
     bodies = [
         (f"/api/v1/namespaces/{copies.key(index)[1]}/configmaps", copies.at(index)) for index in range(len(copies))
     ]
@@ -107,10 +107,10 @@ def main() -> None:
     print(f"{total} ConfigMaps of 10 KiB in {options.namespaces} namespaces; load {os.getloadavg()[0]:.1f}")
     for turn in range(options.rounds):
         for way in ways if turn % 2 else reversed(ways):
-            asyncio.run(filled(endpoint, manifest("Namespace"), options.namespaces))
+            asyncio.run(fill(endpoint, manifest("Namespace"), options.namespaces))
             if way == "fill":
-                rates[way].append(total / asyncio.run(filled(endpoint, configmap, options.count)))
-                rates["again"].append(total / asyncio.run(filled(endpoint, configmap, options.count)))
+                rates[way].append(total / asyncio.run(fill(endpoint, configmap, options.count)))
+                rates["again"].append(total / asyncio.run(fill(endpoint, configmap, options.count)))
             else:
                 rates[way].append(total / asyncio.run(raw(endpoint, copies, int(way.rpartition(" ")[2]))))
             asyncio.run(empty(endpoint, options.namespaces))

@@ -1,11 +1,10 @@
-"""What the flow fine_tuning itself takes: all of it on a lab of the profile openshift where nothing takes any time.
+"""The overhead of the flow fine_tuning: a complete run on a lab of the profile openshift without simulated delays.
 
     perflab up --name bench --profile openshift --nodes 4
     PERF_LAB=bench python tests/bench/fine_tuning_overhead.py [ROUNDS]
 
 Each round prepares everything, trains one job that lasts a second, and removes everything. Prints the seconds of each
-play, and of the whole. How busy the machine was beside stands in the last line: other work makes ours take longer, but
-not its time of processors.
+play and in total. The last line is the load of the machine, which affects wall time more than CPU time.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 PRESETS = ("fine_tuning_dgx", "lab", "rhoai_cleanup")
 ROUNDS = 3
-# the cluster's controller of namespaces looks again after five seconds or more where something was left
+# the cluster's namespace controller waits five seconds or more before it retries a deletion
 NAMESPACES = (
     "psap.perf.fine_tuning_cleanup : Delete the namespace",
     "psap.perf.cluster_undeploy_operator : Delete its namespace",
@@ -34,8 +33,8 @@ NAMESPACES = (
 )
 
 
-def _processors() -> float:
-    """Seconds of processors that all ended programs have taken."""
+def _cpu_seconds() -> float:
+    """Return the CPU seconds of all programs that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -54,7 +53,7 @@ def _round(runs: Path) -> float:
 
 
 def _rows(run: Path, kind: str) -> Iterator[tuple[str, float]]:
-    """The names and the seconds of all plays, or tasks, of a run."""
+    """Yield names and seconds of all plays, or tasks, of a run."""
     with (run / "timeline.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             if row["kind"] == kind:
@@ -79,7 +78,7 @@ def main() -> int:
         print(f"{statistics.median(taken_by):7.1f} s  {name}")
     print(f"{statistics.median(whole):7.1f} s  all, {min(whole):.1f} to {max(whole):.1f} in {rounds} rounds")
     print(f"{statistics.median(namespaces):7.1f} s  of them until the cluster has deleted namespaces")
-    print(f"{_processors() / rounds:7.1f} s  of processors, mean of the rounds")
+    print(f"{_cpu_seconds() / rounds:7.1f} s  of CPU, mean of the rounds")
     print(f"load of the machine at the end: {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors")
     return 0
 

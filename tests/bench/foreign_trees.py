@@ -2,9 +2,9 @@
 
     python tests/bench/foreign_trees.py [--repeat N]
 
-The trees are written for this. Each figure is of whole processes, the quickest of several; the peak is the largest.
-`parse` is what the other tool's `parse` does: cold, with no tables kept, and warm. The first row tells how fast the
-machine is now. Nothing is asserted.
+The trees are synthetic. Each figure is the fastest of several whole processes, and the peak is the largest. `parse`
+corresponds to the other tool's `parse`: cold, without kept tables, and warm. The first row measures the current speed
+of the machine. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.whole_process import PERFANALYSIS, Cost, made_by, quickest
+from tests.bench.whole_process import PERFANALYSIS, Cost, output_of, quickest
 
 SIZES = {
     (1, 10_000): {"cold": ("1.5 s, 250 MB", "15.0 s, 460 MB"), "warm": ("\u2013", "1.7 s, 181 MB")},
@@ -30,34 +30,34 @@ NONE = ("\u2013", "\u2013")
 
 
 def rows(folder: Path, tests: int, jobs: int, repeat: int, reports: bool) -> Iterator[tuple[str, Cost, str, str]]:
-    """What was done, what it cost, the aim and the base."""
-    tree = Path(made_by("tests.data.result_trees", str(folder / "tree"), "--tests", str(tests), "--jobs", str(jobs)))
+    """Yield each step with its cost, aim and base."""
+    tree = Path(output_of("tests.data.result_trees", str(folder / "tree"), "--tests", str(tests), "--jobs", str(jobs)))
     run, tables, kept = folder / "run", folder / "run/report", SIZES[tests, jobs]
 
     def command(*words: str) -> list[str]:
         return [*PERFANALYSIS, *words]
 
     taken_in = quickest(
-        command("import", "matrixbenchmarking", str(tree), "--into", str(run)), repeat, before=lambda: forget(run)
+        command("import", "matrixbenchmarking", str(tree), "--into", str(run)), repeat, before=lambda: delete(run)
     )
     yield "import", taken_in, *NONE
-    cold = quickest(command("parse", str(run)), repeat, before=lambda: forget(tables))
+    cold = quickest(command("parse", str(run)), repeat, before=lambda: delete(tables))
     yield "parse, cold", cold, *kept["cold"]
     both = Cost(taken_in.wall_s + cold.wall_s, taken_in.cpu_s + cold.cpu_s, max(taken_in.peak_mb, cold.peak_mb))
     yield "import and cold parse together", both, *kept["cold"]
     yield "parse, warm", quickest(command("parse", str(run)), repeat), *kept["warm"]
     yield "kpi, warm", quickest(command("kpi", str(run)), repeat), *NONE
     if reports:
-        yield "report, cold", quickest(command("report", str(run)), 1, before=lambda: forget(tables)), *NONE
+        yield "report, cold", quickest(command("report", str(run)), 1, before=lambda: delete(tables)), *NONE
 
 
-def forget(folder: Path) -> None:
-    """Remove what an earlier process made."""
+def delete(folder: Path) -> None:
+    """Delete the output of an earlier process."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def main() -> None:
-    """Measure and print as it comes."""
+    """Measure and print as results come."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3, help="times; the quickest counts")
     parser.add_argument("--reports", action="store_true", help="reports too, which draw every plot of every test")

@@ -1,6 +1,6 @@
-"""Damage inputs of every kind 10,000 times and say what came of it: `python tests/bench/fuzz.py [COUNT] [SEED]`.
+"""Damage inputs of every kind 10,000 times and print the outcomes: `python tests/bench/fuzz.py [COUNT] [SEED]`.
 
-The same count and seed give the same damages. Ends with 1 when anything was answered other than by a named error.
+The same count and seed cause the same damage. Exits with 1 if any command ended other than with a named error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEED = 2
 
 
 def main() -> int:
-    """A line for each kind of input, then all that failed."""
+    """Print a line for each kind of input, then all failures."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else SEED
     codes: Counter[int] = Counter()
@@ -32,7 +32,7 @@ def main() -> int:
         print(f"{name}: {part} damages, {1000 * took / part:.0f} ms of CPU each: {told}", flush=True)
         codes += outcome.codes
         failures += outcome.failures
-    print(f"{codes.total()} damages, {len(failures)} not answered by name; exit codes {dict(sorted(codes.items()))}")
+    print(f"{codes.total()} damages, {len(failures)} without a named error; exit codes {dict(sorted(codes.items()))}")
     print("\n".join(failures))
     return 1 if failures else 0
 

@@ -1,10 +1,10 @@
-"""What the lab's gateway adds to a request: pairs of one through Envoy and one to the server. Nothing is asserted.
+"""The latency that the lab's gateway adds: pairs of requests through Envoy and to the server. Nothing is asserted.
 
     perflab up --name bench --nodes 2 --with kserve --with models
     python tests/bench/gateway_latency.py [--lab bench] [--pairs 1000]
 
-Serves a model of two replicas that answers at once, and asks it for one token, in pairs in random order, each way over
-a connection of its own that stays open. Prints both medians, and percentiles of the differences of the pairs.
+Serves a model of two replicas without latency and requests one token, in pairs in random order, each way over its own
+open connection. Prints both medians, and percentiles of the differences of the pairs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Way:
         self._path = f"{parts.path}/v1/completions"
 
     def ask(self) -> float | None:
-        """How many seconds the answer took; None when it was none."""
+        """Send a request; return the seconds until its response, or None if it failed."""
         began = time.perf_counter()
         self._client.request("POST", self._path, BODY, {"Content-Type": "application/json"})
         answer = self._client.getresponse()
@@ -57,7 +57,7 @@ class Way:
 
 
 async def ready(api: Api) -> Document:
-    """The model, once it is Ready and has an URL."""
+    """Wait until the model is Ready and has a URL; return it."""
     while True:
         found = await api.get(f"{MODELS}/{NAME}")
         told = found.get("status", {})
@@ -67,7 +67,7 @@ async def ready(api: Api) -> Document:
 
 
 async def measured(lab: Lab, pairs: int) -> list[tuple[float, float]]:
-    """Seconds through the gateway and direct, of each pair."""
+    """Return the seconds through the gateway and direct, for each pair."""
     async with connect(lab.folder, lab.server) as api:
         await api.create(MODELS, SERVED)
         try:
@@ -81,10 +81,10 @@ async def measured(lab: Lab, pairs: int) -> list[tuple[float, float]]:
 
 
 def pair(ways: dict[str, Way]) -> tuple[float, float]:
-    """One request each way."""
+    """Send one request each way."""
     took = {name: ways[name].ask() for name in random.sample(sorted(ways), 2)}
     if took["gateway"] is None or took["direct"] is None:
-        raise SystemExit("a request was not answered")
+        raise SystemExit("a request failed")
     return took["gateway"], took["direct"]
 
 

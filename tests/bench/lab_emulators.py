@@ -4,12 +4,11 @@
     python tests/bench/lab_emulators.py --operators [--workloads 300] [--nodes 20]
     python tests/bench/lab_emulators.py --start [--nodes 4]
 
-For each kind: how long the workloads take to be created and to end (those of KServe, measured where asked for, to be
-ready), and the CPU of the lab's programs for each of them; plain Jobs for comparison. With --operators: the same
-on a lab of the profile openshift on which Node Feature Discovery and the GPU operator run, and what their installation
-takes. With --start: how long a lab of
-each profile takes to be up, three times each, the CPU that it needs for that and at rest, and its memory. Run it on a
-machine that does nothing else.
+For each kind: the time until the workloads are created and until they end (for KServe's kinds, which are measured only
+if selected: until they are ready), and the CPU of the lab's programs for each workload; plain Jobs for comparison. With
+--operators: the same on a lab of the profile openshift with Node Feature Discovery and the GPU operator, and the
+cost of their installation. With --start: the time until a lab of each profile is up, three times each, its CPU during
+the start and at rest, and its memory. Run it on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -145,7 +144,7 @@ KINDS: dict[str, Kind] = {
     "TrainingWorkload": (f"{RUNAI}/trainingworkloads", training, workload_ended),
     "DistributedWorkload (2 pods)": (f"{RUNAI}/distributedworkloads", distributed, workload_ended),
 }
-# only where asked for
+# only if selected
 SERVED: dict[str, Kind] = {
     "InferenceService": (f"{KSERVE_API}/v1beta1/namespaces/{NAMESPACE}/inferenceservices", inference_service, is_ready),
     "LLMInferenceService": (f"{KSERVE_API}/v1alpha2/namespaces/{NAMESPACE}/llminferenceservices", llm, is_ready),
@@ -213,14 +212,14 @@ async def run(lab: Lab, count: int, gpus: int, kinds: list[str]) -> None:
         await prepare(api, gpus)
         if KSERVE in lab.options.products:
             await prepare_serving(api)
-        # Kueue must have heard of the queue before the first Job
+        # Kueue must have processed the queue before the first Job
         await asyncio.sleep(1)
         for what in kinds:
             await measure(api, lab, what, count)
 
 
 async def install(api: Api, package: str, source: str, namespace: str) -> Document:
-    """Install an operator and create its example, which is returned."""
+    """Install an operator and create its example; return the example."""
     await api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     olm = "/apis/operators.coreos.com"
     group = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "metadata": {"name": "bench"}}

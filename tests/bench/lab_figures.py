@@ -1,8 +1,8 @@
-"""Figures of the lab: how long things take, what they cost in CPU and memory. Nothing is asserted.
+"""Figures of the lab: durations, CPU and memory. Nothing is asserted.
 
     python tests/bench/lab_figures.py [--jobs 4000] [--nodes 1000] [--many-nodes 5000] [--cold-build]
 
-Prints a table. Run it on a machine that does nothing else; `--cold-build` adds about six minutes of compiling.
+Prints a table. Run it on an otherwise idle machine; `--cold-build` adds about six minutes of compiling.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def run_jobs(lab: Lab, count: int) -> tuple[float, float]:
     async with connect(lab.folder, lab.server) as api:
         await in_bulk([job(number) for number in range(count)], lambda body: api.create(JOBS, body))
         created = time.monotonic() - started
-        # one unfinished Job is enough to know: a list of thousands would cost what it measures
+        # one unfinished Job suffices: a list of thousands would cost what it measures
         while await api.list(f"{JOBS}?fieldSelector=status.successful%3D0&limit=1"):
             await asyncio.sleep(1)
     return created, time.monotonic() - started

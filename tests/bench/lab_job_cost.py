@@ -1,10 +1,10 @@
-"""What completing a one-GPU Job costs the lab's programs, as it is and with one thing changed at a time.
+"""The CPU of the lab's programs for a one-GPU Job, unchanged and with one change at a time.
 
     python tests/bench/lab_job_cost.py [--nodes 1000] [--jobs 300] [--rounds 3] [--try NAME]…
 
-Each try is a second lab beside the one as it is, and both complete the same number of Jobs at the same time: on a
-machine that does other work, too, they have the same neighbours. Printed is the median of the rounds, in milliseconds
-of CPU (user and system) a Job for each program. Without a try only the lab as it is runs. Nothing is asserted.
+Each try is a second lab beside the unchanged one, and both complete the same number of Jobs at the same time, so that
+other work on the machine affects both. Prints the median of the rounds, in milliseconds of CPU (user and system) a Job
+for each program. Without a try only the unchanged lab runs. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 POLICY_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 APISERVER, CONTROLLERS, SCHEDULER = "kube-apiserver", "kube-controller-manager", "kube-scheduler"
 SHOWN = (APISERVER, CONTROLLERS, "kwok", SCHEDULER, "etcd")
-# the last Job is looked for this often: to look costs the API server, too
+# the interval of checks for the last Job: each check costs the API server, too
 LOOK_S = 2.0
 # KWOK misses pods that are bound to nodes which it has not read yet
 SETTLE_S = 5.0
@@ -50,11 +50,11 @@ SETTLE_S = 5.0
 
 @dataclass(frozen=True)
 class Try:
-    """Programs with other flags (all values of one) and environment, what is not bound, and what is refused.
+    """A change to a lab: flags (all values of one) and environment of programs, unbound policies, refused resources.
 
     `unbound` are mutating admission policies of the lab; `refused` are resources of which none may be
-    created. `merged` has KWOK send its patches of a pod's status as merge patches: they then take the place of the
-    conditions that others wrote, so this only says what could be gained.
+    created. `merged` makes KWOK send its patches of a pod's status as merge patches: they then replace the conditions
+    of other writers, so this only measures the possible gain.
     """
 
     flags: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
@@ -109,7 +109,7 @@ def perflab(*arguments: str) -> None:
 
 
 async def run_jobs(lab: Lab, count: int) -> dict[str, float]:
-    """Milliseconds of CPU a Job of each program until `count` Jobs are complete; all is deleted then."""
+    """Run Jobs until `count` are complete, then delete them; return each program's milliseconds of CPU a Job."""
     async with connect(lab.folder, lab.server) as api:
         await api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         while not await api.exists(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"):
@@ -145,7 +145,7 @@ def flags_of(lab: Lab, one: Try, name: str) -> dict[str, Sequence[str]]:
 
 
 def with_try(lab: Lab, one: Try) -> Lab:
-    """The lab with what the try changes."""
+    """Apply the try's changes to the lab."""
     programs = dict(lab.programs)
     for name in one.programs:
         command = changed_command(programs[name].command, flags_of(lab, one, name))
@@ -174,7 +174,7 @@ async def bind(lab: Lab, names: Sequence[str], *, bound: bool) -> None:
 
 
 async def refuse(lab: Lab, resources: Sequence[str]) -> None:
-    """Have the API server refuse to create objects of these resources, and no longer those of an earlier call."""
+    """Make the API server refuse to create these resources; earlier refusals are lifted."""
     async with connect(lab.folder, lab.server) as api:
         for collection in (POLICIES, POLICY_BINDINGS):
             await api.delete(f"{collection}/{REFUSED}")
@@ -204,7 +204,7 @@ def row(what: str, rounds: Sequence[Mapping[str, float]]) -> None:
 
 
 def compare(lab: Lab, beside: Lab, name: str, options: argparse.Namespace) -> Lab:
-    """A lab as it is, and one with a try beside it; returns that one, as it is again."""
+    """Measure an unchanged lab beside one with a try; return the second one, unchanged again."""
     programs = beside.programs
     beside = with_try(beside, TRIES[name])
     rounds = measured((lab, beside), options)

@@ -2,9 +2,9 @@
 
     python tests/bench/load_tests.py [--requests N ...] [--repeat N]
 
-The results are synthetic and say so: 4 kB a request, as guidellm 0.8 writes with the text of its answers. `perfanalysis
-parse` is measured as a whole process with an empty cache, then `perfanalysis kpi` on its tables. Prints a table and
-asserts nothing.
+The results are synthetic and marked as such: 4 kB a request, as guidellm 0.8 writes with the text of its answers.
+`perfanalysis parse` is measured as a whole process with an empty cache, then `perfanalysis kpi` on its tables. Prints a
+table and asserts nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.whole_process import PERFANALYSIS, cost_of, made_by, quickest
+from tests.bench.whole_process import PERFANALYSIS, cost_of, output_of, quickest
 
 SIZES = (10_000, 1_000_000)
 STREAMS = 64
@@ -38,7 +38,7 @@ def write(folder: str, requests: int) -> None:
 
 
 def main() -> None:
-    """Write results of each size and print what reading them costs."""
+    """Write results of each size and print the cost of reading them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, nargs="+", default=SIZES)
     parser.add_argument("--repeat", type=int, default=2, help="times of each; the quickest counts")
@@ -50,7 +50,7 @@ def main() -> None:
     for requests in given.requests:
         folder = Path(tempfile.mkdtemp(prefix="load-tests-"))
         try:
-            run = made_by("tests.bench.load_tests", "--requests", str(requests), "--write", str(folder))
+            run = output_of("tests.bench.load_tests", "--requests", str(requests), "--write", str(folder))
             size = next(Path(run).rglob("benchmarks.json")).stat().st_size
             print(f"{requests} requests, {size / 1e6:.0f} MB")
             tables = folder / "report"

@@ -20,7 +20,7 @@ CHILDREN = "psap.perf children"
 
 @dataclass
 class Usage:
-    """What the processes used in a while: CPU seconds, greatest resident memory in bytes, by name."""
+    """Usage of the processes over time: CPU seconds, peak resident memory in bytes, by name."""
 
     seconds: float = 0.0
     cpu_s: dict[str, float] = field(default_factory=dict)
@@ -30,18 +30,18 @@ class Usage:
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time that a process has used."""
+    """Return the CPU time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def resident(pid: int) -> int:
-    """Its resident memory, in bytes."""
+    """Return the resident memory of a process, in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
 def _own() -> tuple[float, float, float]:
-    """CPU of this process, of its children that have ended, and time spent waiting for a CPU (main thread)."""
+    """Return the CPU of this process, of its ended children, and its time waiting for a CPU (main thread)."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     waited = int(Path("/proc/self/schedstat").read_text().split()[1]) / 1e9
     return time.process_time(), children.ru_utime + children.ru_stime, waited
@@ -49,7 +49,7 @@ def _own() -> tuple[float, float, float]:
 
 @contextmanager
 def measured(pids: Mapping[str, int]) -> Iterator[Usage]:
-    """Measure what *pids*, by name, and this process use until the block ends."""
+    """Measure the usage of *pids*, by name, and of this process until the block ends."""
     usage = Usage()
     began = time.monotonic()
     before = {name: cpu_seconds(pid) for name, pid in pids.items()}
@@ -80,7 +80,7 @@ def _sample(pids: Mapping[str, int], memory: dict[str, int], over: threading.Eve
 
 
 def usage_table(usage: Usage, workloads: int) -> str:
-    """A row for each process: share of one CPU, CPU milliseconds a workload, greatest memory."""
+    """Return a row for each process: share of one CPU, CPU milliseconds a workload, peak memory."""
     rows = [f"{'process':<26} {'CPU':>6}  {'ms/workload':>11}  {'memory MB':>9}"]
     for name, cpu in sorted(usage.cpu_s.items(), key=lambda item: -item[1]):
         memory = usage.memory.get(name, 0) / 1e6

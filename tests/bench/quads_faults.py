@@ -1,4 +1,4 @@
-"""Prints the fault table of docs/quads.md: a booking of two hosts and its release, with one fault at one call."""
+"""Print the fault table of docs/quads.md: a booking of two hosts and its release, with one fault at one call."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CALLS = (
 )
 
 
-def carried_out(faults: dict[int, str]) -> Session:
-    """Book and release, each once more when it is killed."""
+def run_with(faults: dict[int, str]) -> Session:
+    """Book and release, repeating a step that was killed."""
     session = Session(Path(tempfile.mkdtemp(prefix="quads-")))
     session.wire.faults = faults
     for step in (lambda: session.book(2), session.release):
@@ -33,19 +33,19 @@ def carried_out(faults: dict[int, str]) -> Session:
     return session
 
 
-def told(session: Session, calls: int) -> str:
-    """One cell of the table."""
+def cell_text(session: Session, calls: int) -> str:
+    """Return one cell of the table."""
     made, rows, left = len(session.lab.assignments), len(session.lab.rows), len(session.own)
     return f"{made} made with {rows} hosts, {left} left; {len(session.wire.calls) - calls:+d} calls"
 
 
 def main() -> None:
-    """Print it."""
-    clean = carried_out({})
+    """Print the table."""
+    clean = run_with({})
     print("| call | " + " | ".join(FAULTS) + " |\n" + "| --- " * (len(FAULTS) + 1) + "|")
     for call in CALLS:
         number = clean.wire.calls.index(call)
-        cells = [told(carried_out({number: fault}), len(clean.wire.calls)) for fault in FAULTS]
+        cells = [cell_text(run_with({number: fault}), len(clean.wire.calls)) for fault in FAULTS]
         print(f"| `{call}` | " + " | ".join(cells) + " |")
 
 

@@ -1,10 +1,10 @@
-"""How many workloads the recorder can follow a second, and in how much memory. Nothing is asserted.
+"""The recorder's maximum rate of workloads, and its memory. Nothing is asserted.
 
     perflab up --name bench --nodes 4
     PERF_LAB=bench python tests/bench/recorder_limit.py [--workloads 20000]
 
-What the API server of a lab tells of one Job, its pod and its events, from beginning to end, is taken down byte for
-byte. Another process then plays it for many workloads, each with names and uids of its own, as fast as it is read.
+The watch events of one Job, its pod and its events in a lab are captured byte for byte, from beginning to end. Another
+process then replays them for many workloads, each with its own names and uids, as fast as they are read.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -45,7 +45,7 @@ from perflab.files import places
 from perflab.processes import state
 
 from tests.bench.processes import OURS, measured, resident
-from tests.bench.submissions import bench_request, empty_namespace, submitted_alone
+from tests.bench.submissions import bench_request, empty_namespace, submit_alone
 
 NAMESPACE = "bench"
 JOBS = ResourceKind("batch/v1", "Job", "jobs")
@@ -56,7 +56,7 @@ _UID = re.compile(rb'"uid":"([0-9a-f-]{36})"')
 Streams = Mapping[str, list[bytes]]
 
 
-async def _take_down(client: ApiClient, path: str, lines: list[bytes], ready: asyncio.Event) -> None:
+async def _capture(client: ApiClient, path: str, lines: list[bytes], ready: asyncio.Event) -> None:
     version = (await client.request("GET", path, params={"limit": "1"})).document()["metadata"]["resourceVersion"]
     async with client.stream(path, {"watch": "true", "resourceVersion": version}) as response:
         ready.set()
@@ -65,18 +65,18 @@ async def _take_down(client: ApiClient, path: str, lines: list[bytes], ready: as
 
 
 async def one_workload(endpoint: ApiEndpoint, folder: Path) -> tuple[Streams, str]:
-    """What is told of one Job, by the path of each watch; and the Job's name."""
+    """Return the watch events of one Job, by the path of each watch, and the Job's name."""
     request = bench_request(folder, 1, connections=1)
     streams: dict[str, list[bytes]] = {kind.collection(NAMESPACE): [] for kind in WATCHED}
     async with ApiClient(endpoint) as client:
         ready = [asyncio.Event() for _ in streams]
         tasks = [
-            asyncio.create_task(_take_down(client, path, lines, event))
+            asyncio.create_task(_capture(client, path, lines, event))
             for (path, lines), event in zip(streams.items(), ready, strict=True)
         ]
         for event in ready:
             await event.wait()
-        await submitted_alone(endpoint, request)
+        await submit_alone(endpoint, request)
         told = -1
         while told != (told := sum(map(len, streams.values()))) or not told:
             await asyncio.sleep(_QUIET_S)
@@ -88,7 +88,7 @@ async def one_workload(endpoint: ApiEndpoint, folder: Path) -> tuple[Streams, st
 
 
 class Player:
-    """Tells of many workloads what was told of one."""
+    """Replays the watch events of one workload for many."""
 
     def __init__(self, streams: Streams, name: str, workloads: int) -> None:
         self._streams = streams
@@ -97,7 +97,7 @@ class Player:
         self._uids = sorted({uid for lines in streams.values() for line in lines for uid in _UID.findall(line)})
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Empty lists, and watches."""
+        """Answer lists with no items, and watches with the events."""
         if request.path == "/apis":
             return web.json_response({"groups": []})
         if not request.query.get("watch"):
@@ -107,11 +107,11 @@ class Player:
         lines = self._streams.get(request.path, [])
         with suppress(ConnectionError):
             for number in range(self._workloads if lines else 0):
-                await response.write(self._told(b"".join(lines), number))
+                await response.write(self._renamed(b"".join(lines), number))
             await asyncio.Event().wait()
         return response
 
-    def _told(self, lines: bytes, number: int) -> bytes:
+    def _renamed(self, lines: bytes, number: int) -> bytes:
         prefix = self._name.rpartition(b"-")[0]
         lines = lines.replace(self._name, b"%s-%05d" % (prefix, number))
         for uid in self._uids:
@@ -119,8 +119,8 @@ class Player:
         return lines
 
 
-def play(player: Player, tell: Connection) -> None:
-    """The program of the playing process."""
+def play(player: Player, port: Connection) -> None:
+    """Run the replaying process."""
 
     async def serve() -> None:
         application = web.Application()
@@ -128,14 +128,14 @@ def play(player: Player, tell: Connection) -> None:
         runner = web.AppRunner(application)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        tell.send(runner.addresses[0][1])
+        port.send(runner.addresses[0][1])
         await asyncio.Event().wait()
 
     asyncio.run(serve())
 
 
 async def follow(server: str, name: str, workloads: int, folder: Path) -> float:
-    """Record until all have completed; the seconds that took."""
+    """Record until all have completed; return the seconds it took."""
     transitions, events = Journal(folder / "transitions"), Journal(folder / "events")
     known = re.compile(rf"{name.rpartition('-')[0]}-\d{{5,}}")
 
@@ -170,10 +170,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         streams, name = asyncio.run(one_workload(load_endpoint(str(lab.kubeconfig)), Path(temporary)))
     context = multiprocessing.get_context("fork")
-    hear, tell = context.Pipe()
-    player = context.Process(target=play, args=(Player(streams, name, options.workloads), tell), daemon=True)
+    receiver, port = context.Pipe()
+    player = context.Process(target=play, args=(Player(streams, name, options.workloads), port), daemon=True)
     player.start()
-    server = f"http://127.0.0.1:{hear.recv()}"
+    server = f"http://127.0.0.1:{receiver.recv()}"
     before = resident(os.getpid())
     with tempfile.TemporaryDirectory() as temporary, measured({}) as usage, calm_collector():
         taken = asyncio.run(follow(server, name, options.workloads, Path(temporary)))

@@ -1,9 +1,9 @@
-"""How sure the regression verdicts are, and how long a history takes to read; beside what orion's engine reaches.
+"""The certainty of regression verdicts and the time to read a history, compared with orion's engine.
 
 python -m tests.bench.regressions [--seeds 2000] [--runs 1000] [--kpis 50]
 
-Series: 30 runs around 100, normal noise of 3 %, a step before the last 1, 2 or 5 runs; a step is found when a change is
-told within one run of it. Seeds are fixed. The base figures are those of apache-otava 0.8.0, from its own package on a
+Series: 30 runs around 100, normal noise of 3 %, a step before the last 1, 2 or 5 runs; a step is found if a change is
+reported within one run of it. Seeds are fixed. The base figures are from apache-otava 0.8.0, its own package on a
 machine of this kind: 100 seeds a step, 200 flat series.
 """
 
@@ -29,12 +29,12 @@ BASE = {0.05: (7, 11, 41), 0.08: (23, 54, 86), 0.15: (87, 100, 99), 0.30: (99, 1
 
 
 def series(seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """One flat series."""
+    """Return a flat series with noise."""
     return np.random.default_rng(seed).normal(100, 3, LENGTH)
 
 
-def found(seed: int, step: float, after: int, *, mended: bool = False) -> bool:
-    """Whether a step is told within one run of its place; `mended`: five earlier runs were worse by half."""
+def is_found(seed: int, step: float, after: int, *, mended: bool = False) -> bool:
+    """Return whether a step is reported within one run of its place; `mended`: five earlier runs were worse by half."""
     values = series(seed)
     if mended:
         values[10:15] *= 1.5
@@ -48,19 +48,20 @@ def certainty(seeds: int) -> None:
     print(f"flat series flagged: {flagged / seeds:.2%} of {seeds} (base 2.5 % of 200)")
     print("step found, in %, by runs after it (base in brackets)")
     for step, base in BASE.items():
-        shares = [100 * sum(found(10**6 + seed, step, after) for seed in range(seeds)) / seeds for after in AFTER]
+        shares = [100 * sum(is_found(10**6 + seed, step, after) for seed in range(seeds)) / seeds for after in AFTER]
         texts = (f"{after}: {share:5.1f} ({known})" for after, share, known in zip(AFTER, shares, base, strict=True))
         print(f"  {step:4.0%}   {'   '.join(texts)}")
     print("the same where runs 11 to 15 were worse by half, which was mended")
     for step in BASE:
         shares = [
-            100 * sum(found(10**6 + seed, step, after, mended=True) for seed in range(seeds)) / seeds for after in AFTER
+            100 * sum(is_found(10**6 + seed, step, after, mended=True) for seed in range(seeds)) / seeds
+            for after in AFTER
         ]
         print(f"  {step:4.0%}   {'   '.join(f'{n}: {share:5.1f}' for n, share in zip(AFTER, shares, strict=True))}")
 
 
 def speed(runs: int, kpis: int) -> None:
-    """Print how long it takes to read a history and to judge its last run by it."""
+    """Print the time to read a history and to judge its last run by it."""
     noise = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
         for day in range(runs):

@@ -1,7 +1,7 @@
-"""How long a report takes and how much memory, for synthetic scale tests of several sizes.
+"""The time and memory of a report, for synthetic scale tests of several sizes.
 
-Prints a table and asserts nothing. Each report is a process of its own: `perfanalysis report`, from start to end,
-with an empty cache and then with the tables it left.
+Prints a table and asserts nothing. Each report is a process: `perfanalysis report`, from start to end, with an empty
+cache and then with the tables of the first.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.whole_process import PERFANALYSIS, made_by, quickest
+from tests.bench.whole_process import PERFANALYSIS, output_of, quickest
 
 GENERATOR = "tests.data.synthetic_runs"
 SIZES = (1_000, 10_000, 50_000)
 
 
 def written(folder: Path, size: int, *, everything: bool) -> Path:
-    """A run of so many workloads, written by a process of its own.
+    """Write a run of this many workloads in a child process; return its directory.
 
     A child's peak memory counts its parent's at the time of the fork, so this process must stay small.
     """
     options = ["--workloads", str(size), "--nodes", str(max(size // 10, 10)), "--rate", "300", "--schedule-rate", "250"]
     options += ["--everything"] if everything else []
-    return Path(made_by(GENERATOR, str(folder), *options))
+    return Path(output_of(GENERATOR, str(folder), *options))
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""One large submission on a lab of its own, or on the one that PERF_LAB names, with what every process used.
+"""One large submission on a dedicated lab, or on the one that PERF_LAB names, with the usage of every process.
 
     python tests/bench/scale_figures.py --jobs 5000 --nodes 1000
     python tests/bench/scale_figures.py --jobs 20000 --nodes 5000 --connections 16 --submitters 2 --keep FOLDER
 
-Prints how fast Jobs were submitted and completed, the percentiles of what they took, CPU and memory of each process of
-the lab and of ours (submitter and recorder; the scraper of metrics and other submitters are children), the accounts.
+Prints the rates of submission and completion, the percentiles of the durations, CPU and memory of each process of the
+lab and of this one (submitter and recorder; the metrics scraper and other submitters are children), the accounting.
 Nothing is asserted.
 """
 
@@ -46,7 +46,7 @@ PERFLAB = str(Path(sys.executable).parent / "perflab")
 
 @contextmanager
 def lab_of(nodes: int, gpus: int) -> Iterator[state.Lab]:
-    """The lab that PERF_LAB names as it is, else one for this only."""
+    """Yield the lab that PERF_LAB names, else start one for this bench."""
     if "PERF_LAB" in os.environ:
         yield state.get_running(places.home(), os.environ["PERF_LAB"])
         return
@@ -61,7 +61,7 @@ def lab_of(nodes: int, gpus: int) -> Iterator[state.Lab]:
 
 
 def report(folder: Path, end: SessionEnd, seconds: float) -> None:
-    """What the recording says."""
+    """Print the figures of the recording."""
     rows = [json.loads(line) for line in (folder / "submissions.jsonl").read_text().splitlines()]
     transitions = [json.loads(line) for line in (folder / "transitions.jsonl").read_text().splitlines()]
     ended = [row["seen_s"] for row in transitions if row["kind"] == "Job" and row["transition"] == "completed"]

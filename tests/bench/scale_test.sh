@@ -1,6 +1,6 @@
 #!/bin/sh
-# The figures of the scale test in one run on one lab, the report's beside them: sh tests/bench/scale_test.sh
-# NODES, JOBS (of the large submission) and COUNT (of each round of the others) make it smaller or larger.
+# Print the figures of the scale test in one run on one lab, and the report's: sh tests/bench/scale_test.sh
+# NODES, JOBS (of the large submission) and COUNT (of each round of the others) set its size.
 set -eu
 lab=figures-$$ count=${COUNT:-600}
 trap 'perflab down --name "$lab" >/dev/null' EXIT

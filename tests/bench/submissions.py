@@ -1,4 +1,4 @@
-"""A submission for a bench: small Jobs of the shipped template, their files in a folder of its own."""
+"""A submission for a bench: small Jobs of the shipped template, with their files in a dedicated folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bench_request(
     duration_s: float = 1.0,
     timeout_s: float = 3600.0,
 ) -> SubmitRequest:
-    """*count* one-GPU Jobs in the namespace ``bench``; durations in seconds."""
+    """Return a request for *count* one-GPU Jobs in the namespace ``bench``; durations in seconds."""
     for name in ("src", "artifacts"):
         (folder / name).mkdir()
     return SubmitRequest(
@@ -52,8 +52,8 @@ def bench_request(
     )
 
 
-async def submitted_alone(endpoint: ApiEndpoint, request: SubmitRequest) -> None:
-    """Submit all of *request* as the command does, and record nothing."""
+async def submit_alone(endpoint: ApiEndpoint, request: SubmitRequest) -> None:
+    """Submit all of *request* as the command does, without a recording."""
     async with ApiClient(endpoint) as client:
         workloads = request.workloads(lab=True, openshift=False)
         resources = {kind: await discover(client, *kind) for kind in workloads.kinds}

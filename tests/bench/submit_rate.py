@@ -1,13 +1,13 @@
-"""How fast workloads are submitted, beside a raw HTTP loop that posts the same objects. Nothing is asserted.
+"""The rate of submission, compared with a raw HTTP loop that posts the same objects. Nothing is asserted.
 
     perflab up --name bench --nodes 4
     PERF_LAB=bench python tests/bench/submit_rate.py [--count 1000] [--rounds 5] [--submitters 2] [--connections 0]…
 
-The Jobs are suspended: nothing but the API server and etcd works on them. The ways take turns, in changing order, and
-the median of the rounds is printed with the CPU that a workload cost in us and in the API server. ``recorded`` is what
+The Jobs are suspended, so only the API server and etcd process them. The ways take turns, in changing order, and the
+median of the rounds is printed with the CPU per workload of this process and of the API server. ``recorded`` does what
 the command scale_test_submit does: the same submitter with its recorder watching in the same process. 0 connections
-are as many as the API server takes, beside the raw loop over 8, 32 and 128. ``raw x2`` and ``2 submitters`` are two
-processes that share the connections and begin together: their start is not in the rate, but it is in the CPU.
+are as many as the API server accepts, compared with the raw loop over 8, 32 and 128. ``raw x2`` and ``2 submitters``
+are two processes that share the connections and begin together: their start counts for the CPU, but not for the rate.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -61,7 +61,7 @@ from perflab.files import places
 from perflab.processes import state
 
 CONNECTIONS = (0, 1, 8, 32)
-# beside which 0, as many as the API server takes, is measured
+# compared with 0, which is as many as the API server accepts
 RAW_CONNECTIONS = (8, 32, 128)
 NAMESPACE = "default"
 JOB = ResourceKind("batch/v1", "Job", "jobs")
@@ -102,14 +102,14 @@ Way = Callable[[Round], Coroutine[Any, Any, float]]
 
 
 async def raw(asked: Round) -> float:
-    """The limit: bodies made beforehand, nothing kept, nothing handled."""
+    """Post prepared bodies without keeping or handling responses, as the upper limit of the rate."""
     bodies = [asked.workloads.body(index) for index in range(asked.count)]
     started = time.monotonic()
     return await _post(asked.endpoint, bodies, asked.connections) - started
 
 
 async def _post(endpoint: ApiEndpoint, bodies: list[bytes], connections: int) -> float:
-    """When the last was answered."""
+    """Return the time of the last response."""
     waiting = iter(bodies)
     url = endpoint.server + JOB.collection(NAMESPACE)
     headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **endpoint.headers()}
@@ -127,13 +127,13 @@ async def _post_all(session: aiohttp.ClientSession, url: str, bodies: Iterator[b
 
 
 async def submitter(asked: Round) -> float:
-    """Our submitter, its rows written to a file."""
+    """Run the submitter with its rows written to a file."""
     async with ApiClient(asked.endpoint) as client:
         return await _submitted(asked, client)
 
 
 async def recorded(asked: Round) -> float:
-    """Our submitter and our recorder."""
+    """Run the submitter and the recorder."""
     with tempfile.TemporaryDirectory() as folder:
         transitions, events = (Journal(Path(folder) / name) for name in ("transitions", "events"))
         async with ApiClient(asked.endpoint) as client:
@@ -164,7 +164,7 @@ async def _submitted(asked: Round, client: ApiClient) -> float:
 
 
 async def several_raw(asked: Round) -> float:
-    """The limit of several processes: raw loops that begin together."""
+    """Run raw loops in several processes that begin together, as their upper limit."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(asked.submitters + 1)
     ends = context.Queue()
@@ -185,7 +185,7 @@ def _raw_process(endpoint: ApiEndpoint, bodies: list[bytes], connections: int, r
 
 
 async def several(asked: Round) -> float:
-    """Our submitters, gathered."""
+    """Run several gathered submitters."""
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "submitters"
@@ -207,24 +207,24 @@ async def several(asked: Round) -> float:
 
 
 async def empty(endpoint: ApiEndpoint) -> None:
-    """Delete what a round made, and wait until it is gone."""
+    """Delete a round's objects, and wait until they are gone."""
     async with ApiClient(endpoint) as client:
         path, selector = JOB.collection(NAMESPACE), {"labelSelector": f"{MANAGED_BY}=psap.perf"}
         await client.request("DELETE", path, params={**selector, "propagationPolicy": "Background"})
-        # else a recorder lists those of all rounds before
+        # else a recorder lists the objects of all earlier rounds
         await client.request("DELETE", EVENTS.collection(NAMESPACE))
         while json.loads((await client.request("GET", path, params={**selector, "limit": "1"})).body)["items"]:
             await asyncio.sleep(0.2)
 
 
 def server_cpu(pid: int) -> float:
-    """CPU seconds that a process has used."""
+    """Return the CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def own_cpu() -> float:
-    """CPU seconds that this process and those it has waited for have used."""
+    """Return the CPU seconds that this process and its awaited children have used."""
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
@@ -238,7 +238,7 @@ def measure(way: Way, asked: Round, pid: int) -> Sample:
 
 
 def raw_over(connections: int) -> Way:
-    """The raw loop over so many connections, whatever is asked."""
+    """Return the raw loop over this many connections, whatever the round's number."""
 
     async def way(asked: Round) -> float:
         return await raw(replace(asked, connections=connections))
@@ -247,7 +247,7 @@ def raw_over(connections: int) -> Way:
 
 
 def ways(connections: int, submitters: int) -> tuple[dict[str, Way], dict[str, Way]]:
-    """Those of one process and of several; the limits first."""
+    """Return the ways of one process and of several, limits first."""
     ours: dict[str, Way] = {"submitter": submitter, "recorded": recorded}
     if connections == 0:
         return {f"raw over {number}": raw_over(number) for number in RAW_CONNECTIONS} | ours, {}

@@ -1,13 +1,13 @@
-"""How far the times that a recording gives are from the truth: the API server's audit log. Nothing is asserted.
+"""The error of a recording's times, compared with the API server's audit log. Nothing is asserted.
 
     perflab up --name bench --nodes 50 --audit
     PERF_LAB=bench python tests/bench/time_error.py [--count 400] [--rate 20]
 
-Jobs are submitted at the rate given, and then as fast as the API server takes them. For each transition the truth is
-the moment at which the API server had completed the request that brought it about, in microseconds: the POST of the
-Job, the POST of the pod's binding, KWOK's first PATCH of the pod's status, the controller's last update of the Job's
-status. ``seen`` is the recorder's time minus that; a little less than nothing is possible, since a watch may be served
-before the answer to the request is finished. ``stamp`` is the condition's whole seconds minus the truth.
+Jobs are submitted at the given rate, and then as fast as the API server accepts them. For each transition the truth is
+the moment at which the API server had completed the request that caused it, in microseconds: the POST of the Job, the
+POST of the pod's binding, KWOK's first PATCH of the pod's status, the controller's last update of the Job's status.
+``seen`` is the recorder's time minus that; slightly negative values are possible, because a watch event may be sent
+before the response to the request is complete. ``stamp`` is the condition's whole seconds minus the truth.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -47,7 +47,7 @@ Truth = dict[tuple[str, str], float]
 
 
 def requests_of(log: Path, since: int) -> Iterator[Mapping[str, Any]]:
-    """The completed requests in the audit log from a byte on."""
+    """Return the completed requests in the audit log from a byte on."""
     with log.open("rb") as stream:
         stream.seek(since)
         for line in stream:
@@ -57,7 +57,7 @@ def requests_of(log: Path, since: int) -> Iterator[Mapping[str, Any]]:
 
 
 def truths(log: Path, since: int, namespace: str) -> Truth:
-    """When each transition of a Job or a pod was brought about, in seconds since the epoch, by word and name."""
+    """Return when each transition of a Job or a pod was caused, in seconds since the epoch, by word and name."""
     found: Truth = {}
     for entry in requests_of(log, since):
         reference = entry.get("objectRef") or {}
@@ -81,7 +81,7 @@ def truths(log: Path, since: int, namespace: str) -> Truth:
 
 @dataclass(frozen=True)
 class Error:
-    """Of one transition: seen minus truth, and the server's stamp minus truth, in seconds."""
+    """The errors of one transition: seen minus truth, and the server's stamp minus truth, in seconds."""
 
     word: str
     seen_s: float
@@ -89,7 +89,7 @@ class Error:
 
 
 def errors(transitions: Path, truth: Truth) -> list[Error]:
-    """The errors of a recording."""
+    """Return the errors of a recording."""
     found = []
     for row in map(json.loads, transitions.read_text().splitlines()):
         word = row["transition"]
@@ -103,7 +103,7 @@ def errors(transitions: Path, truth: Truth) -> list[Error]:
 
 
 def line(word: str, chosen: list[Error]) -> str:
-    """A row of the table, in milliseconds."""
+    """Return a row of the table, in milliseconds."""
     seen = [error.seen_s * 1000 for error in chosen]
     stamps = [error.stamp_s * 1000 for error in chosen if error.stamp_s is not None]
     numbers = [statistics.median(seen), *_tails(seen), statistics.median(stamps), *_tails(stamps)]
@@ -111,13 +111,13 @@ def line(word: str, chosen: list[Error]) -> str:
 
 
 def _tails(values: list[float]) -> tuple[float, float]:
-    """First and 99th percentile."""
+    """Return the first and 99th percentile."""
     cuts = statistics.quantiles(values, n=100, method="inclusive")
     return cuts[0], cuts[-1]
 
 
 async def lag(late: list[float]) -> None:
-    """How late our own loop comes to what is due, in seconds: what it adds to every arrival."""
+    """Measure how late the event loop runs what is due, in seconds, which adds to every arrival."""
     while True:
         due = time.monotonic() + 0.002
         await asyncio.sleep(0.002)
@@ -125,7 +125,7 @@ async def lag(late: list[float]) -> None:
 
 
 async def one(lab: state.Lab, count: int, rate: float, metrics_s: float, folder: Path) -> list[Error]:
-    """Submit and record, and compare."""
+    """Submit, record and compare."""
     log = lab.folder / "audit.log"
     since = log.stat().st_size
     request = bench_request(folder, count, connections=8, rate=rate, metrics_s=metrics_s)

@@ -1,10 +1,10 @@
-"""What recording costs: the same submission alone, recorded, and with the control plane's metrics. Nothing is asserted.
+"""The cost of a recording: one submission alone, recorded, and with the control plane's metrics. Nothing is asserted.
 
     perflab up --name bench --nodes 50
     PERF_LAB=bench python tests/bench/watch_overhead.py [--count 300] [--rounds 3]
 
-The ways take turns, in changing order; the median of the rounds is printed. How fast Jobs complete is read off the
-controller manager's own counter in all of them, four times a second.
+The ways take turns, in changing order; the median of the rounds is printed. The rate of completion comes from the
+controller manager's own counter, which is read four times a second.
 """
 
 # ruff: noqa: E402 - the collection can be imported after activate() only
@@ -44,7 +44,7 @@ from perflab.files import places
 from perflab.processes import state
 
 from tests.bench.processes import CHILDREN, OURS, Usage, measured
-from tests.bench.submissions import bench_request, empty_namespace, submitted_alone
+from tests.bench.submissions import bench_request, empty_namespace, submit_alone
 
 FINISHED = PageReader([Metric("job_controller_jobs_finished_total", COUNTER, ("result",))])
 CONNECTIONS = 8
@@ -59,23 +59,23 @@ class Sample:
 
 
 async def finished(client: ApiClient, path: str) -> float:
-    """Jobs that have ever finished, by the controller manager's counter."""
+    """Return the number of Jobs that have ever finished, by the controller manager's counter."""
     answer = await client.request("GET", path)
     return sum(sample.value for sample in FINISHED.read(answer.body))
 
 
 async def alone(endpoint: ApiEndpoint, request: requests.SubmitRequest) -> None:
-    """Submitted, and nobody watches."""
-    await submitted_alone(endpoint, request)
+    """Submit without a recording."""
+    await submit_alone(endpoint, request)
 
 
 async def recorded(endpoint: ApiEndpoint, request: requests.SubmitRequest) -> None:
-    """Submitted and recorded to the end."""
+    """Submit and record to the end."""
     await requests.submit(endpoint, request, lambda: False)
 
 
 async def controllers(endpoint: ApiEndpoint) -> Target:
-    """Where the lab's controller manager shows its metrics."""
+    """Return the address of the metrics of the lab's controller manager."""
     async with ApiClient(endpoint) as client:
         plan = MetricsSettings(1.0).plan((await read_surroundings(client)).metrics_endpoints)
     if plan is None:
@@ -87,7 +87,7 @@ Way = Callable[[ApiEndpoint, requests.SubmitRequest], Coroutine[Any, Any, None]]
 
 
 async def one(lab: state.Lab, way: Way, count: int, metrics_s: float, folder: Path) -> Sample:
-    """One round, from the first request to the last completion."""
+    """Run one round, from the first request to the last completion."""
     endpoint = load_endpoint(str(lab.kubeconfig))
     target = await controllers(endpoint)
     request = bench_request(folder, count, connections=CONNECTIONS, metrics_s=metrics_s)
@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def _cost(samples: list[Sample], names: tuple[str, ...], count: int) -> float:
-    """CPU milliseconds a Job of some processes, of all when none is named; the median of the rounds."""
+    """Return CPU milliseconds a Job of some processes, or of all if none is named; the median of the rounds."""
     of = [[sample.usage.cpu_s[name] for name in names or sample.usage.cpu_s] for sample in samples]
     return statistics.median(sum(seconds) for seconds in of) / count * 1000
 

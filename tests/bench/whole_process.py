@@ -1,8 +1,8 @@
-"""What a process costs from its start to its end: wall time, CPU time and peak memory, for benches of the analysis.
+"""The cost of a process from its start to its end: wall time, CPU time and peak memory, for benches of the analysis.
 
 A child's peak memory counts its parent's at the time of the fork, so a bench that uses this must itself stay small:
-whatever needs numpy or pandas is made by a process of its own. Bytecode is kept, as an installation has it: without,
-every process compiles all of perfanalysis anew, which takes as long as a small report.
+data that needs numpy or pandas is written by a child process. Bytecode is kept, as in an installation: otherwise every
+process would compile all of perfanalysis again, which takes as long as a small report.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Cost:
 
     @property
     def text(self) -> str:
-        """All three, for a table."""
+        """The costs as text, for a table."""
         return f"{self.wall_s:.2f} s wall, {self.cpu_s:.2f} s CPU, {self.peak_mb:.0f} MB"
 
 
 def cost_of(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> Cost:
-    """Run a command once, its output thrown away. Raises SystemExit when it ends with another code."""
+    """Run a command once and discard its output; exit if it ends with another code."""
     began = time.monotonic()
     quiet = subprocess.DEVNULL
     child = subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=ROOT, env=ENVIRONMENT)
@@ -52,7 +52,7 @@ def quickest(
     before: Callable[[], object] | None = None,
     accepted: Sequence[int] = (0,),
 ) -> Cost:
-    """The quickest of several times, by the wall; `before` is called before each. Peak memory is the largest."""
+    """Return the fastest of several runs by wall time, with the largest peak memory; `before` runs before each."""
     found = []
     for _ in range(repeat):
         if before is not None:
@@ -62,7 +62,7 @@ def quickest(
     return Cost(best.wall_s, min(cost.cpu_s for cost in found), max(cost.peak_mb for cost in found))
 
 
-def made_by(module: str, *arguments: str) -> str:
-    """What a module of the tests prints when it is run as a process of its own: generators say where they wrote."""
+def output_of(module: str, *arguments: str) -> str:
+    """Run a module of the tests as a process; return its output: generators print where they wrote."""
     command = [sys.executable, "-m", module, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()

@@ -67,7 +67,7 @@ class Tab:
         self._sent = 0
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Ask for something; events that come meanwhile are left."""
+        """Send a command and return its result; discard events that come meanwhile."""
         self._sent += 1
         self._socket.send(json.dumps({"id": self._sent, "method": method, "params": parameters}))
         while (answer := json.loads(self._socket.recv())).get("id") != self._sent:
@@ -77,14 +77,14 @@ class Tab:
         return result
 
     def find(self, script: str) -> Any:
-        """What an asynchronous function of this body returns in the page."""
+        """Return the result of an asynchronous function with this body in the page."""
         code = f"(async () => {{ {script} }})()"
         found = self.call("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def leave(self, script: str) -> None:
-        """Run what leads to another page; that is loaded afterwards."""
+        """Run a script that opens another page; wait until that is loaded."""
         self._sent += 1
         self._socket.send(
             json.dumps({"id": self._sent, "method": "Runtime.evaluate", "params": {"expression": script}})
@@ -99,13 +99,13 @@ class Tab:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection to the page."""
         self._socket.close()
 
 
 @contextmanager
 def opened(page: Path, width: int, profile: Path, scheme: str = "light") -> Iterator[Tab]:
-    """The page in a Chromium of its own."""
+    """Open the page in a separate Chromium."""
     command = [
         CHROMIUM,
         "--headless",

@@ -1,4 +1,4 @@
-"""The report of a failed run in headless Chromium: what failed first, the switch of colours, tables by the keyboard."""
+"""The report of a failed run in headless Chromium: the first failure, the colour switch, tables by keyboard."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_failed_run_shows_its_reason_and_files(width: int, tmp_path: Path) -> No
     assert found["words"] == ["Colours: system", "Colours: light", "Colours: dark", "Colours: system"]
     assert shades[0] == shades[1] == shades[3] != shades[2]
     assert inks[0] == inks[1] == inks[3] != inks[2]
-    # a click in a legend hides what it names, another shows it again
+    # a click on a legend entry hides its series, another shows it again
     assert found["states"] == [1, 0]
     assert found["focused"] is True
     ordered = [seconds(value) for value in found["values"] if value != "\u2013"]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A comparison of two runs, and the trends of a run that is worse than its history."""
+    """Write a comparison of two runs, and the trends of a run that is worse than its history."""
     root = tmp_path_factory.mktemp("judging")
     shapes = [[Shape(workloads=30, nodes=4, duration=1.0, seed=seed)] for seed in (1, 2)]
     runs = [write_run(root, shape, run=name) for shape, name in zip(shapes, ("a", "b"), strict=True)]

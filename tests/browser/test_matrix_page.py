@@ -1,4 +1,4 @@
-"""The report of a matrix of fine-tuning jobs in headless Chromium: charts drawn, and a table that can be sorted."""
+"""The report of a matrix of fine-tuning jobs in headless Chromium: charts are drawn, and a table can be sorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site of the documentation, from disk: built without a warning, searched without a server, read on a phone."""
+"""The documentation site, from disk: built without a warning, searched without a server, read on a phone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.programs import PROJECT
 
 pytestmark = pytest.mark.browser
 COMMAND = "collection/cluster_enable_userworkload_monitoring_role.html"
-# of each kind: the index, a command, settings, KPIs, a page with wide tables and code, one with drawings
+# one page of each kind: the index, a command, settings, KPIs, wide tables and code, drawings
 PAGES = ("index.html", COMMAND, "settings/scale_test.html", "kpis/index.html", "driver.html", "architecture.html")
 FOUND = """
 const links = () => [...document.querySelectorAll("#search-results ul.search li a")];
@@ -34,7 +34,7 @@ return {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a site that was built for these tests."""
+    """Build the site for these tests; return its folder."""
     folder = tmp_path_factory.mktemp("documentation") / "site"
     done = subprocess.run([sys.executable, "-m", "docs.website", folder], cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

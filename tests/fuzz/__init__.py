@@ -1,1 +1,1 @@
-"""Damaged inputs: whatever stands in a file, perfanalysis answers with numbers, findings or a named error."""
+"""Damaged inputs: for any content of a file, perfanalysis returns numbers, findings or a named error."""

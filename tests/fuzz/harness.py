@@ -1,4 +1,4 @@
-"""Damage an input again and again, read it, and keep what was answered with anything but a named error."""
+"""Damage an input repeatedly, read it, and record what ended other than with a named error."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NAMED = (0, 2, 4, 5, 6)
 
 @dataclass
 class Outcome:
-    """What came of the damages to one kind of input."""
+    """The outcome of the damages to one kind of input."""
 
     codes: Counter[int] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
 
 def fuzz(name: str, count: int, seed: int, *, first: int = 0) -> Outcome:
-    """Damage an input `count` times; number n of them is the same whenever it is asked for."""
+    """Damage an input `count` times; the damage of a given number is reproducible."""
     target = TARGETS[name]
     outcome = Outcome()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
@@ -78,7 +78,7 @@ def _words(command: str, place: Path) -> list[str]:
 
 
 class Endless(BaseException):
-    """A command that does not end; no error that a program would catch."""
+    """A command that does not end; programs do not catch this error."""
 
 
 def _stop(_signal: int, _frame: object) -> None:
@@ -86,8 +86,8 @@ def _stop(_signal: int, _frame: object) -> None:
 
 
 @contextlib.contextmanager
-def ending() -> Iterator[None]:
-    """Within it, whoever needs that much of the CPU does not end, however loaded the machine is."""
+def limit_cpu() -> Iterator[None]:
+    """Raise `Endless` after this much CPU time, independent of the load of the machine."""
     before = signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
     try:
@@ -98,12 +98,12 @@ def ending() -> Iterator[None]:
 
 
 def answer(words: list[str]) -> tuple[int, str]:
-    """The exit code of a command in this process, and what it wrote to stderr; a warning is an error here."""
+    """Run a command in this process; return its exit code and what it wrote to stderr; warnings are errors."""
     error = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(error):
         warnings.simplefilter("error")
         try:
-            with ending():
+            with limit_cpu():
                 code = run([*words, "--debug"])
         except BaseException as raised:  # also what run() itself does not catch
             return -1, "".join(traceback.format_exception(raised))
@@ -111,7 +111,7 @@ def answer(words: list[str]) -> tuple[int, str]:
 
 
 def _problem(code: int, error: str) -> str:
-    """Why an answer is none that a user should get; empty when it is."""
+    """Return why an outcome is not acceptable for a user; empty if it is."""
     if code in (INTERNAL_ERROR, -1):
         frames = re.findall(r'File "[^"]*/(perfanalysis/[^"]+)", line (\d+)', error)
         at = f" at {frames[-1][0]}:{frames[-1][1]}" if frames else ""
@@ -124,7 +124,7 @@ def _problem(code: int, error: str) -> str:
 
 
 def _broken(place: Path) -> str:
-    """What was written is strict JSON: no NaN, nothing torn, nothing partial."""
+    """Return why written JSON is invalid (NaN, torn, partial); empty if all is valid."""
     for path in (place / INPUT / "run").rglob("report/*.json"):
         try:
             json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
@@ -139,14 +139,14 @@ def _refuse(constant: str) -> float:
 
 
 def shares(total: int) -> Iterator[tuple[str, int]]:
-    """How often each kind of input is damaged, of so many damages in all."""
+    """Yield the number of damages to each kind of input, for a total number."""
     whole = sum(target.share for target in TARGETS.values())
     for name, target in TARGETS.items():
         yield name, max(1, round(total * target.share / whole))
 
 
 def main() -> None:
-    """`python -m tests.fuzz.harness NAME NUMBER [SEED]`: do one damage again, and show what comes of it."""
+    """`python -m tests.fuzz.harness NAME NUMBER [SEED]`: repeat one damage, and print its outcome."""
     name, number = sys.argv[1], int(sys.argv[2])
     outcome = fuzz(name, 1, int(sys.argv[3]) if len(sys.argv) > 3 else 1, first=number)
     sys.stdout.write("\n".join(outcome.failures) or f"{dict(outcome.codes)}\n")

@@ -1,8 +1,7 @@
 """Damage a directory of files: one small or large change at a time, drawn by a seeded generator.
 
-`mutate` changes one file, or what stands in its place, and says what it did. Part of the changes are of bytes, as a
-broken disk or a killed process makes them; the others are of values in JSON, JSON lines and YAML, as a program with
-another idea of the format makes them.
+`mutate` changes or replaces one file, and describes the change. Some changes are of bytes, as by a broken disk or a
+killed process; the others are of values in JSON, JSON lines and YAML, as by a program with another idea of the format.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def mutate(directory: Path, chance: Chance) -> str:
-    """Change one thing below the directory; returns a sentence that says what."""
+    """Change one thing below the directory; return a sentence that describes the change."""
     files = sorted(path for path in directory.rglob("*") if path.is_file())
     if not files:
         return "nothing is left"
@@ -204,7 +203,7 @@ TREES: dict[str, Callable[[Path, Chance], str]] = {
 
 
 def _places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of all values of a document."""
+    """Return the paths of all values of a document."""
     found = [at]
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -1,4 +1,4 @@
-"""What is damaged: an input of each kind, small but with everything in it, and the commands that read it."""
+"""The inputs to damage, one of each kind, small but complete, and the commands that read them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Target:
-    """An input below a folder `input`, and commands; `{input}` and `{scratch}` stand for folders.
+    """An input below a folder `input`, and commands; `{input}` and `{scratch}` are replaced by folders.
 
     `share` is how often it is damaged, in a thousand; a costly one less often.
     """
@@ -98,7 +98,7 @@ def _quietly(words: list[str]) -> None:
 
 
 def _kube_burner_run(directory: Path) -> None:
-    """What an import of such a folder has written."""
+    """Import such a folder."""
     node_density(directory / "folder", count=8)
     _quietly(["import", "kube-burner", str(directory / "folder"), "--into", str(directory / RUN)])
     shutil.rmtree(directory / "folder")
@@ -110,7 +110,7 @@ def _prometheus_run(directory: Path) -> None:
 
 
 def _lts(directory: Path) -> None:
-    """Downloaded payloads of MatrixBenchmarking, with the file that says where they come from."""
+    """Write downloaded payloads of MatrixBenchmarking, with the file that states their origin."""
     (directory / "source.lts.yaml").write_text("index: tests\n")
     for day in range(3):
         payload = lts_payload(f"5a1f0c9e-2222-4333-8444-55566777880{day}", f"2.{day}.0", 100.0 + day, day)
@@ -160,7 +160,7 @@ def _skeleton(directory: Path) -> None:
 
 
 def _kept_tables(directory: Path) -> None:
-    """A run that was parsed: what is kept of it is damaged, too."""
+    """Parse a run: its kept tables are damaged, too."""
     _declared(directory)
     _quietly(["parse", str(directory / RUN), "--workload", str(DOWNLOADS), "--output", str(directory / "report")])
 
@@ -168,13 +168,13 @@ def _kept_tables(directory: Path) -> None:
 def _workload(directory: Path) -> None:
     write_downloads(directory / RUN, 1, transfers=5, clients=1)
     shutil.copytree(DOWNLOADS, directory / "kind", ignore=shutil.ignore_patterns("__pycache__"))
-    # what a program may do is no matter of data
+    # what a program may do is independent of data
     for path in (directory / "kind").glob("*.py"):
         path.chmod(0o400)
 
 
 def _tree(directory: Path) -> None:
-    """A result tree of MatrixBenchmarking."""
+    """Write a result tree of MatrixBenchmarking."""
     for number in range(2):
         place = directory / f"expe/{number:03d}__test"
         place.mkdir(parents=True)
@@ -193,15 +193,15 @@ def _history(directory: Path) -> None:
     (directory / "acknowledged.yml").write_text(acknowledged)
 
 
-def _named_anew(directory: Path) -> None:
-    """Documents of a history with the names that their contents have now."""
+def _rename_by_content(directory: Path) -> None:
+    """Rename a history's documents by their present contents."""
     for path in sorted((directory / "history").glob("*.json")):
         if path.is_file():
             path.rename(path.with_name(content_name(path.read_bytes())))
 
 
-def _hashed_anew(directory: Path) -> None:
-    """Kept tables, and the document beside them, with the hashes that they have now."""
+def _update_hashes(directory: Path) -> None:
+    """Update the hashes in kept tables' documents to the present contents."""
     for path in sorted(directory.rglob("*.parsed.json")):
         with contextlib.suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
             kept = json.loads(path.read_bytes())
@@ -221,7 +221,7 @@ def _copied(name: str) -> Callable[[Path], object]:
 
 
 def _any(pattern: str) -> str:
-    """Every file of the input that matches stands for it in a command."""
+    """Return the placeholder for every matching file of the input."""
     return f"{{input:{pattern}}}"
 
 
@@ -249,7 +249,7 @@ TARGETS: Mapping[str, Target] = {
     ),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
-                       f"parse {{input}}/run {PARSED} --output {{input}}/report"), 40, _hashed_anew,
+                       f"parse {{input}}/run {PARSED} --output {{input}}/report"), 40, _update_hashes,
     ),
     "workload.yml": Target(_workload, ("parse {input}/run --workload {input}/kind",), 30),
     "report.yml": Target(_layout, (f"report {{input}}/run --layout {{input}}/report.yml --list-plots {PARSED}",), 8),
@@ -261,7 +261,7 @@ TARGETS: Mapping[str, Target] = {
     "history": Target(
         _history,
         ("regress run-006 --history {input}/history --acknowledged {input}/acknowledged.yml --output {scratch}",
-         "history list {input}/history", "history export {input}/history --to {scratch}/h"), 90, _named_anew,
+         "history list {input}/history", "history export {input}/history --to {scratch}/h"), 90, _rename_by_content,
     ),
     "orion": Target(
         _copied("orion"),

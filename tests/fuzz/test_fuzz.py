@@ -1,4 +1,4 @@
-"""1,000 damaged inputs of all kinds, the same every time: the answer is numbers, findings or a named error."""
+"""1,000 damaged inputs of all kinds, the same every time, yield numbers, findings or a named error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_damaged_input_yields_an_answer_or_a_named_error(name: str, count: int) 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_undamaged_input_is_valid(name: str, tmp_path: Path) -> None:
-    """Else nothing would be tested but how a wrong argument is told."""
+    """Check the inputs themselves: else only wrong arguments would be tested."""
     from tests.fuzz.harness import _words
 
     (tmp_path / "input").mkdir()

@@ -1,1 +1,1 @@
-"""What the targets of the Makefile call."""
+"""Programs that the targets of the Makefile call."""

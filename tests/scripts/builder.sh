@@ -1,5 +1,5 @@
 #!/bin/sh
-# builder.sh PROGRAM ARGUMENT…: run ansible-builder or ansible-navigator, which want packages of their own and stay in
+# builder.sh PROGRAM ARGUMENT…: run ansible-builder or ansible-navigator, which need their own packages and stay in
 # .venv/builder.
 set -eu
 home=$PWD/.venv/builder

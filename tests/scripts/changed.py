@@ -1,8 +1,8 @@
 """Run the tests of the files that changed: `python -m tests.scripts.changed [COMMIT] [--show|--lint]`.
 
-`make test-changed` calls it. COMMIT is by default where the branch left main, on main itself the commit before. Changed
-files are those that differ from it, and those that git does not know yet. The table below lists the tests of a file; a
-file that it does not list is tested by all unit tests. With `--lint`, which `make lint` calls, ansible-lint checks the
+`make test-changed` calls it. COMMIT defaults to the branch's merge base with main, on main itself to the commit
+before. Changed files are those that differ from it, and untracked ones. The table below lists the tests of a file; all
+unit tests run for a file that is not listed. With `--lint`, which `make lint` calls, ansible-lint checks the
 files and no test runs.
 """
 
@@ -20,7 +20,7 @@ import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 _COLLECTION = "collections/ansible_collections/psap/perf"
-# groups of commands that have a scenario; a longer name first, since nfd begins nfd_operator
+# groups of commands that have a scenario; a longer name first, since nfd is a prefix of nfd_operator
 _GROUPS = sorted((path.parent.name for path in PROJECT.glob("molecule/*/molecule.yml")), reverse=True)
 # a file's path → tests (of tests/), molecule's scenarios as molecule/NAME; \1 is what the first group matched
 _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -66,12 +66,12 @@ class Picked:
     scenarios: set[str] = field(default_factory=set)
 
     def labelled(self) -> list[str]:
-        """One word for each, for the reader."""
+        """Return one word for each test and scenario, for the reader."""
         return [*sorted(self.tests), *(f"molecule/{name}" for name in sorted(self.scenarios))]
 
 
 def wanted_for(path: str) -> tuple[str, ...]:
-    """What tests the file *path*, relative to the project: folders and files below tests, molecule/SCENARIO."""
+    """Return the tests of *path*, relative to the project: folders and files below tests, molecule/SCENARIO."""
     for pattern, wanted in _TABLE:
         if found := re.match(pattern, path):
             return tuple(found.expand(one) for one in wanted)
@@ -79,7 +79,7 @@ def wanted_for(path: str) -> tuple[str, ...]:
 
 
 def pick(paths: Iterable[str], project: Path = PROJECT) -> Picked:
-    """What tests the files *paths*; of tests that stand in one another only the outer."""
+    """Return the tests of *paths*, without those inside another one."""
     picked = Picked()
     for wanted in {one for path in paths for one in wanted_for(path)}:
         kind, _, name = wanted.partition("/")
@@ -92,7 +92,7 @@ def pick(paths: Iterable[str], project: Path = PROJECT) -> Picked:
 
 
 def changed_since(commit: str) -> list[str]:
-    """Paths of the files that differ from *commit*, and of new ones."""
+    """Return paths of the files that differ from *commit*, and of new ones."""
     differing = _git("diff", "--name-only", commit)
     return [*differing, *_git("ls-files", "--others", "--exclude-standard")]
 
@@ -125,19 +125,19 @@ def _commands(picked: Picked) -> list[list[str]]:
 
 
 def linted(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
-    """Those of the files *paths* that ansible-lint is to look at; to one that it is given it would, whatever it is."""
+    """Return those of *paths* that ansible-lint can check; it would check any file that it gets."""
     excluded = tuple(yaml.safe_load((project / ".ansible-lint").read_text())["exclude_paths"])
     there = (path for path in paths if path.endswith((".yml", ".yaml")) and (project / path).exists())
     return sorted(path for path in there if not path.startswith(excluded))
 
 
 def main() -> int:
-    """Say what is picked, and run it; 1 when anything failed."""
+    """Print what is picked, and run it; return 1 if anything failed."""
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
     since = given[0] if given else _before()
     changed = changed_since(since)
     if "--lint" in sys.argv:
-        # without a file it would look at all
+        # without a file ansible-lint would check all
         files = linted(changed)
         command = ["ansible-lint", "--offline", "-q", *files]
         return subprocess.run(command, cwd=PROJECT, check=False).returncode if files else 0
@@ -145,7 +145,7 @@ def main() -> int:
     print(f"Changed since {since}; to run: lint, types, {', '.join(picked.labelled()) or 'no tests'}", flush=True)
     if "--show" in sys.argv:
         return 0
-    # all of them, though one failed
+    # run all of them, even if one failed
     codes = [subprocess.run(command, cwd=PROJECT, check=False).returncode for command in _commands(picked)]
     return int(any(codes))
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# copy_collection.sh FOLDER: the files of the collection that git knows, in FOLDER/ansible_collections/psap/perf, where
-# Ansible's own tools look for a collection; they write into it.
+# copy_collection.sh FOLDER: copy the collection's tracked files into FOLDER/ansible_collections/psap/perf, where Ansible's
+# own tools find a collection; they write into it.
 set -eu
 collection=collections/ansible_collections/psap/perf
 rm -rf "$1"

@@ -1,6 +1,6 @@
 """Print the branch coverage of each package: `python tests/scripts/coverage_report.py`, which make coverage calls.
 
-Ends with 1 when a package has less than its floor: what it had when that was set, rounded down.
+Exits with 1 if a package is below its floor: its coverage when that was set, rounded down.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FLOORS = {
 
 
 def main() -> int:
-    """A line for each package, and for all of them."""
+    """Print a line for each package, and one for all of them."""
     measured = Coverage()
     measured.load()
     missed = False

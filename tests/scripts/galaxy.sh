@@ -1,6 +1,6 @@
 #!/bin/sh
-# galaxy.sh: build the collection as it is published, with the READMEs and defaults of its roles and its changelog, into dist, and
-# check it as Galaxy does on import. The importer's own packages, which want older ones than ours, stay in .venv/galaxy.
+# galaxy.sh: build the collection as it is published, with READMEs and defaults of its roles and its changelog, into dist, and
+# check it as Galaxy does on import. The importer, which requires older packages, stays in .venv/galaxy.
 set -eu
 project=$PWD home=$PWD/.venv/galaxy
 [ -x "$home/bin/antsibull-changelog" ] || {

@@ -1,6 +1,6 @@
-"""Installs pip into an environment without it, from PyPI: as the bootstrap script that ansible-test downloads would.
+"""Install pip into an environment without it, from PyPI, as the bootstrap script of ansible-test would.
 
-Its arguments are those of get-pip.py; of them it heeds the requirement, ``pip==VERSION``.
+Its arguments are those of get-pip.py; only the requirement, ``pip==VERSION``, has an effect.
 """
 
 from __future__ import annotations

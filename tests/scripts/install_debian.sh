@@ -1,6 +1,6 @@
 #!/bin/sh
 # install_debian.sh PACKAGES PROGRAM…: install Debian's PACKAGES (one word, such as "maven default-jdk-headless") when a
-# PROGRAM of them is missing. Stages of make test that run at once do so one after the other.
+# PROGRAM of them is missing. Concurrent stages of make test install one after the other.
 set -eu
 packages=$1
 shift

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job: start the lab, run the scale-test flow on it, stop the lab, say where the report is.
+# The main job: start the lab, run the scale-test flow on it, stop the lab, print the path of the report.
 set -eu
 lab=main-job-$$
 stop() { perflab down --name "$lab" >/dev/null; }

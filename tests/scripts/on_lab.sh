@@ -1,5 +1,5 @@
 #!/bin/sh
-# on_lab.sh NAME OPTIONS COMMAND…: run COMMAND while a lab of its own is up, started with OPTIONS of `perflab up` (one
+# on_lab.sh NAME OPTIONS COMMAND…: run COMMAND while a dedicated lab is up, started with OPTIONS of `perflab up` (one
 # word, such as "--nodes 4"); PERF_LAB and KUBECONFIG name it.
 set -eu
 lab=$1-$$ options=$2

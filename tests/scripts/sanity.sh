@@ -1,16 +1,16 @@
 #!/bin/sh
 # sanity.sh: ansible-test sanity over a copy of the collection, on the Python of the environment. What it installs for its
-# tests stays in .venv/ansible-test. Its test "import" wants each plugin to be imported without the Python packages that
-# the collection needs, as a module on a host would be; ours run on the controller, where these are declared.
+# tests stays in .venv/ansible-test. Its test "import" imports each plugin without the Python packages that the
+# collection needs, as on a host; the plugins run on the controller, for which these packages are declared.
 set -eu
 home=$PWD/.venv/ansible-test
 mkdir -p "$home/.ansible/test/cache"
-# ansible-test downloads pip's bootstrap script from a server of its own, which a machine that only reaches PyPI does not
-# find: this one installs the same pip from PyPI
+# ansible-test downloads pip's bootstrap script from its own server, which is unreachable if only PyPI is reachable: this
+# script installs the same pip from PyPI
 for version in 24.2 25.2; do
     cp tests/scripts/get_pip.py "$home/.ansible/test/cache/get_pip_$(echo $version | tr . _).py"
 done
-# not below the repository, whose .gitignore would hide it all from ansible-test
+# not below the repository, whose .gitignore would hide all files from ansible-test
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 sh tests/scripts/copy_collection.sh "$copy"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_matrix.sh [PYTHON-CORE…]: unit tests, settings, commands and the main job on each supported pair of Python and
-# ansible-core whose Python is there, or on the pairs that are named, such as 3.13-2.21. The environments are kept in
-# .venv/matrix; a pair that failed does not stop the others.
+# ansible-core whose Python is installed, or on the named pairs, such as 3.13-2.21. The environments are kept in
+# .venv/matrix; a failed pair does not stop the others.
 set -u
 # ansible-core 2.20 and 2.21 need Python 3.12
 [ $# -gt 0 ] || set -- 3.11-2.19 3.12-2.19 3.12-2.20 3.12-2.21 3.13-2.19 3.13-2.20 3.13-2.21
@@ -39,7 +39,7 @@ for pair; do
     version=${pair%-*} core=${pair#*-}
     python=$(interpreter "$version")
     if [ -z "$python" ]; then
-        echo "== Python $version with ansible-core $core: there is no such Python here"
+        echo "== Python $version with ansible-core $core: this Python is not installed"
         continue
     fi
     echo "== Python $version with ansible-core $core"

@@ -58,7 +58,7 @@ def test_model_is_served_as_its_runtime_declares(kserve: Cluster) -> None:
 
 def test_model_without_a_runtime_waits_for_one(kserve: Cluster) -> None:
     create(kserve, SERVICE, "waits", predictor("onnx"))
-    wait_for("nothing serves it", lambda: model_status(kserve, "waits").get("transitionStatus") == "InvalidSpec")
+    wait_for("no runtime serves it", lambda: model_status(kserve, "waits").get("transitionStatus") == "InvalidSpec")
     assert model_status(kserve, "waits")["lastFailureInfo"]["reason"] == "NoSupportingRuntime"
     assert not is_ready(kserve, SERVICE, "waits")
     assert deployments(kserve) == []

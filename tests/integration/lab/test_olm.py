@@ -130,7 +130,7 @@ def test_missing_channel_is_reported(openshift: Cluster, namespace: str) -> None
     subscribe(openshift, namespace, "nfd", channel="stabel")
     why = "no operators found in channel stabel of package nfd in the catalog referenced by subscription nfd"
     # at first, a catalog may not answer yet
-    wait_for("the reason of the failed resolution", lambda: why in condition_of(openshift, namespace, "ResolutionFailed"))
+    wait_for("the resolution has failed", lambda: why in condition_of(openshift, namespace, "ResolutionFailed"))
 
 
 def approve_plan(openshift: Cluster, namespace: str, version: str) -> None:
@@ -224,7 +224,7 @@ def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Clust
     # its object has an immutable namespace, which cost a role of ours its first cluster
     initializations = ("dscinitialization.opendatahub.io", "v1", "dscinitializations")
     custom = openshift.custom
-    wait_for("the operator has created its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
+    wait_for("the operator created its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])
     with pytest.raises(client.ApiException, match="ApplicationsNamespace is immutable"):
         custom.patch_cluster_custom_object(
             *initializations, "default-dsci", {"spec": {"applicationsNamespace": "redhat-ods-applications"}}
