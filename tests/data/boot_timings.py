@@ -1,4 +1,4 @@
-"""A recording of the command crc_capture_boot_timing: the texts of tests/data/boot_timing, which are no real boot."""
+"""A recording of the command crc_capture_boot_timing: the texts of tests/data/boot_timing, of no real boot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TEXTS = Path(__file__).parent / "boot_timing"
 
 
 def boot_timing() -> dict[str, str]:
-    """The document boot_timing.yml."""
+    """Return the document boot_timing.yml."""
     files = {
         "time": "time.txt",
         "blame": "blame.txt",
@@ -22,7 +22,7 @@ def boot_timing() -> dict[str, str]:
 
 
 def outside(ssh_s: float = 21.25) -> dict[str, Any]:
-    """What the controller saw of it: it was let in after *ssh_s* seconds."""
+    """Return the controller's observations: it could log in after *ssh_s* seconds."""
     return {
         "started": 1.7e9,
         "ping": {"after_s": 12.5, "within_s": 1.125},

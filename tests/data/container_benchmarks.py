@@ -6,7 +6,7 @@ from typing import Any
 
 
 def container_benchmark(runs: int) -> dict[str, Any]:
-    """Of *runs* runs of iperf3 that took 1, 2, ... seconds, and one that failed."""
+    """Write a recording of *runs* runs of iperf3 that took 1, 2, ... seconds, and one that failed."""
     engine = {"engine": "podman", "version": "5.4.0", "rootless": True, "storage_driver": "overlay", "runtime": "crun"}
     host = {"network": "netavark", "cgroups": "v2", "os": "linux", "arch": "amd64", "kernel": "6.1", "remote": False}
     used = {"user_s": 0.25, "system_s": 0.5, "max_rss_kib": 4096}

@@ -1,4 +1,4 @@
-"""Credentials of every form that is hidden, invented, each with the parts of it that must stand nowhere."""
+"""Invented credentials of every form that is hidden, each with the parts of it that must not appear anywhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Planted:
-    """A text with a credential in it, and what of it is secret."""
+    """A text with a credential, and the secret parts of it."""
 
     text: str
     secret: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Recordings of the declared kind that the tests have of their own."""
+"""Recordings of the tests' own declared kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ START = 1_790_000_000.0
 
 
 def write_downloads(directory: Path, seed: int, transfers: int = 40, clients: int = 3) -> Path:
-    """One recording: downloads.json, and a file of transfers for each client. Returns its directory."""
+    """Write a recording: downloads.json, and a file of transfers for each client. Return its directory."""
     chance = random.Random(seed)
     (directory / "clients").mkdir(parents=True)
     (directory / "downloads.json").write_text(json.dumps({"servers": [{"server": f"server-{seed}", "version": "1.2"}]}))

@@ -1,7 +1,7 @@
-"""Write run directories of fine-tuning jobs that never ran: their logs come of a small stated model of GPUs.
+"""Write run directories of fine-tuning jobs that never ran: their logs come from a small model of GPUs.
 
 For unit tests and pictures of the report. run.json and fine_tuning.json list "synthetic data" among what was
-simulated, so that no report made of it can pass for a measurement.
+simulated, so that every report about it is marked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MEMORY = {"tiny-1b": 9.0, "small-3b": 21.0, "medium-8b": 42.0}
 
 @dataclass(frozen=True)
 class Training:
-    """A job of the matrix; `loss_of` adds a bit to its loss, so that curves can be told apart."""
+    """A job of the matrix; its loss depends on the model, so that curves differ."""
 
     model: str = "small-3b"
     gpus: int = 1
@@ -38,23 +38,23 @@ class Training:
 
     @property
     def step_time(self) -> float:
-        """Seconds of a step: what one GPU takes, and a share that grows with the GPUs."""
+        """The seconds of a step: the time of one GPU, and a share that grows with the GPUs."""
         alone = self.batch * TOKENS_PER_SAMPLE / SPEED[self.model] * (0.7 if self.rank else 1.0)
         beside = 1.25 if self.phase == "concurrent" else 1.0
         return beside * (alone * (1 + 0.06 * math.log2(self.gpus)) + 0.02)
 
     @property
     def memory(self) -> float:
-        """GiB of a GPU."""
+        """The used GiB of a GPU."""
         return MEMORY[self.model] * (0.6 if self.rank else 1.0) / math.sqrt(self.gpus) + 1.4 * self.batch
 
     def loss(self, step: int) -> float:
-        """Falls with the steps."""
+        """Return the loss after *step*, which decreases."""
         return 0.9 + 1.6 * math.exp(-step / 14) + 0.05 * math.sin(step * 1.7) + 0.1 * (self.model == "tiny-1b")
 
 
 def document(training: Training, began: float) -> dict[str, Any]:
-    """The job's fine_tuning.json."""
+    """Return the job's fine_tuning.json."""
     given: dict[str, Any] = {"per_device_train_batch_size": training.batch}
     given |= {"r": training.rank, "peft_method": "lora"} if training.rank else {}
     length = training.step_time * training.steps
@@ -86,7 +86,7 @@ def document(training: Training, began: float) -> dict[str, Any]:
 
 
 def log(training: Training, began: float) -> str:
-    """The main pod's log, in the format of Hugging Face's Trainer, with stamps."""
+    """Return the main pod's log, in the format of Hugging Face's Trainer, with timestamps."""
     lines = ["***** Running training *****", f"  Total optimization steps = {training.steps}"]
     lines.append(f"  Total train batch size (w. parallel) = {training.batch * training.gpus}")
     times = [began] * len(lines)
@@ -120,7 +120,7 @@ def log(training: Training, began: float) -> str:
 
 
 def write_job(artifacts: Path, training: Training, began: float = EPOCH) -> None:
-    """The artifacts of one job."""
+    """Write the artifacts of one job."""
     write_json(artifacts / "fine_tuning.json", document(training, began))
     (artifacts / "logs").mkdir(parents=True, exist_ok=True)
     (artifacts / "logs" / "job-master-0.log").write_text(log(training, began + 15))
@@ -129,7 +129,7 @@ def write_job(artifacts: Path, training: Training, began: float = EPOCH) -> None
 def write_tuning_run(
     root: Path, trainings: list[Training], *, run: str = "fine_tuning-20261120T093000Z-1a2b3c"
 ) -> Path:
-    """A whole run directory; several trainings make a matrix of one cell each."""
+    """Write a complete run directory; several trainings make a matrix of one cell each."""
     directory = root / run
     directory.mkdir(parents=True)
     facts = {
@@ -172,7 +172,7 @@ def _cell(directory: Path, number: int, training: Training) -> None:
 
 
 def matrix() -> list[Training]:
-    """Two models on one to eight GPUs, with two batches; LoRA of one; and a job that ran out of memory."""
+    """Return two models on one to eight GPUs, with two batches; LoRA of one; and a job that ran out of memory."""
     plain = [
         Training(model, gpus, batch) for model in ("tiny-1b", "small-3b") for batch in (4, 8) for gpus in (1, 2, 4, 8)
     ]

@@ -1,4 +1,4 @@
-"""Results as ghz writes them, made up."""
+"""Invented results in the format of ghz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPOCH_S = 1_790_000_000.0
 
 
 def detail(began_s: float, took_s: float, status: str = "OK") -> dict[str, Any]:
-    """A call that began so many seconds after the begin of the load."""
+    """Return a call that began this many seconds after the start of the load."""
     ended = datetime.fromtimestamp(EPOCH_S + began_s + took_s, UTC)
     error = "" if status == "OK" else f"rpc error: code = {status} desc = refused"
     return {
@@ -23,7 +23,7 @@ def detail(began_s: float, took_s: float, status: str = "OK") -> dict[str, Any]:
 
 
 def ghz(calls: Sequence[dict[str, Any]], length_s: float = 10.0) -> dict[str, Any]:
-    """The document of these calls, as far as anything reads it."""
+    """Return the document of these calls, with the fields that are read."""
     return {
         "date": datetime.fromtimestamp(EPOCH_S + length_s, UTC).isoformat(),
         "endReason": "normal",

@@ -1,4 +1,4 @@
-"""The documents of a scale test of KServe, as its users' commands write them."""
+"""Write the documents of a scale test of KServe as the commands of its users do."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def scale(cell: Path, **changed: Any) -> None:
 def command(
     place: Path, role: str, asked: dict[str, Any], span: tuple[float, float | None], status: str = "ok", error: str = ""
 ) -> Path:
-    """A command's documents; returns where its artifacts are."""
+    """Write a command's documents; return its artifact directory."""
     (place / "artifacts").mkdir(parents=True)
     document = {
         "schema": "psap.perf/command/1",
@@ -68,7 +68,7 @@ def step(name: str, after: str, begin_s: float, end_s: float) -> dict[str, Any]:
 
 
 def model(lane: Path, number: int, user: str, begun: float, ready: float, answered: float) -> None:
-    """A model that is served: ready and first answered so many seconds after its deployment began."""
+    """Write a served model: ready and first answered this many seconds after its deployment began."""
     service, namespace = f"phi-2-m{number}", f"models-{user}"
     asked = {"namespace": namespace, "inference_service_name": service}
     artifacts = command(lane / f"00{2 * number + 1}__kserve__deploy_model", DEPLOY, asked, (begun, begun + answered))
@@ -94,7 +94,7 @@ def model(lane: Path, number: int, user: str, begun: float, ready: float, answer
 
 
 def write_scale_test(run: Path) -> None:
-    """u0 is served, the second model of u1 cannot come, and u2 was killed in its first."""
+    """Write three users: u0's models are served, u1's second one fails, and u2 is killed in its first."""
     cell = run / CELL
     scale(cell)
     model(cell / "001__lane__u0", 0, "u0", 0, 4, 5)

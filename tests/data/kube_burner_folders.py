@@ -1,4 +1,4 @@
-"""Folders as kube-burner's local indexer writes them, with quantiles computed here on their own."""
+"""Folders in the format of kube-burner's local indexer, with independently computed quantiles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Percentile = Callable[[Sequence[float], int], float]
 
 
 def of_neighbours(values: Sequence[float], percent: int) -> float:
-    """Percentile of montanaflynn/stats up to 0.7.1."""
+    """Return the percentile as montanaflynn/stats computes it up to 0.7.1."""
     ordered = sorted(values)
     if len(ordered) == 1:
         return ordered[0]
@@ -34,7 +34,7 @@ def of_neighbours(values: Sequence[float], percent: int) -> float:
 
 
 def interpolated(values: Sequence[float], percent: int) -> float:
-    """Percentile of its later versions."""
+    """Return the percentile as later versions compute it."""
     ordered = sorted(values)
     rank = percent / 100 * (len(ordered) - 1)
     below = math.floor(rank)
@@ -43,12 +43,12 @@ def interpolated(values: Sequence[float], percent: int) -> float:
 
 
 def stamp(seconds: float) -> str:
-    """A time as Go writes it."""
+    """Return a time in Go's format."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def summary(job: str, pods: int, *, passed: bool = True, offset: int = 0) -> dict[str, Any]:
-    """The summary of a job with the metadata of its user."""
+    """Return the summary of a job with the metadata of its user."""
     document = {
         "timestamp": stamp(BEGAN + offset),
         "endTimestamp": stamp(BEGAN + offset + 120),
@@ -67,7 +67,7 @@ def summary(job: str, pods: int, *, passed: bool = True, offset: int = 0) -> dic
 
 
 def pods(job: str, count: int, *, seed: int = 1, offset: int = 0, churned: int = 0) -> list[dict[str, Any]]:
-    """The latencies of a job's pods; the last `churned` are of its churn."""
+    """Return the latencies of a job's pods; the last `churned` are of its churn."""
     chance = random.Random(seed)
     return [_pod(job, number, chance, offset, churn=number >= count - churned) for number in range(count)]
 
@@ -97,7 +97,7 @@ def _pod(job: str, number: int, chance: random.Random, offset: int, *, churn: bo
 
 
 def quantiles(job: str, measured: Sequence[dict[str, Any]], percentile: Percentile) -> list[dict[str, Any]]:
-    """The quantile documents of a job, cut to whole milliseconds."""
+    """Return the quantile documents of a job, cut to whole milliseconds."""
     found = []
     for name, field in FIELDS.items():
         values = [float(pod[field]) for pod in measured]
@@ -113,7 +113,7 @@ def quantiles(job: str, measured: Sequence[dict[str, Any]], percentile: Percenti
 
 
 def samples(job: str, name: str, *, offset: int = 0) -> list[dict[str, Any]]:
-    """What a metric profile gathered: two namespaces, each 30 seconds."""
+    """Return the samples of a metric profile: two namespaces, every 30 seconds."""
     return [
         {
             "timestamp": stamp(BEGAN + offset + 30 * step),
@@ -138,7 +138,7 @@ def write(directory: Path, files: dict[str, Any]) -> Path:
 
 
 def node_density(directory: Path, count: int = 250, percentile: Percentile = of_neighbours) -> Path:
-    """One job with churn and a metric."""
+    """Write one job with churn and a metric."""
     job = "node-density"
     measured = pods(job, count, churned=count // 5)
     return write(
@@ -153,7 +153,7 @@ def node_density(directory: Path, count: int = 250, percentile: Percentile = of_
 
 
 def two_jobs(directory: Path) -> Path:
-    """Two jobs of which the second failed, in files that hold both, with alerts in the time of the second."""
+    """Write two jobs, the second failed, in common files, with alerts during the second."""
     first, second = pods("create", 120), pods("touch", 40, seed=2, offset=200)
     alerts = [
         {"timestamp": stamp(BEGAN + 230), "uuid": UUID, "severity": "error", "description": "etcd is slow"},

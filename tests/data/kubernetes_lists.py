@@ -12,17 +12,17 @@ BEGIN = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
 
 def stamp(after_s: float | None) -> str | None:
-    """A stamp so many seconds after BEGIN."""
+    """Return a timestamp this many seconds after BEGIN."""
     return None if after_s is None else (BEGIN + timedelta(seconds=after_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def condition(name: str, after_s: float, status: str = "True", reason: str = "") -> dict[str, Any]:
-    """A condition."""
+    """Return a condition."""
     return {"type": name, "status": status, "reason": reason, "lastTransitionTime": stamp(after_s)}
 
 
 def job(name: str, created: float, started: float | None, finished: float | None, **more: Any) -> dict[str, Any]:
-    """A PyTorchJob; `more` goes to its metadata."""
+    """Return a PyTorchJob; `more` goes to its metadata."""
     conditions = [condition("Created", created)]
     conditions += [] if started is None else [condition("Running", finished or started, str(finished is None))]
     conditions += [] if finished is None else [condition("Succeeded", finished)]
@@ -34,7 +34,7 @@ def job(name: str, created: float, started: float | None, finished: float | None
 def pod(
     name: str, created: float, scheduled: float, running: float, finished: float | None, *, exit_code: int = 0
 ) -> dict[str, Any]:
-    """A pod of one container; when it is done, it is not ready any more, as the kubelet has it."""
+    """Return a pod of one container; an ended pod is not ready any more, as with a kubelet."""
     done = finished is not None
     state: dict[str, Any] = {"running": {"startedAt": stamp(running)}}
     if done:
@@ -61,7 +61,7 @@ def pod(
 
 
 def write_list(path: Path, items: Iterable[Any], indent: int | None = 4) -> Path:
-    """A list as a file."""
+    """Write a list to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items)}, indent=indent))
     return path

@@ -1,4 +1,4 @@
-"""What llama-bench says, recorded of llama.cpp on the tests' tiny model with three repetitions."""
+"""Output of llama-bench, recorded from llama.cpp on the tests' tiny model with three repetitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMON = {
 
 
 def llama_bench() -> dict[str, Any]:
-    """A recording of a host whose clock is an hour ahead."""
+    """Write a recording from a host whose clock is an hour ahead."""
     prompt = {"n_prompt": 512, "n_gen": 0, "avg_ns": 9072680, "avg_ts": 56451.414513, "stddev_ts": 1237.499975}
     generation = {"n_prompt": 0, "n_gen": 128, "avg_ns": 10571277, "avg_ts": 12108.485544, "stddev_ts": 61.043149}
     return {
@@ -40,6 +40,6 @@ def llama_bench() -> dict[str, Any]:
 
 
 def inference_server(ready_s: float) -> dict[str, Any]:
-    """A server that was ready after that."""
+    """Write a server that was ready after this time."""
     document = {"schema": "psap.perf/inference_server/1", "server": "llama_cpp", "ready_s": ready_s}
     return {**document, "model": "/models/tiny.gguf", "models": ["tiny.gguf"]}

@@ -1,4 +1,4 @@
-"""Results of load generators that never ran: requests of a small stated queue, in the formats of guidellm's versions
+"""Results of load generators that never ran: requests of a small queue model, in the formats of guidellm's versions
 and of llm-load-test, with the summaries that these programs would write.
 
 For unit tests, benches and pictures. The document beside them lists "synthetic data" among what was simulated.
@@ -27,7 +27,7 @@ PERCENTILES = {"p90": 0.90, "p95": 0.95, "p99": 0.99}
 
 @dataclass(frozen=True)
 class Load:
-    """A stage: so many streams, which the server answers `slots` of at a time; each failure is the `failing`th."""
+    """A stage of this many streams; the server answers `slots` of them concurrently; each `failing`th request fails."""
 
     streams: int = 4
     requests: int = 200
@@ -40,7 +40,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Request:
-    """Times since the epoch, in s: sent, first token, last token."""
+    """The times of a request in seconds since the epoch: sent, first token, last token."""
 
     started: float
     first: float
@@ -50,10 +50,10 @@ class Request:
 
 
 def requests_of(load: Load, seed: int = 0) -> list[Request]:
-    """Each stream sends its next request when the one before it is answered; latencies grow with what waits."""
+    """Return requests: each stream sends the next one after a response; latencies grow with the queue."""
     chance = random.Random(seed)
     waiting = max(1.0, load.streams / load.slots)
-    # a stage follows the other
+    # stages follow one another
     at = [EPOCH + 100.0 * seed + 0.001 * stream for stream in range(load.streams)]
     found = []
     for number in range(load.requests):
@@ -92,7 +92,7 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
 
 
 def guidellm_parts(loads: Sequence[Load], version: str = "0.8", padding: str = "{[") -> Iterator[str]:
-    """The text of a report of guidellm, piece by piece."""
+    """Yield the text of a report of guidellm, piece by piece."""
     yield f'{{"metadata": {{"guidellm_version": "{version}"}}, "benchmarks": ['
     for place, load in enumerate(loads):
         requests = requests_of(load, place)
@@ -123,7 +123,7 @@ def guidellm_parts(loads: Sequence[Load], version: str = "0.8", padding: str = "
 
 
 def llm_load_test_document(load: Load) -> dict[str, Any]:
-    """A result of llm-load-test."""
+    """Return a result of llm-load-test."""
     requests = requests_of(load)
     results = [
         {
@@ -168,12 +168,12 @@ def llm_load_test_document(load: Load) -> dict[str, Any]:
 
 
 def document(**more: Any) -> dict[str, Any]:
-    """The document beside the results."""
+    """Return the document beside the results."""
     return {"schema": "psap.perf/load-test/1", "lab": LAB, **more}
 
 
 def write_guidellm(place: Path, loads: Sequence[Load], version: str = "0.8", padding: str = "{[", **more: Any) -> Path:
-    """A recording of guidellm; returns its results."""
+    """Write a recording of guidellm; return its results."""
     path = place / "results" / "benchmarks.json"
     path.parent.mkdir(parents=True)
     (place / "guidellm.json").write_text(json.dumps(document(**more)))
@@ -184,7 +184,7 @@ def write_guidellm(place: Path, loads: Sequence[Load], version: str = "0.8", pad
 
 
 def write_llm_load_test(place: Path, load: Load, **more: Any) -> Path:
-    """A recording of llm-load-test; returns its results."""
+    """Write a recording of llm-load-test; return its results."""
     path = place / "output" / "output.json"
     path.parent.mkdir(parents=True)
     (place / "llm_load_test.json").write_text(json.dumps(document(**more)))
@@ -193,7 +193,7 @@ def write_llm_load_test(place: Path, load: Load, **more: Any) -> Path:
 
 
 def write_example(run: Path) -> None:
-    """Two flavors of one model under six loads each."""
+    """Write two flavors of one model under six loads each."""
     for place, (flavor, slots) in enumerate({"simple": 16, "pd-x2": 32}.items()):
         loads = [Load(streams, 60 * streams, slots, failing=50 * (streams == 64)) for streams in (1, 4, 8, 16, 32, 64)]
         stated: dict[str, Any] = {"flavor": flavor, "limits": {"ttft_s": 0.2, "itl_s": 0.02}}

@@ -1,4 +1,4 @@
-"""Write what a command leaves of a Prometheus: answers to queries over a window, from series that are given."""
+"""Write the artifacts of Prometheus queries over a window, from given series."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ class Series:
     step_s: float = 2.0
 
     def answer(self) -> dict[str, Any]:
-        """As Prometheus has a series of a range."""
+        """Return the series as Prometheus does for a range."""
         at = enumerate(self.values)
         pairs = [[self.start_s + self.step_s * place, f"{value:g}"] for place, value in at if value is not None]
         return {"metric": dict(self.labels), "values": pairs}
 
 
 def gpu(metric: str, pod: str, number: int, values: Sequence[float | None], start_s: float, **more: str) -> Series:
-    """A series of NVIDIA's exporter about the GPU of a pod."""
+    """Return a series of NVIDIA's exporter about the GPU of a pod."""
     labels = {"__name__": metric, "Hostname": "node-0000", "gpu": str(number), "pod": pod, "namespace": "fine-tuning"}
     return Series({**labels, **more}, values, start_s)
 
 
 def matrix(series: Sequence[Series]) -> dict[str, Any]:
-    """An answer to a range query."""
+    """Return an answer to a range query."""
     return {"status": "success", "data": {"resultType": "matrix", "result": [one.answer() for one in series]}}
 
 
 def write_window(
     folder: Path, window: tuple[float, float], answers: Mapping[str, Sequence[Series] | None], step_s: float = 2.0
 ) -> None:
-    """The artifacts of a command that asked; an answer that is None was refused."""
+    """Write the artifacts of a command's queries; None is a refused query."""
     folder.mkdir(parents=True, exist_ok=True)
     told = []
     for name, series in answers.items():

@@ -20,7 +20,7 @@ LOGS = Path(__file__).with_name("training_logs")
 
 
 def write_test(folder: Path, settings: Mapping[str, Any] | str, exit_code: str | None = "0\n") -> Path:
-    """A test with its settings: of today as a mapping, of old as the text of the file `settings`."""
+    """Write a test with its settings: current ones as a mapping, old ones as the text of the file `settings`."""
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(settings, str):
         (folder / "settings").write_text(settings)
@@ -32,7 +32,7 @@ def write_test(folder: Path, settings: Mapping[str, Any] | str, exit_code: str |
 
 
 def write_load(test: Path, count: int, wait: float = 2, ends: bool = True) -> Path:
-    """What a scheduler's load leaves: jobs of one pod that wait so long for a node."""
+    """Write the artifacts of a scheduler's load: jobs of one pod that wait this long for a node."""
     folder = test / "000__scheduler__generate_load"
     jobs = [job(f"job-{n}", n, n + wait, n + wait + 10) for n in range(count)]
     pods = [pod(f"job-{n}-worker-0", n, n + wait, n + wait + 1, n + wait + 10) for n in range(count)]
@@ -46,7 +46,7 @@ def write_load(test: Path, count: int, wait: float = 2, ends: bool = True) -> Pa
 
 
 def write_environment(test: Path, rhoai: str = "2.13.0") -> None:
-    """What capturing the cluster's state leaves."""
+    """Write the artifacts of capturing the cluster's state."""
     folder = test / "001__rhods__capture_state"
     folder.mkdir(parents=True)
     (folder / "ocp_version.yml").write_text('openshiftVersion: "4.16.3"\n')
@@ -63,7 +63,7 @@ def write_environment(test: Path, rhoai: str = "2.13.0") -> None:
 
 
 def write_training(test: Path, gpus: int, log: str = "fms_whole.log", exit_code: int = 0) -> Path:
-    """What a fine-tuning job leaves."""
+    """Write the artifacts of a fine-tuning job."""
     folder = test / "000__fine_tuning__run_fine_tuning_job"
     (folder / "src").mkdir(parents=True)
     configuration = {"per_device_train_batch_size": 4, "num_train_epochs": 1.0, "logging_steps": 1}
@@ -90,7 +90,7 @@ def write_training(test: Path, gpus: int, log: str = "fms_whole.log", exit_code:
 
 
 def load_tree(root: Path) -> Path:
-    """Two sizes, each with two repetitions; versions of one kind, settings of all above."""
+    """Write two sizes, each with two repetitions; versions of one kind, settings of all above."""
     for size in (3, 5):
         for repetition in (1, 2):
             test = write_test(root / f"load/{size}/{repetition:03d}__run", {"count": size, "@repetition": repetition})
@@ -101,7 +101,7 @@ def load_tree(root: Path) -> Path:
 
 
 def training_tree(root: Path) -> Path:
-    """Fine tuning on one, two and four GPUs; the last one failed."""
+    """Write fine tuning on one, two and four GPUs; the last one failed."""
     for gpus in (1, 2, 4):
         test = write_test(root / f"{gpus:03d}__gpus", {"gpu": gpus, "model_name": "tiny-1b"}, f"{int(gpus == 4)}\n")
         write_training(test, gpus, exit_code=int(gpus == 4))
@@ -112,7 +112,7 @@ def training_tree(root: Path) -> Path:
 def lts_payload(
     uuid: str, version: str, throughput: float, day: int = 1, kpis: Mapping[str, Any] = NONE
 ) -> dict[str, Any]:
-    """A payload as a workload exports it for long-term storage."""
+    """Return a payload as a workload exports it for long-term storage."""
     begin = BEGIN + timedelta(days=day)
     metadata = {
         "lts_schema_version": "1.0",
@@ -135,7 +135,7 @@ def lts_payload(
 
 
 def write_loads(root: Path, tests: int, jobs: int) -> Path:
-    """Tests with so many jobs of one pod each, five a second, that wait at random for a node."""
+    """Write tests with this many jobs of one pod each, five a second, that wait a random time for a node."""
     draw = random.Random(7)
     for number in range(tests):
         test = write_test(root / f"load/{number:03d}__run", {"run": number, "count": jobs})
@@ -151,7 +151,7 @@ def write_loads(root: Path, tests: int, jobs: int) -> Path:
 
 
 def main() -> None:
-    """Write a tree of loads and say where."""
+    """Write a tree of loads and print its path."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tests", type=int, default=1)

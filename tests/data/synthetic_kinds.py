@@ -1,7 +1,7 @@
-"""Everything that a synthetic scale test can have beside workloads and pods, put into one made by `synthetic_runs`.
+"""Add everything that a synthetic scale test can have beside workloads and pods to one of `synthetic_runs`.
 
 Queues with Kueue's Workloads, priorities and preemption, pod groups, volume claims, churn, several submitters, nodes
-that are lost, and the metrics of a control plane. As synthetic as the rest: every stamp is of a formula.
+that are lost, and the metrics of a control plane. Every timestamp is computed by a formula.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _moment(own: list[Line], kind: str, word: str) -> float:
 
 
 def _queue(record: dict[str, Any], own: list[Line]) -> list[Line]:
-    """Kueue's Workload, and the Job suspended until its first pod's creation."""
+    """Add Kueue's Workload, and suspend the Job until its first pod's creation."""
     name, kind = record["name"], record["kind"]
     created, first = _moment(own, kind, "created"), _moment(own, "Pod", "created")
     between = first - created
@@ -88,7 +88,7 @@ def _group_and_claims(record: dict[str, Any], own: list[Line]) -> list[Line]:
 
 
 def _between(record: dict[str, Any], own: list[Line]) -> list[Line]:
-    """Sandboxes of pods, and the object that Run:ai makes of a workload of its own."""
+    """Add sandboxes of pods, and the object that Run:ai creates for its own workloads."""
     found = [
         (moment + 0.2, {**row, "transition": "ready_to_start", "seen_s": round(moment + 0.2, 6)})
         for moment, row in own
@@ -101,7 +101,7 @@ def _between(record: dict[str, Any], own: list[Line]) -> list[Line]:
 
 
 def _preempt(recorded: Recorded, own: list[Line], by: str) -> None:
-    """A first pod that is evicted for another workload; everything of the workload's own pods comes later."""
+    """Evict a first pod for another workload; the workload's other rows come later."""
     created, bound = _moment(own, "Pod", "created"), _moment(own, "Pod", "scheduled")
     [victim, *_] = [row for _, row in own if row["kind"] == "Pod"]
     early = {**victim, "name": f"{victim['workload']}-x", "uid": f"uid-{victim['workload']}-x", "node": "node-0000"}
@@ -133,7 +133,7 @@ def _preempt(recorded: Recorded, own: list[Line], by: str) -> None:
 
 
 def _churn(recorded: Recorded, rows: dict[str, list[Line]], sent: list[dict[str, Any]]) -> None:
-    """The last ones sent took the places of some that were running then and were deleted for it."""
+    """Replace some running workloads by the last ones, as churn does."""
     number = int(len(sent) * CHURNED_SHARE)
     replacing = sent[len(sent) - number :]
     running = iter(sent[: len(sent) - number])
@@ -162,13 +162,13 @@ def _churn(recorded: Recorded, rows: dict[str, list[Line]], sent: list[dict[str,
 
 
 def _runs(own: list[Line], moment: float) -> bool:
-    """Whether a workload that is going to complete runs at a moment."""
+    """Return whether a workload that is going to complete runs at a moment."""
     words = {row["transition"]: at for at, row in own}
     return words.get("running", np.inf) < moment < words.get("completed", -np.inf)
 
 
 def _lose_nodes(recorded: Recorded, nodes: int, began: float) -> None:
-    """Two nodes are lost half way; one of them comes back."""
+    """Lose two nodes half way; one of them returns."""
     middle = (began + recorded.ended) / 2
     recorded.transitions.append(_row("Node", "node-0001", None, "not_ready", middle, "NodeStatusUnknown"))
     recorded.transitions.append(_row("Node", "node-0001", None, "ready", middle + 10.0))
@@ -197,7 +197,7 @@ HISTOGRAMS: tuple[tuple[str, str, dict[str, str], float, float], ...] = (
     ("kube-scheduler", "scheduler_pod_scheduling_sli_duration_seconds", {}, 1.0, 0.02),
     ("etcd", "etcd_disk_wal_fsync_duration_seconds", {}, 3.0, 0.0008),
 )
-# component, CPU seconds per workload, resident MB before, and more of them per 1,000 workloads
+# component, CPU seconds per workload, resident MB before, and additional MB per 1,000 workloads
 PROGRAMS = (
     ("kube-apiserver", 0.022, 600, 150),
     ("kube-scheduler", 0.004, 90, 20),
@@ -223,7 +223,7 @@ def _scrapes(recorded: Recorded, began: float) -> list[Line]:
 
 
 def _samples(done: int, placed: int) -> list[tuple[str, str, dict[str, str], float]]:
-    """What a scrape shows after so many workloads sent and pods bound."""
+    """Return a scrape after this many workloads sent and pods bound."""
     found: list[tuple[str, str, dict[str, str], float]] = []
     for component, cpu, before, more in PROGRAMS:
         found.append((component, "process_cpu_seconds_total", {}, round(30 + cpu * done, 3)))

@@ -1,4 +1,4 @@
-"""The queue model of synthetic scale tests: client, controller, scheduler, kubelet; all stamps of seeded numbers."""
+"""The queue model of synthetic scale tests: client, controller, scheduler, kubelet; all times from seeded numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATES = ("created", "scheduled", "initialized", "running", "containers_ready", 
 
 @dataclass(frozen=True)
 class Shape:
-    """What to pretend: sizes, rates (1/s), times (s) and shares (0..1)."""
+    """What to simulate: sizes, rates (1/s), times (s) and shares (0..1)."""
 
     workloads: int = 300
     nodes: int = 100
@@ -51,7 +51,7 @@ class Recorded:
 
 
 def simulate(shape: Shape, began: float = EPOCH) -> Recorded:
-    """Queue model: client → controller → scheduler (first come, first served, limited by GPUs) → kubelet."""
+    """Simulate client → controller → scheduler (first come, first served, limited by GPUs) → kubelet."""
     random = np.random.default_rng(shape.seed)
     recorded = Recorded(ended=began)
     sent = began + 1.0 + np.cumsum(random.exponential(1.0 / shape.rate, shape.workloads))
@@ -80,7 +80,7 @@ def simulate(shape: Shape, began: float = EPOCH) -> Recorded:
 
 
 def _slots(shape: Shape) -> deque[int]:
-    """The number of a node for each pod that finds room, spread over the nodes."""
+    """Yield the number of a node for each pod that has room, spread over the nodes."""
     of_each = shape.gpus_per_node // shape.gpus if shape.gpus else 110
     return deque(node for _ in range(of_each) for node in range(shape.nodes))
 
@@ -135,7 +135,7 @@ def _run(
     random: np.random.Generator,
     nodes: list[int],
 ) -> float:
-    """Write the life of one workload; returns when its GPUs are free again."""
+    """Write the events of one workload; return when its GPUs are free again."""
 
     def delay(scale: float) -> float:
         return float(random.lognormal(np.log(scale), 0.35))

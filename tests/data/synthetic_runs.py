@@ -1,7 +1,7 @@
-"""Write run directories of a scale test that never happened: every stamp is of a seeded queue model.
+"""Write run directories of a scale test that never happened: every timestamp comes from a seeded queue model.
 
 For unit tests, benches and pictures of the report. The data is marked: run.json and recording.json list
-"synthetic data" among what was simulated, so that no report made of it can pass for a measurement.
+"synthetic data" among what was simulated, so that every report about it is marked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LAB = {"name": "default", "real": [], "emulated": [], "simulated": ["nodes", "po
 
 
 def stamp(seconds: float) -> str:
-    """UTC ISO time with milliseconds and Z."""
+    """Return an ISO time in UTC with milliseconds and Z."""
     text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 
@@ -79,7 +79,7 @@ def write_recording(directory: Path, shape: Shape, run: str, began: float = EPOC
 
 
 def _client(shape: Shape, recorded: Recorded) -> dict[str, Any]:
-    """What the client says of its settings, and of its requests by answer."""
+    """Return the client's settings, and its requests by status."""
     rows = [record for _, record in recorded.submissions]
     answers = Counter(str(record["status"]) for record in rows)
     retries = sum(record["attempts"] - 1 for record in rows)
@@ -126,7 +126,7 @@ SETTINGS = {
 def write_run(
     root: Path, shapes: list[Shape], *, run: str = "scale_test-20261120T093000Z-5f3a1c", status: str = "ok"
 ) -> Path:
-    """Write a whole run directory; several shapes make a matrix of one cell each."""
+    """Write a complete run directory; several shapes make a matrix of one cell each."""
     directory = root / run
     directory.mkdir(parents=True)
     write_json(directory / "run.json", _run_document(run, status))
@@ -226,7 +226,7 @@ def _command(directory: Path, started: float, ended: float, status: str = "ok", 
 
 
 def _failure(run: Path, command: Path, moment: float) -> None:
-    """What a failed task leaves: its record, what Ansible said, and the log of the command."""
+    """Write the artifacts of a failed task: its record, Ansible's output, and the log of the command."""
     record = {
         "at": stamp(moment),
         "attempt": 1,

@@ -1,1 +1,1 @@
-"""Stand-ins for the servers, hosts and programs that the tests cannot have: packages by server."""
+"""Stand-ins for servers, hosts and programs that the tests cannot use: packages by server."""

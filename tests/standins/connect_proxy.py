@@ -1,4 +1,4 @@
-"""An HTTP proxy on this machine that knows CONNECT only, as a bastion has one in front of a cluster."""
+"""An HTTP proxy on this machine with CONNECT only, like a bastion in front of a cluster."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _CHUNK = 1 << 16
 
 @dataclass
 class ConnectProxy:
-    """The proxy's URL, and where it connected to, by the names that its clients gave.
+    """The proxy's URL, and the targets of its connections, by the names that clients used.
 
-    :param routes: host names that it alone can resolve, and the addresses behind them.
-    :param login: ``Basic …`` that clients have to give; empty: none.
+    Attributes:
+        routes: host names that only the proxy resolves, and their addresses.
+        login: required ``Basic …`` header of clients; empty if none is required.
     """
 
     routes: dict[str, tuple[str, int]]
@@ -55,10 +56,10 @@ class _Tunnel(socketserver.StreamRequestHandler):
             proxy.targets.append(target)
             with socket.create_connection(proxy.routes[host]) as there, contextlib.suppress(OSError):
                 self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                _pass_on(self.connection, there)
+                _forward(self.connection, there)
 
 
-def _pass_on(here: socket.socket, there: socket.socket) -> None:
+def _forward(here: socket.socket, there: socket.socket) -> None:
     while True:
         for ready in select.select([here, there], [], [])[0]:
             data = ready.recv(_CHUNK)

@@ -1,6 +1,6 @@
-"""A stand-in of GitHub's API: a server on loopback with one pull request, which pages, limits, fails, takes comments.
+"""A stand-in for GitHub's API: a server on loopback with one pull request; it pages, limits, fails, and takes comments.
 
-What it answers has the fields of GitHub's REST API (version 2022-11-28) that are read; nothing here is GitHub.
+Its responses have the fields of GitHub's REST API (version 2022-11-28) that are read; nothing here is GitHub.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from urllib.parse import parse_qs, urlsplit
 REPOSITORY = "openshift-psap/psap-perf"
 NUMBER = 7
 PAGE = f"https://github.com/{REPOSITORY}/pull/{NUMBER}"
-# who comments by the API
+# the author of comments that the API creates
 BOT = ("psap-perf[bot]", "NONE")
 _FIRST = 1000
 _COMMENT = f"/repos/{REPOSITORY}/issues/comments/"
-# how many comments GitHub gives at most, whatever is asked for
+# GitHub's maximum number of comments a page
 _LARGEST_PAGE = 100
 
 
 @dataclass
 class GitHubApi:
-    """The pull request and its comments; what the server was asked is in `requests`.
+    """The pull request and its comments; `requests` has the requests to the server.
 
     Attributes:
         comments: (author, association, body), the oldest first.
         failures: statuses that the next requests get, on paths that contain *failing*.
-        answer: sent instead of all documents, where it is given.
+        answer: replaces all documents if set.
     """
 
     url: str = ""
@@ -49,13 +49,13 @@ class GitHubApi:
     requests: list[tuple[str, str]] = field(default_factory=list)
 
     def comment_url(self, index: int) -> str:
-        """The page of a comment."""
+        """Return the URL of a comment's page."""
         return f"{PAGE}#issuecomment-{_FIRST + index}"
 
     def document(
         self, method: str, path: str, query: dict[str, list[str]], given: dict[str, Any]
     ) -> tuple[Any, dict[str, str]] | None:
-        """What a path answers, with headers; None for what is not there."""
+        """Return the document of a path, with headers; None if it does not exist."""
         base = f"/repos/{REPOSITORY}"
         repository = {"full_name": REPOSITORY, "url": f"{self.url}{base}", "name": "psap-perf"}
         if path == base:
@@ -114,7 +114,7 @@ class GitHubApi:
 
 @contextlib.contextmanager
 def github_api() -> Iterator[GitHubApi]:
-    """Serve one."""
+    """Serve the API."""
     api = GitHubApi()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Servers of HTTP on this machine, for as long as a test takes."""
+"""HTTP servers on this machine for the duration of a test."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 
 class Quiet:
-    """A handler of requests that says nothing of them: the output is the test's. To stand before the base class."""
+    """A request handler without log lines, because the output is the test's. List it before the base class."""
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def served(handler: type[http.server.BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
-    """Serve until the block ends, on a free port if none is given; the address."""
+    """Serve until the block ends, on a free port if none is given; yield the address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:

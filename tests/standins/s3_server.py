@@ -27,7 +27,7 @@ _PATIENCE_S = 60.0
 
 @dataclass(slots=True)
 class S3Server:
-    """A server whose buckets are the folders of *root*; it can be killed and come back."""
+    """A server whose buckets are the folders of *root*; it can be killed and restarted."""
 
     root: Path
     port: int
@@ -36,16 +36,16 @@ class S3Server:
 
     @property
     def endpoint(self) -> str:
-        """Its address."""
+        """The address of the server."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def access(self) -> Access:
-        """The access of somebody who may."""
+        """The access of a permitted user."""
         return Access(self.endpoint, keys=Keys(IDENTITY, SECRET))
 
     def bucket(self, name: str) -> Store:
-        """A bucket of this name, created if there is none."""
+        """Return a bucket of this name; create it if missing."""
         client = boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -59,13 +59,13 @@ class S3Server:
         return Store(self.access, name)
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the server, and wait until it answers."""
         environment = {"PATH": os.environ["PATH"], "ROOT_ACCESS_KEY": IDENTITY, "ROOT_SECRET_KEY": SECRET}
         words = ["--port", f"{LOOPBACK}:{self.port}", "--quiet", "--health", "/health", "posix"]
         sidecar = self.root.with_name("metadata")
         for folder in (self.root, sidecar):
             folder.mkdir(exist_ok=True)
-        # not every file system of a test has extended attributes
+        # some file systems of tests have no extended attributes
         command = [str(self.program), *words, "--sidecar", str(sidecar), str(self.root)]
         with self.root.with_suffix(".log").open("ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -76,7 +76,7 @@ class S3Server:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """Kill it, as a power cut would."""
+        """Kill the server, like a power cut."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -92,7 +92,7 @@ class S3Server:
 
 @contextmanager
 def s3_server(folder: Path) -> Iterator[S3Server]:
-    """A server for as long as the block lasts, with its data in *folder*."""
+    """Run a server during the block, with its data in *folder*."""
     program = ensure_binaries(places.cache_root(), lambda text: print(text, file=sys.stderr), S3_SERVER)
     server = S3Server(folder / "buckets", free_ports(["s3"])["s3"], program.program("versitygw"))
     server.start()

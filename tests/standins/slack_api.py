@@ -1,6 +1,6 @@
-"""A stand-in of Slack's Web API: a server on loopback with one channel, which holds threads, limits and fails as told.
+"""A stand-in for Slack's Web API: a server on loopback with one channel; it keeps threads, limits and fails as set.
 
-What it answers has the fields of Slack's API that are read; nothing here is Slack.
+Its responses have the fields of Slack's API that are read; nothing here is Slack.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class SlackApi:
     Attributes:
         messages: with their `ts`, the oldest first.
         refusals: status and headers that the next requests get.
-        tokens: those that requests came with.
+        tokens: the tokens of requests.
     """
 
     url: str = ""
@@ -32,7 +32,7 @@ class SlackApi:
     tokens: set[str] = field(default_factory=set)
 
     def answer(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
-        """What a method answers."""
+        """Return the response of a method."""
         if method == "conversations.history":
             return {"ok": True, "messages": list(reversed(self.messages))}
         if method == "chat.update":
@@ -49,7 +49,7 @@ class SlackApi:
 
 @contextmanager
 def slack_api() -> Iterator[SlackApi]:
-    """Serve one."""
+    """Serve the API."""
     api = SlackApi()
 
     class Handler(Quiet, http.server.BaseHTTPRequestHandler):

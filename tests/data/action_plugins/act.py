@@ -1,4 +1,4 @@
-"""A verb of the tests, by which they see without a cluster what the base of all verbs does: stop, hide and report."""
+"""A verb of the tests for what the base of all verbs does without a cluster: stop, hide and report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 
 
 class ActionModule(PerfAction):
-    """Say a text, in which a secret and variables of the environment may stand, and take some time."""
+    """Write a text that may contain a secret and variables of the environment, and take some time."""
 
     ARGUMENTS: ClassVar = {
         "text": {"type": "str", "default": ""},
@@ -27,7 +27,7 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Write the text to the file of the command as it is, sleep as a program of its own, and return or raise it."""
+        """Write the text to the command's file, sleep in a child process, and return or raise the text."""
         args = context.args
         secret = context.secret(args["secret"]) if args["secret"] else ""
         encoded = base64.b64encode(secret.encode()).decode()

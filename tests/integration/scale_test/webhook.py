@@ -79,7 +79,7 @@ def _answer(review: dict[str, Any], every: int) -> dict[str, Any]:
     index = int(request["object"]["metadata"]["labels"]["psap.perf/index"])
     response = {"uid": request["uid"], "allowed": index % every != every - 1}
     if not response["allowed"]:
-        response["status"] = {"message": f"{index} is not wanted"}
+        response["status"] = {"message": f"index {index} is refused"}
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
 
 

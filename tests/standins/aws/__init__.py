@@ -1,1 +1,1 @@
-"""AWS: a server of moto, and machines of it that answer over SSH."""
+"""AWS: a server of moto, and machines that are reached by SSH."""

@@ -1,11 +1,11 @@
-"""Machines of AWS that answer over SSH: a server of moto, which has none, and a real sshd that stands for its newest.
+"""Machines of AWS that are reached by SSH: a server of moto, and a real sshd in place of its newest machine.
 
 ``python -m tests.standins.aws.image_machine serve FOLDER`` serves until FOLDER/aws.json is removed, 39 minutes at most.
 When a machine has its disk, an sshd starts on loopback with the host key of the machine's user data, as cloud-init
 would; it lets the key pair of the machine in, as the user who runs this. Programs that need a disk, such as mount, are
-stand-ins, tests/standins/aws/programs; ``ssh`` and ``scp`` in FOLDER/client reach it, whatever address is asked for.
-With a file FOLDER/impostor it has another key than it was given.
-``python -m tests.standins.aws.image_machine look FOLDER`` prints what AWS has of images.
+stand-ins, tests/standins/aws/programs; ``ssh`` and ``scp`` in FOLDER/client connect to it for every address.
+With a file FOLDER/impostor its host key differs from the user data's.
+``python -m tests.standins.aws.image_machine look FOLDER`` prints images and their machines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.standins.aws.moto_server import REGION, client, moto_server
 _LONGEST_S = 2340
 _TAGGED = [{"Name": "tag-key", "Values": ["psap.perf/image"]}]
 _SFTP = "/usr/lib/openssh/sftp-server"
-# whoever logs in is at home in the folder, not in the home of who runs the tests
+# the home of each login is the folder, not the home of the user who runs the tests
 _SSHD = """Port {port}
 ListenAddress 127.0.0.1
 HostKey {folder}/host_key
@@ -50,13 +50,13 @@ UNITS = "disk/root/ostree/deploy/rhcos/deploy/0123abcd.0/etc/systemd/system"
 
 
 def stand_ins(folder: Path) -> None:
-    """A disk of CRC in *folder*, and what stands for programs that need one."""
+    """Create a disk of CRC in *folder*, and the stand-ins for programs that need a disk."""
     (folder / UNITS).mkdir(parents=True)
     shutil.copytree(Path(__file__).parent / "programs", folder / "bin")
 
 
 def repository(folder: Path) -> None:
-    """One of git with the folder of SNC that matters, in *folder*; its branch is ``main``."""
+    """Create a git repository with the required folder of SNC in *folder*; its branch is ``main``."""
     systemd = folder / "systemd"
     (systemd / "kubelet.service.d").mkdir(parents=True)
     for name in ("crc-test.sh", "crc-test.service", "kubelet.service.d/crc.conf", "notes.template"):
@@ -67,7 +67,7 @@ def repository(folder: Path) -> None:
 
 
 def serve(folder: Path) -> None:
-    """Until *folder*/aws.json is removed."""
+    """Serve until *folder*/aws.json is removed."""
     folder.mkdir(parents=True, exist_ok=True)
     stand_ins(folder)
     repository(folder / "snc")
@@ -112,7 +112,7 @@ def _play(ec2: Any, folder: Path, place: Path) -> None:
 
 
 def _newest(ec2: Any) -> str:
-    """The machine that has a disk, which then is on the list of what stands for lsblk; none is empty."""
+    """Return the machine with a disk, which the stand-in for lsblk then lists; empty if none has one."""
     return next((disk["Attachments"][0]["InstanceId"] for disk in _disks(ec2)), "")
 
 
@@ -139,14 +139,14 @@ def _boot(ec2: Any, folder: Path, machine: str) -> subprocess.Popen[bytes]:
     lines = [f"{folder}/disk {disk['VolumeId'].replace('-', '')}\n" for disk in _disks(ec2)]
     (folder / "disks").write_text("".join(lines))
     if getpass.getuser() == "root":
-        # where sshd leaves its rights behind; it goes with nothing else
+        # sshd's directory for privilege separation; nothing else uses it
         Path("/run/sshd").mkdir(exist_ok=True)
     command = [shutil.which("sshd") or "/usr/sbin/sshd", "-D", "-f", str(folder / "sshd_config")]
     return subprocess.Popen([*command, "-E", str(folder / "sshd.log")], preexec_fn=die_with_parent)
 
 
 def look(folder: Path) -> dict[str, Any]:
-    """Images of the account by name, and what has the tag of an image's machine."""
+    """Return the account's images by name, and the IDs of all objects with the tag of an image's machine."""
     ec2 = client(json.loads((folder / "aws.json").read_text())["endpoint"], "ec2")
     return {
         "images": {each["Name"]: each["ImageId"] for each in ec2.describe_images(Owners=["self"])["Images"]},

@@ -1,4 +1,4 @@
-"""A server of moto, which plays AWS: on its own port for a test, or as a program for a scenario.
+"""A server of moto in place of AWS: on its own port for a test, or as a program for a scenario.
 
 ``python -m tests.standins.aws.moto_server FILE`` serves on a free port, which it writes into FILE, until the file is
 removed; 39 minutes at most. It begins with machines in two zones, whose nodes are in FILE.nodes.
@@ -25,7 +25,7 @@ REGION = "us-east-2"
 
 @contextmanager
 def moto_server() -> Iterator[str]:
-    """Serve until the block ends; the address."""
+    """Serve until the block ends; yield the address."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -36,13 +36,13 @@ def moto_server() -> Iterator[str]:
 
 
 def client(endpoint: str, service: str, region: str = REGION) -> Any:
-    """Of the server, for a look at what is there."""
+    """Return a client of the server, to inspect its state."""
     session = boto3.session.Session(aws_access_key_id=KEYS.identity, aws_secret_access_key=KEYS.secret)
     return session.client(service, region_name=region, endpoint_url=endpoint)
 
 
 def nodes(endpoint: str) -> list[dict[str, Any]]:
-    """Nodes on machines in two zones of one network, and one of neither."""
+    """Create nodes on machines in two zones of one network, and one of neither."""
     ec2 = client(endpoint, "ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     image = ec2.describe_images()["Images"][0]["ImageId"]

@@ -1,1 +1,1 @@
-"""What stands for AWX in tests: its API, its surveys, and the way it starts a job. Nothing here is AWX."""
+"""Stand-ins for AWX in tests: its API, its surveys, and the way it starts a job. Nothing here is AWX."""

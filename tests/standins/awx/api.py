@@ -1,9 +1,8 @@
-"""A stand-in of AWX's API: a real server on loopback that keeps objects as AWX 24.6.1 does, for the modules of awx.awx.
+"""A stand-in for AWX's API: a real server on loopback that keeps objects like AWX 24.6.1, for the modules of awx.awx.
 
-It refuses what AWX refuses where the project could run into it: names that are taken, playbooks that are not in the
-project, prompts that a template does not have, surveys, injectors and rrules that are not well formed, fields that
-nobody can filter by. It pages, and shows no secret. It computes the variables of a job that is launched, and starts
-none; nothing here is AWX.
+It refuses what AWX refuses and the project could send: duplicate names, playbooks that are not in the project, prompts
+that a template does not have, malformed surveys, injectors and rrules, filters by unknown fields. It returns lists in
+pages, and no secrets. It computes the variables of a launched job without starting it; nothing here is AWX.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _PROMPTS = {
     "job_tags": "ask_tags_on_launch", "skip_tags": "ask_skip_tags_on_launch", "limit": "ask_limit_on_launch",
     "inventory": "ask_inventory_on_launch", "scm_branch": "ask_scm_branch_on_launch",
 }  # fmt: skip
-# the type of the objects of each collection, their defaults, and the names of those that must be unique together
+# the type of the objects of each collection, their defaults, and the names of fields that must be unique together
 _TEMPLATE: dict[str, Any] = {
     "description": "", "extra_vars": "", "inventory": None, "scm_branch": "", "limit": "", "job_tags": "",
     "skip_tags": "", "survey_enabled": False, "allow_simultaneous": False, "ask_variables_on_launch": False,
@@ -90,10 +89,10 @@ def _refuse_unless(condition: object, **why: str) -> None:
 
 @dataclass
 class AwxApi:
-    """The objects by collection and id; what changed something is in `writes`.
+    """The objects by collection and ID; `writes` has the requests that changed something.
 
     Attributes:
-        project: the folder that stands for what a project's update checks out.
+        project: the folder in place of the checkout of a project's update.
     """
 
     project: Path
@@ -108,24 +107,25 @@ class AwxApi:
         self.create("organizations", {"name": "Default"})
 
     def named(self, kind: str, name: str) -> dict[str, Any]:
-        """The one object of the name."""
+        """Return the object with a name."""
         key = "identifier" if kind == "workflow_job_template_nodes" else "name"
         (found,) = (one for one in self.objects[kind].values() if one[key] == name)
         return found
 
     def names(self, kind: str) -> list[str]:
-        """The names of all objects of a kind."""
+        """Return the names of all objects of a kind."""
         return sorted(one["name"] for one in self.objects[kind].values())
 
     def linked(self, kind: str, name: str, link: str) -> list[str]:
-        """The names of those that an object is associated with."""
+        """Return the names of an object's associated objects."""
         ids = self.links.get((self.named(kind, name)["id"], link), [])
         return sorted(one.get("identifier") or one["name"] for one in map(self._any, ids))
 
     def launch(self, template: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables of a job of a template.
+        """Return the variables of a template's job.
 
-        :raises RefusedError: an answer is wrong, or a variable is not prompted for.
+        Raises:
+            RefusedError: An answer is wrong, or a variable is not prompted for.
         """
         one = self.named("job_templates", template)
         self._check_variables(one, given)
@@ -134,9 +134,10 @@ class AwxApi:
     def launch_workflow(self, workflow: str, given: Mapping[str, Any], artifacts: Mapping[str, Any]) -> dict[str, Any]:
         """Return the variables of a node's job, whose template has the name of the workflow without its last word.
 
-        The variables of the workflow beat the artifacts of the jobs before, and both beat what the template has.
+        Variables of the workflow override the artifacts of earlier jobs, and both override the template's variables.
 
-        :raises RefusedError: as :meth:`launch`.
+        Raises:
+            RefusedError: As :meth:`launch`.
         """
         one = self.named("workflow_job_templates", workflow)
         self._check_variables(one, given)
@@ -148,7 +149,7 @@ class AwxApi:
         return launched(questions, json.loads(template["extra_vars"] or "{}"), given)
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
-        """What a request is answered."""
+        """Return the status and the document for a request."""
         kind, *rest = path.removeprefix(_PREFIX).strip("/").split("/")
         if kind == "project_updates":
             return 200, {"id": int(rest[0]), "status": "successful", "finished": "now", "failed": False}
@@ -165,37 +166,38 @@ class AwxApi:
         if one is None:
             raise RefusedError(404, {"detail": "Not found."})
         if len(rest) == 2:
-            return self._below(method, path, one, rest[1], body)
-        return self._on(method, kind, one, body)
+            return self._subresource(method, path, one, rest[1], body)
+        return self._object(method, kind, one, body)
 
     def create(self, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Create an object.
 
-        :raises RefusedError: AWX would not.
+        Raises:
+            RefusedError: If AWX would refuse it.
         """
         self._last += 1
         identity = self._last
         one = {"id": identity, "type": _KINDS[kind][0], "url": f"{_PREFIX}{kind}/{identity}/"}
         one["related"] = {"survey_spec": f"{one['url']}survey_spec/", "update": f"{one['url']}update/"}
         one["summary_fields"] = {}
-        self._take(kind, {**one, **deepcopy(_KINDS[kind][1])}, body)
+        self._update(kind, {**one, **deepcopy(_KINDS[kind][1])}, body)
         made = self.objects[kind][identity]
         if kind == "projects" and made["scm_type"]:
             made["scm_revision"] = "0" * 40
             made["summary_fields"] = {"current_update": {"id": identity}}
         return made
 
-    def _on(self, method: str, kind: str, one: dict[str, Any], body: Any) -> tuple[int, Any]:
+    def _object(self, method: str, kind: str, one: dict[str, Any], body: Any) -> tuple[int, Any]:
         if method == "PATCH":
-            self._take(kind, one, body)
+            self._update(kind, one, body)
             return 200, self._shown(self.objects[kind][one["id"]])
         if method == "DELETE":
             self._delete(kind, one)
             return (202 if kind == "inventories" else 204), None
         return 200, self._shown(one)
 
-    def _take(self, kind: str, one: dict[str, Any], body: Mapping[str, Any]) -> None:
-        """Put what *body* says of *one* in force, unless it is refused."""
+    def _update(self, kind: str, one: dict[str, Any], body: Mapping[str, Any]) -> None:
+        """Update *one* with *body*, unless AWX would refuse it."""
         given = {key: value for key, value in body.items() if key not in ("id", "type", "url", "managed")}
         if kind == "credentials" and "inputs" in given:
             old = one.get("inputs", {})
@@ -204,7 +206,7 @@ class AwxApi:
             }
         wanted = {**one, **given}
         if kind == "job_templates":
-            # of the project, whatever was said
+            # the project's, for every request
             wanted["organization"] = self._any(wanted["project"])["organization"] if wanted.get("project") else None
         unique = _KINDS[kind][2]
         taken = [
@@ -230,7 +232,7 @@ class AwxApi:
             for each in of_it:
                 self._delete(child, each)
 
-    def _below(self, method: str, path: str, one: dict[str, Any], name: str, body: Any) -> tuple[int, Any]:
+    def _subresource(self, method: str, path: str, one: dict[str, Any], name: str, body: Any) -> tuple[int, Any]:
         if name == "survey_spec":
             return 200, self._survey(method, one, body)
         ids = self.links.setdefault((one["id"], name), [])
@@ -330,7 +332,7 @@ class AwxApi:
         )
 
     def playbooks(self) -> list[str]:
-        """What AWX takes for playbooks in a project: files in which a line looks like one of a play."""
+        """Return the files of a project that AWX lists as playbooks: those with a line like a play's."""
         skipped = {"roles", "tasks", "group_vars", "host_vars"}
         files = (path.relative_to(self.project) for path in self.project.rglob("*.yml"))
         possible = (path for path in files if not skipped & set(path.parts) and not any(
@@ -360,7 +362,7 @@ class AwxApi:
 
 @contextlib.contextmanager
 def awx_api(project: Path) -> Iterator[AwxApi]:
-    """The server, with an organization; the caller says by which folder a project's update stands."""
+    """Serve the API with an organization; *project* replaces the checkout of a project's update."""
     api = AwxApi(project)
     basic = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 

@@ -1,7 +1,7 @@
-"""A job as AWX 24.6.1 starts it, by ansible-runner: its folders, variables, inventory and environment, and no AWX.
+"""A job as AWX 24.6.1 starts it, by ansible-runner: its folders, variables, inventory and environment, without AWX.
 
-In a container all of it is below ``/runner``; here below a folder of the test. The container ends with the job, however
-the job ends: its processes are killed and its files deleted.
+In AWX's container its files are below ``/runner``; here below a folder of the test. The container ends with the job in
+every case: its processes are killed and its files deleted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOOK_EVERY_S = 0.2
 _COPIED = (
     "ansible.cfg", "analysis", "collections", "driver", "group_vars", "inventories", "lab", "playbooks", "presets",
 )  # fmt: skip
-# AWX's variables that beat ansible.cfg; those of callbacks are set by ansible-runner
+# AWX's variables that override ansible.cfg; those of callbacks are set by ansible-runner
 _ENVIRONMENT = {
     "ANSIBLE_FORCE_COLOR": "True",
     "ANSIBLE_HOST_KEY_CHECKING": "False",
@@ -46,7 +46,7 @@ _ENVIRONMENT = {
 
 
 class _Unsafe(str):
-    """A text that AWX marks, so that Ansible takes it for no template."""
+    """A text that AWX marks, so that Ansible does not template it."""
 
     __slots__ = ()
 
@@ -67,9 +67,9 @@ def _unsafe(value: Any) -> Any:
 
 
 def extra_vars_file(given: Mapping[str, Any], template: Mapping[str, Any], about: Mapping[str, Any]) -> str:
-    """``env/extravars``: what was given at launch is marked, only what the *template* itself says may be a template.
+    """Return ``env/extravars``: launch values are marked, and only the *template*'s own values may be templates.
 
-    *about* is what AWX adds about the job, by two prefixes.
+    *about* are AWX's variables about the job, which get two prefixes.
     """
     own = {f"{prefix}_{name}": value for prefix in ("awx", "tower") for name, value in about.items()}
     marked = {**own, **{name: value for name, value in given.items() if template.get(name) != value}}
@@ -78,7 +78,7 @@ def extra_vars_file(given: Mapping[str, Any], template: Mapping[str, Any], about
 
 
 def inventory_script(inventory: Mapping[str, Any]) -> str:
-    """``inventory/hosts``: a program that prints it, with the variables that AWX adds to each host."""
+    """Return ``inventory/hosts``: a program that prints it, with the variables that AWX adds to each host."""
     document = json.loads(json.dumps(inventory))
     members = {host for group in document.values() for host in group.get("hosts", ())}
     variables = document.setdefault("_meta", {}).setdefault("hostvars", {})
@@ -93,7 +93,7 @@ class Job:
 
     Attributes:
         code: the exit code; -9 for a job that was cancelled or reached its time limit.
-        artifacts: what it passed on by ``set_stats``, as AWX takes it out of the job's events at the end of Ansible.
+        artifacts: the values of ``set_stats``, as AWX reads them from the job's events at the end of Ansible.
     """
 
     code: int
@@ -102,13 +102,13 @@ class Job:
 
 
 class Runner:
-    """Runs jobs of one project, each in a copy of its own."""
+    """Runs jobs of one project, each in a separate copy."""
 
     def __init__(self, folder: Path, project: Path) -> None:
         self.folder, self._project, self._number = folder, project, 0
 
     def synced_inventory(self, site: str) -> dict[str, Any]:
-        """What the update of an inventory's source of kind scm brings: Ansible's own export, from a copy."""
+        """Return the result of updating an inventory source of kind scm: Ansible's own export, from a copy."""
         copy = self._copy(self.folder / "sync")
         done = subprocess.run(
             [str(_PROGRAMS / "ansible-inventory"), "--list", "--export", "-i", f"inventories/{site}/hosts.yml",
@@ -135,11 +135,11 @@ class Runner:
         """Run a playbook.
 
         Args:
-            workflow: the workflow job of which it is one.
-            cancel: whether it is to be cancelled now.
+            workflow: the ID of the job's workflow job.
+            cancel: returns whether to cancel the job now.
             given: answers, launch variables, artifacts of ancestors, and variables of credentials.
             template: the template's own extra variables.
-            credentials: what injectors put in the environment.
+            credentials: the variables of the environment from injectors.
         """
         self._number += 1
         private = self.folder / f"job-{self._number}"
@@ -148,7 +148,7 @@ class Runner:
         (private / "inventory").mkdir()
         variables = extra_vars_file({**(template or {}), **given}, template or {}, self._about(workflow))
         (private / "env" / "extravars").write_text(variables)
-        # relative to the working directory, as AWX repeats what ansible.cfg says
+        # relative to the working directory, because AWX repeats the value of ansible.cfg
         roots = f"{private}/requirements_collections:collections:~/.ansible/collections:/usr/share/ansible/collections"
         environment = {
             **_ENVIRONMENT, "ANSIBLE_COLLECTIONS_PATH": roots, "JOB_ID": str(self._number),
@@ -171,12 +171,12 @@ class Runner:
             time.sleep(_LOOK_EVERY_S)
         text, _none = started.communicate()
         job = Job(started.returncode, text, _artifacts(private / "artifacts" / "job"))
-        # AWX deletes it, and with it every file that the job wrote
+        # AWX deletes the folder with every file that the job wrote
         shutil.rmtree(private)
         return job
 
     def _about(self, workflow: int | None) -> dict[str, Any]:
-        """Return what AWX adds to the variables of each job, without a prefix."""
+        """Return the variables that AWX adds to each job, without a prefix."""
         of_workflow = {
             "workflow_job_id": workflow,
             "workflow_job_name": "psap.perf",
@@ -206,7 +206,7 @@ class Runner:
         return to
 
     def _base(self, credentials: Mapping[str, str]) -> dict[str, str]:
-        """Of an execution environment: a path, a home, and nothing else of the caller's."""
+        """Return the environment of an execution environment: only a path and a home."""
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         path = f"{_PROGRAMS}:{os.environ['PATH']}"
@@ -214,9 +214,9 @@ class Runner:
 
 
 def _end_container(private: Path) -> None:
-    """Kill the processes of a job all together, as the end of its container does."""
+    """Kill the processes of a job together, as the end of its container does."""
     mark = os.fsencode(private)
-    while found := [pid for pid in _processes() if mark in _described(pid)]:
+    while found := [pid for pid in _processes() if mark in _command_and_environment(pid)]:
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -227,8 +227,8 @@ def _processes() -> list[int]:
     return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
-def _described(pid: int) -> bytes:
-    """Return the command line and the environment of a process; nothing of one that has ended."""
+def _command_and_environment(pid: int) -> bytes:
+    """Return the command line and the environment of a process; empty if it has ended."""
     try:
         if b") Z " in Path(f"/proc/{pid}/stat").read_bytes():
             return b""

@@ -1,4 +1,4 @@
-"""Surveys as AWX 24.6.1 takes and checks them, for its stand-in."""
+"""Surveys as AWX 24.6.1 accepts and validates them, for its stand-in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _QUESTION_TYPES = {
 
 
 class RefusedError(Exception):
-    """What AWX answers with another status than 200."""
+    """A response of AWX with another status than 200."""
 
     def __init__(self, status: int, document: Any) -> None:
         super().__init__(document)
@@ -22,7 +22,8 @@ class RefusedError(Exception):
 def check_survey(body: Any) -> None:
     """Refuse a survey that AWX refuses.
 
-    :raises RefusedError: with AWX's reason.
+    Raises:
+        RefusedError: With AWX's reason.
     """
 
     def refuse_unless(condition: object, why: str) -> None:
@@ -54,7 +55,7 @@ def check_survey(body: Any) -> None:
 def accepted_variables(
     questions: list[dict[str, Any]], ask_variables: bool, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Which variables a launch takes, and what AWX says of wrong answers."""
+    """Return the variables that a launch accepts, and AWX's messages about wrong answers."""
     accepted, errors = {}, []
     by_name = {one["variable"]: one for one in questions}
     for name, value in given.items():
@@ -67,9 +68,9 @@ def accepted_variables(
 
 
 def launched(questions: list[dict[str, Any]], template: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables of a job: the template's, then the survey's defaults, then what was given at launch.
+    """Return the variables of a job: the template's, then the survey's defaults, then the launch's.
 
-    A default is left out if it is none, or would be a wrong answer, as a list's text and an empty number are.
+    A null default is left out, and one that is a wrong answer, such as a list's text or an empty number.
     """
     defaults = {
         one["variable"]: one["default"]

@@ -1,7 +1,7 @@
 """Inference servers for a machine of the tests.
 
 ``python -m tests.standins.hosts.inference_servers real|stand-ins FOLDER`` puts them into FOLDER. Stand-ins print that
-they are some. The real ones, of the deep tests, are a llama.cpp with a tiny model, the ramalama of PyPI without
+they are stand-ins. The real ones, of the deep tests, are a llama.cpp with a tiny model, the ramalama of PyPI without
 containers, and a meson and a CMake; ollama and macOS' powermetrics are always stand-ins.
 """
 
@@ -20,7 +20,7 @@ from tests.standins.hosts.machine import libraries
 PROJECT = Path(__file__).resolve().parents[3]
 STAND_INS = Path(__file__).parent / "programs"
 RAMALAMA = "ramalama==0.25.0"
-# the machine's own Python runs it, which has none of it
+# runs with the machine's own Python, which has none of the packages
 _RUN_RAMALAMA = """#!/bin/sh
 PYTHONPATH={folder}/packages exec /usr/bin/python3 -c \
 'import sys; from ramalama.cli import main; sys.exit(main())' "$@"
@@ -40,13 +40,13 @@ endforeach()
 
 
 def copy_stand_ins(folder: Path) -> None:
-    """Copy all stand-ins, and what they take for a model, to where a machine's user reads them."""
+    """Copy all stand-ins, and a file in place of a model, to a folder that the machine's user can read."""
     shutil.copytree(STAND_INS, folder)
     (folder / MODEL).write_text("a stand-in for a model\n")
 
 
 def copy_llama_cpp(folder: Path) -> None:
-    """Copy the real programs and the model into *folder*; they are built when they are missing, which takes minutes."""
+    """Copy the real programs and the model into *folder*; missing ones are built, which takes minutes."""
     built = ensure_llama_cpp(places.cache_root(), lambda text: print(text, file=sys.stderr))
     folder.mkdir(exist_ok=True)
     for program in PROGRAMS:
@@ -55,7 +55,7 @@ def copy_llama_cpp(folder: Path) -> None:
 
 
 def copy_image_sources(programs: Path, folder: Path) -> None:
-    """What an image with the real programs is built of: they, the libraries that they need, and a Containerfile."""
+    """Write the sources of an image with the real programs: programs, libraries and a Containerfile."""
     (folder / "root/usr/bin").mkdir(parents=True)
     for program in PROGRAMS:
         shutil.copy(programs / program, folder / "root/usr/bin")
@@ -67,7 +67,7 @@ def copy_image_sources(programs: Path, folder: Path) -> None:
 
 
 def put(folder: Path, *, real: bool) -> None:
-    """Put all of them into *folder*, and what a model of Hugging Face, sources and a virtual GPU are like."""
+    """Put all of them into *folder*, with substitutes for a model hub, sources and a virtual GPU."""
     copy_stand_ins(folder)
     if real:
         copy_llama_cpp(folder)
@@ -79,14 +79,14 @@ def put(folder: Path, *, real: bool) -> None:
     (folder / "sources").mkdir()
     for name, text in _SOURCES.items():
         (folder / "sources" / name).write_text(text)
-    # as the kernel writes it
+    # in the kernel's format
     (folder / "host-visible-mm").write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
 
 
 def put_ramalama(folder: Path) -> None:
     """Put the ramalama of PyPI into *folder*."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    # for the machine's own Python, which may be another one: without what is compiled for this one
+    # for the machine's own Python, which may be another version: no compiled packages
     packages = [RAMALAMA, "argcomplete", "jinja2", "pyyaml"]
     subprocess.run([*pip, "--target", str(folder / "packages"), *packages], check=True)
     (folder / "ramalama").write_text(_RUN_RAMALAMA.replace("{folder}", str(folder)))

@@ -1,7 +1,7 @@
-"""A machine of the tests: a real sshd on loopback, and behind it a real podman with images that are made here.
+"""A machine of the tests: a real sshd on loopback, and a real podman with images that are built here.
 
-It is namespaces of this machine: of mounts, so that /etc with its users and /run are its own, and of processes, so
-that all ends with its first process. Its network is the loopback of this machine, its kernel is this one.
+It consists of namespaces on this machine: of mounts, so that it has its own /etc with users and /run, and of processes,
+so that all end with its first process. Its network is the loopback of this machine, its kernel is this one.
 ``python -m tests.standins.hosts.machine up FOLDER`` starts it, ``down FOLDER`` ends it. FOLDER/hosts.yml is an
 inventory.
 """
@@ -40,7 +40,7 @@ COMMANDS = {
     "registry": '["/usr/bin/docker-registry", "serve", "/etc/docker/registry/config.yml"]',
 }
 PATIENCE_S = 60.0
-# what a container without systemd and without rights over its cgroups needs
+# required by a container without systemd and without rights over its cgroups
 CONTAINERS = """[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
@@ -72,7 +72,7 @@ UseDNS no
 Subsystem sftp internal-sftp
 SetEnv XDG_RUNTIME_DIR=/run/user/{uid} PATH={folder}/boot_timing:/usr/local/bin:/usr/bin:/bin
 """
-# a stand-in for podman 5.4, which Debian does not have: the real one, but for its version, and it copies artifacts
+# a stand-in for podman 5.4, which Debian does not have: it differs only in its version and copies artifacts
 ARTIFACTS = r"""#!/bin/sh
 set -e
 store=$HOME/.artifacts-stand-in
@@ -84,7 +84,7 @@ case "$1 $2" in
 *) exec podman "$@" ;;
 esac
 """
-# a stand-in for perfdrv, as the container of a step of a CI job has it: it writes what it was given, and no more
+# a stand-in for perfdrv in the container of a CI job's step: it only writes its input
 STEP = r"""#!/bin/sh
 echo "stand-in for perfdrv: $*"
 cat /step.yml > "$ARTIFACT_DIR/settings"
@@ -100,7 +100,7 @@ sleep "${STEP_SLEEPS:-0}"
 exit "${STEP_ENDS:-0}"
 """
 CONTAINERFILE = "FROM localhost/hello:1\nCOPY --chmod=755 perfdrv /bin/perfdrv\n"
-# an image is imported once for each owner of a storage; sshd does not become the first process, which reaps
+# an image is imported once for each owner of a storage; sshd is not the first process, which reaps
 START = """set -e
 mountpoint -q /sys/fs/cgroup/unified && umount /sys/fs/cgroup/unified
 mount --make-rshared /
@@ -120,12 +120,12 @@ while :; do sleep 1; done
 
 
 def up(folder: Path) -> None:
-    """Start the machine, anew if it is there; its files are in *folder*."""
+    """Start the machine, again if it exists; its files are in *folder*."""
     subprocess.run(["sh", str(PROJECT / "tests/scripts/install_debian.sh"), PACKAGES, *PROGRAMS.split()], check=True)
     if (folder / "pid").exists():
         down(folder)
     folder.mkdir(parents=True)
-    # the whole folder: a file that is mounted alone is lost when a package of this machine adds a user
+    # the whole folder: a file mounted alone is lost when a package of this machine adds a user
     shutil.copytree("/etc", folder / "etc", symlinks=True)
     for name in ("etc/containers", "run/sshd", "run/lock", f"run/user/{UID}", "home", "work", "images"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -154,45 +154,45 @@ def up(folder: Path) -> None:
     (folder / "sshd.sh").write_text(f"$(command -v sshd) -f {folder}/sshd_config -E {folder}/sshd.log\n")
     (folder / "start.sh").write_text(START.format(folder=folder, images=" ".join(IMAGES), user=USER, uid=UID))
     isolated = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", str(folder / "start.sh")]
-    # nobody's child, as whoever starts it may end before it does
+    # detached, because its starter may end before it does
     background = f'setsid "$@" </dev/null >{folder}/log 2>&1 & echo $! >{folder}/pid'
     subprocess.run(["sh", "-c", background, "sh", *isolated], check=True, env=_environment())
     deadline = time.monotonic() + PATIENCE_S
     while not (folder / "up").exists():
-        if not _living(int((folder / "pid").read_text())) or time.monotonic() > deadline:
+        if not _is_alive(int((folder / "pid").read_text())) or time.monotonic() > deadline:
             raise SystemExit(f"the machine does not start: {(folder / 'log').read_text()}")
         time.sleep(0.1)
 
 
 def down(folder: Path) -> None:
-    """End the machine and remove its files."""
+    """Stop the machine and remove its files."""
     pid = int((folder / "pid").read_text())
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + PATIENCE_S
-    while _living(pid) and time.monotonic() < deadline:
+    while _is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     shutil.rmtree(folder)
 
 
 def inside(folder: Path, *words: str) -> str:
-    """What a program says that the machine's user runs."""
+    """Run a program as the machine's user; return its output."""
     become = ("runuser", "-u", USER, "--", "env", f"HOME={folder}/home", f"XDG_RUNTIME_DIR=/run/user/{UID}")
-    return _entered(folder, *become, *words)
+    return _run_inside(folder, *become, *words)
 
 
 def resize_small(folder: Path, size: str) -> None:
-    """Set the size of its small disk, which has 128 KiB."""
-    _entered(folder, "mount", "-o", f"remount,size={size}", f"{folder}/small")
+    """Set the size of the machine's small disk, which has 128 KiB."""
+    _run_inside(folder, "mount", "-o", f"remount,size={size}", f"{folder}/small")
 
 
 def start_sshd(folder: Path) -> None:
-    """Start it again, after it was ended."""
-    _entered(folder, "sh", str(folder / "sshd.sh"))
+    """Start sshd again, after it was stopped."""
+    _run_inside(folder, "sh", str(folder / "sshd.sh"))
 
 
 def stop_sshd(folder: Path) -> None:
-    """End it with its connections, but not what they have started."""
+    """Stop sshd with its connections, but not the processes that they started."""
     ended = [sshd(folder)]
     for pid in ended:
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
@@ -203,7 +203,7 @@ def stop_sshd(folder: Path) -> None:
 
 
 def sshd(folder: Path) -> int:
-    """The ID of its listener on this machine, which is another one than on its own."""
+    """Return sshd's process ID on this machine, which differs from its ID in the namespace."""
     init = _first(folder)
     own = (folder / "sshd.pid").read_text().strip()
     for status in Path("/proc").glob("[0-9]*/status"):
@@ -212,22 +212,22 @@ def sshd(folder: Path) -> int:
             same = (status.parent / "ns/pid").readlink() == Path(f"/proc/{init}/ns/pid").readlink()
             if same and fields["NSpid"].split()[-1] == own:
                 return int(status.parent.name)
-    raise SystemExit("sshd is not there")
+    raise SystemExit("sshd is not running")
 
 
 def _first(folder: Path) -> int:
-    """The ID of the machine's first process, the only child of unshare."""
+    """Return the ID of the machine's first process, the only child of unshare."""
     pid = (folder / "pid").read_text().strip()
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
-def _entered(folder: Path, *words: str) -> str:
+def _run_inside(folder: Path, *words: str) -> str:
     command = ["nsenter", "--target", str(_first(folder)), "--mount", "--pid", "--wd=/", "--", *words]
     return subprocess.run(command, env=_environment(), capture_output=True, text=True, check=True).stdout
 
 
 def inventory(folder: Path, port: int) -> dict[str, object]:
-    """As a site would write it, for this machine."""
+    """Return an inventory for this machine, as a site would write it."""
     machine = {
         "ansible_connection": "ssh",
         "ansible_host": "127.0.0.1",
@@ -250,7 +250,7 @@ def _environment() -> dict[str, str]:
 
 
 def _users(folder: Path) -> None:
-    """One more than this machine has, who may become root."""
+    """Add a user who may become root."""
     more = {
         "passwd": f"{USER}:x:{UID}:{UID}::{folder}/home:/bin/sh",
         "group": f"{USER}:x:{UID}:",
@@ -268,7 +268,7 @@ def _users(folder: Path) -> None:
 
 
 def _repository(folder: Path) -> None:
-    """What the image of steps of CI jobs is built from: the branch main, and the merge of pull request 7."""
+    """Create the source of the image of CI steps: the branch main, and the merge of pull request 7."""
     folder.mkdir()
     (folder / "perfdrv").write_text(STEP)
     (folder / "Containerfile").write_text(CONTAINERFILE)
@@ -281,13 +281,13 @@ def _repository(folder: Path) -> None:
         ("update-ref", "refs/pull/7/merge", "HEAD"),
     ):
         subprocess.run(["git", *words], cwd=folder, check=True)
-    # git trusts no repository of another user
+    # git refuses repositories of other users
     for path in (folder, *folder.rglob("*")):
         os.chown(path, UID, UID)
 
 
 def _image(folder: Path, name: str) -> None:
-    """An image of busybox and Debian's programs with their libraries, as an archive for `podman load`."""
+    """Build an image of busybox and Debian's programs with their libraries, as an archive for `podman load`."""
     root = folder / "root" / name
     for part in ("bin", "usr/bin", "tmp", "etc/docker/registry", "var/lib/registry"):
         (root / part).mkdir(parents=True)
@@ -317,7 +317,7 @@ def _image(folder: Path, name: str) -> None:
 
 
 def libraries(program: str | Path) -> list[Path]:
-    """What a program is linked with dynamically, its loader too."""
+    """Return the libraries that a program is linked with dynamically, including its loader."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     return [Path(word) for word in said.split() if word.startswith("/")]
 
@@ -328,8 +328,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _living(pid: int) -> bool:
-    """Whether it is more than a zombie that its starter has not waited for."""
+def _is_alive(pid: int) -> bool:
+    """Return whether a process is alive and not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,1 +1,1 @@
-"""Load generators: programs that answer as guidellm and llm-load-test do, by one small client."""
+"""Load generators: programs with the interfaces of guidellm and llm-load-test, by one small client."""

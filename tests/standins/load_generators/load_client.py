@@ -1,6 +1,6 @@
 """A small client of the tests that loads a served model and writes results in the format of llm-load-test.
 
-It is none of the load generators that are measured with: their programs are environments of their own.
+It does not replace the load generators of measurements, which are installed in separate environments.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Request = Callable[[], Awaitable[dict[str, Any]]]
 
 
 async def load(url: str, model: str, *, users: int, requests: int, tokens: int, api_key: str = "") -> dict[str, Any]:
-    """Results of so many requests, of so many users at a time, each of which sends one after the other."""
+    """Return results of this many requests by this many concurrent users, each with one request at a time."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     async with aiohttp.ClientSession(headers=headers) as session:
         return await _loaded(lambda: _request(session, url, model, tokens), model, users, requests)
 
 
 async def load_by_grpc(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
-    """As `load`, by the streams of TGIS at HOST:PORT."""
+    """Load like `load`, but by the streams of TGIS at HOST:PORT."""
     method = described().FindServiceByName(SERVICE).FindMethodByName("GenerateStream")
     asked, told = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
     message = asked(model_id=model, request={"text": "a few words"}, params={"stopping": {"max_new_tokens": tokens}})
@@ -73,7 +73,7 @@ async def _request(session: aiohttp.ClientSession, url: str, model: str, tokens:
                 first = first or (time.time() if part["choices"] else None)
                 usage = part.get("usage") or usage
     except aiohttp.ClientError as error:
-        # llm-load-test states the exception, too, and the code that a stream that was cut off began with
+        # llm-load-test records the exception, too, and the status with which an interrupted stream began
         told = {"error_code": code, "error_text": f"{type(error).__name__}: {error}"}
         return {"start_time": began, "end_time": time.time(), **told}
     return _record(began, first, usage["prompt_tokens"], usage["completion_tokens"])
@@ -109,7 +109,7 @@ def _record(began: float, first: float | None, asked: int, told: int) -> dict[st
 
 
 def write(place: Path, results: dict[str, Any], **stated: Any) -> None:
-    """As a recording of llm-load-test."""
+    """Write results as a recording of llm-load-test."""
     (place / "output").mkdir(parents=True)
     (place / "output" / "output.json").write_text(json.dumps(results))
     lab = {"name": "default", "real": ["HTTP"], "emulated": ["served models"], "simulated": []}

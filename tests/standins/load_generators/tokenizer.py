@@ -1,6 +1,6 @@
-"""tokenizer.py FOLDER: write a tokenizer whose tokens are bytes, for a load generator without the hub of models.
+"""tokenizer.py FOLDER: write a tokenizer whose tokens are bytes, for a load generator without a model hub.
 
-It needs what guidellm is installed with.
+It needs the packages of guidellm.
 """
 
 from __future__ import annotations

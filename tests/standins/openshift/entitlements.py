@@ -1,4 +1,4 @@
-"""Entitlements of no subscription: certificate and private key in one PEM, as those of the customer portal.
+"""Entitlements without a subscription: certificate and private key in one PEM, like the customer portal's.
 
 ``python -m tests.standins.openshift.entitlements FOLDER`` writes one that is valid, one that has expired and an
 authority into FOLDER.
@@ -21,7 +21,7 @@ _DAY = datetime.timedelta(days=1)
 
 
 def certificate_and_key(begin: datetime.datetime, end: datetime.datetime) -> tuple[str, str]:
-    """A certificate that is valid from *begin* to *end*, and its key, as PEM."""
+    """Return a certificate that is valid from *begin* to *end*, and its key, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "entitlement of no subscription")])
     certificate = (

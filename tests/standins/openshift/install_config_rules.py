@@ -1,7 +1,7 @@
-"""Which install-configs openshift-install refuses on AWS before it asks AWS for anything. For tests only.
+"""The rules by which openshift-install refuses install-configs before any request to AWS. For tests only.
 
 Written after the installer's ``pkg/types/validation``, ``pkg/types/aws/validation``, ``pkg/validate`` and
-``pkg/hostcrypt`` of release 4.19, in words of our own: which field, and why. It knows the fields that we write.
+``pkg/hostcrypt`` of release 4.19, in this project's words: which field, and why. They cover the project's fields.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Network = ipaddress.IPv4Network
 
 
 def refusals(config: dict[str, Any], *, fips_host: bool = False, payload: str = "amd64") -> list[str]:
-    """Return what is wrong with *config*, a line for each field; empty for one that the installer accepts.
+    """Return the errors of *config*, a line for each field; empty if the installer accepts it.
 
     Args:
         config: The document ``install-config.yaml``.
@@ -69,7 +69,7 @@ def _names(config: dict[str, Any]) -> Iterator[str]:
 
 
 def _algorithm(key: str) -> str:
-    """Return the algorithm of a public key; empty for what is none."""
+    """Return the algorithm of a public key; empty if it is invalid."""
     words = key.split()
     try:
         content = base64.b64decode(words[1], validate=True)

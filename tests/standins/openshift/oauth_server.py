@@ -1,7 +1,7 @@
-"""A stand-in for the API server and the OAuth server of an OpenShift: who may log in is what the test says.
+"""A stand-in for the API server and the OAuth server of an OpenShift; the test sets who may log in.
 
-It follows what ``oc login`` asks: the metadata at ``/.well-known/oauth-authorization-server``, then a token by Basic
-authentication, which is in the fragment of a redirection. No token of it is good for anything.
+It serves ``oc login``: the metadata at ``/.well-known/oauth-authorization-server``, then a token by Basic
+authentication, which is in the fragment of a redirection. Its tokens have no effect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOKEN = "sha256~the-token-of-the-stand-in"
 
 @dataclass
 class Login:
-    """What the stand-in does, and what it was asked."""
+    """The behaviour of the stand-in, and the requests that it got."""
 
     passwords: dict[str, str] = field(default_factory=dict)
     restarting: int = 0
@@ -34,7 +34,7 @@ class Login:
     asked: list[str] = field(default_factory=list)
 
     def kubeconfig(self, folder: Path) -> Path:
-        """One of it, without any credentials."""
+        """Write a kubeconfig of the server, without any credentials."""
         cluster = {"name": "it", "cluster": {"server": self.url}}
         context = {"name": "it", "context": {"cluster": "it", "user": "it"}}
         users = [{"name": "it", "user": {}}]

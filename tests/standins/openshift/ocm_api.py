@@ -1,13 +1,13 @@
 """A stand-in for the API of OpenShift Cluster Manager: clusters, their identity providers, and one add-on.
 
-The add-on's installation takes two looks. An identity provider called ``lost`` is added, the answer is lost.
+The add-on's installation takes two requests. An identity provider called ``lost`` is added, but its response is lost.
 
-Clusters are created, ready at the third look, and gone at the second after they are deleted. One called ``refused``
-comes to an error; of one called ``lost`` the answer to its creation is.
+Clusters are ready at the third request after their creation, and gone at the second after their deletion. One called
+``refused`` ends with an error; for one called ``lost`` the response to its creation is lost.
 
 ``python -m tests.standins.openshift.ocm_api FILE`` serves it on a free port, which it writes into FILE, until the
-file is removed; 39 minutes at most. Of a cluster called ``broken`` the installation fails. It installs nothing: the
-operator must be there.
+file is removed; 39 minutes at most. The installation on a cluster called ``broken`` fails. It installs nothing: the
+operator must exist.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _ADDON = "managed-odh"
 class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
     """The requests of a test; a subclass has its own state.
 
-    *kubeconfig* is what created clusters have, if not one of nothing; they are not ready as long as *installing*, and
-    not gone as long as *uninstalling*.
+    *kubeconfig* is the kubeconfig of created clusters, by default an empty one; they are not ready while *installing*
+    is set, and not gone while *uninstalling* is set.
     """
 
     kubeconfig: ClassVar[str] = ""
@@ -46,15 +46,15 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
     expired: ClassVar[set[str]]
 
     def do_GET(self) -> None:
-        """Find clusters, the add-on, and its installations."""
+        """Return clusters, the add-on, or its installations."""
         url = urllib.parse.urlsplit(self.path)
         parts = url.path.removeprefix("/api/clusters_mgmt/v1/").split("/")
-        if not self._let_in():
+        if not self._authorize():
             return
         if parts == ["clusters"]:
             wanted = urllib.parse.parse_qs(url.query)["search"][0].removeprefix("name = ").strip("'")
             known = [{"id": _CLUSTERS[wanted]}] if wanted in _CLUSTERS else []
-            self._answer(200, {"items": known or self._seen(wanted)})
+            self._answer(200, {"items": known or self._cluster_state(wanted)})
         elif parts[2:] == ["credentials"] and parts[1] in self.created:
             admin = {"user": "kubeadmin", "password": PASSWORD}
             kubeconfig = self.kubeconfig or f"{{clusters: [], of: {parts[1]}}}"
@@ -65,19 +65,19 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
         elif parts == ["addons", _ADDON]:
             self._answer(200, {"id": _ADDON, "target_namespace": "redhat-ods-operator"})
         elif parts[2:] == ["addons", _ADDON] and parts[1] in self.installations:
-            self._answer(200, self._looked_at(parts[1]))
+            self._answer(200, self._addon_state(parts[1]))
         else:
-            self._answer(404, {"kind": "Error", "reason": f"{url.path} is not there"})
+            self._answer(404, {"kind": "Error", "reason": f"{url.path} not found"})
 
     def do_POST(self) -> None:
-        """Make a token, or install the add-on."""
+        """Create a token, or install the add-on."""
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         if self.path == "/token":
             form = urllib.parse.parse_qs(body)
             known = form["refresh_token"] == [OFFLINE_TOKEN] and form["client_id"] == ["cloud-services"]
             token = f"access-{time.monotonic_ns()}"
             self._answer(200 if known else 400, {"access_token": token} if known else {"error": "invalid_grant"})
-        elif not self._let_in():
+        elif not self._authorize():
             return
         elif self.path.endswith("/clusters"):
             self._create(json.loads(body))
@@ -95,9 +95,9 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
         """Change an identity provider."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         found = self.providers.get(self.path)
-        if self._let_in():
+        if self._authorize():
             if found is None:
-                self._answer(404, {"kind": "Error", "reason": "it is not there"})
+                self._answer(404, {"kind": "Error", "reason": "not found"})
                 return
             body["ldap"].pop("bind_password", None)
             found |= body
@@ -105,14 +105,14 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
 
     def do_DELETE(self) -> None:
         """Delete an identity provider, or begin to delete a cluster."""
-        if self._let_in():
+        if self._authorize():
             if self.providers.pop(self.path, None) is not None:
                 self.send_response(204)
                 self.end_headers()
                 return
             found = self.created.get(self.path.rpartition("/")[2])
             if found is None:
-                self._answer(404, {"kind": "Error", "reason": "it is not there"})
+                self._answer(404, {"kind": "Error", "reason": "not found"})
                 return
             found |= {"state": "uninstalling", "looks": 0}
             self.send_response(204)
@@ -122,10 +122,10 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
         return identity in self.created or identity in _CLUSTERS.values()
 
     def _add_provider(self, wanted: dict[str, Any]) -> None:
-        """OCM keeps the password by which a directory is read, and tells it nobody."""
+        """Add an identity provider; OCM keeps the password for reading a directory, but does not return it."""
         named = [each for each in self.providers.values() if each["name"] == wanted["name"]]
         if not self._is_known(self.path.split("/")[-2]):
-            self._answer(404, {"kind": "Error", "reason": "the cluster is not there"})
+            self._answer(404, {"kind": "Error", "reason": "cluster not found"})
         elif any(each["href"].startswith(f"{self.path}/") for each in named):
             self._answer(400, {"kind": "Error", "reason": f"identity provider {wanted['name']} already exists"})
         elif wanted["type"] != "LDAPIdentityProvider" or not wanted["ldap"].pop("bind_password"):
@@ -156,8 +156,8 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             return
         self._answer(201, self.created[identity])
 
-    def _seen(self, name: str) -> list[dict[str, Any]]:
-        """A cluster that was created, as it is at this look."""
+    def _cluster_state(self, name: str) -> list[dict[str, Any]]:
+        """Return a created cluster in its state at this request."""
         found = self.created.get(f"id-of-{name}")
         if found is None:
             return []
@@ -174,7 +174,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             found |= {"state": "ready", **urls}
         return [found]
 
-    def _looked_at(self, cluster: str) -> dict[str, Any]:
+    def _addon_state(self, cluster: str) -> dict[str, Any]:
         found = self.installations[cluster]
         found["looks"] += 1
         if found["looks"] <= 2:
@@ -183,8 +183,8 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
             return {**found, "state": "failed", "state_description": "no quota for managed-odh"}
         return {**found, "state": "ready", "csv_name": CSV}
 
-    def _let_in(self) -> bool:
-        """Every token is good for one request: so that a test sees that expired ones are replaced."""
+    def _authorize(self) -> bool:
+        """Check the token; each is valid for one request, so that a test covers the replacement of expired ones."""
         token = self.headers.get("Authorization", "")
         if token.startswith("Bearer access-") and token not in self.expired:
             self.expired.add(token)
@@ -202,7 +202,7 @@ class Ocm(Quiet, http.server.BaseHTTPRequestHandler):
 
 
 def ocm() -> type[Ocm]:
-    """A handler with no installations yet."""
+    """Return a handler without installations."""
     return type("Fresh", (Ocm,), {"installations": {}, "created": {}, "providers": {}, "expired": set()})
 
 

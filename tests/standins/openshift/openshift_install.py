@@ -1,12 +1,12 @@
-"""A stand-in for openshift-install: it creates nothing, and says so in every run. For tests only.
+"""A stand-in for openshift-install: it creates nothing, and logs so in every run. For tests only.
 
-It follows what the program documents: the steps, the files that each reads, takes away and writes, the lines of its
-log on standard error, and its exit codes. It refuses the install-configs that the program refuses before it asks AWS
-(``install_config_rules.py``). Its cloud is a folder, with a file for each thing that a cluster is made of.
+It follows the program's documentation: the steps, the files that each reads, removes and writes, the lines of its log
+on standard error, and its exit codes. It refuses the install-configs that the program refuses before any request to AWS
+(``install_config_rules.py``). Its cloud is a folder, with a file for each part of a cluster.
 
 ``STAND_IN_CLOUD`` names that folder. ``STAND_IN_FAILS`` is ``STEP=CODE``, a step that fails with that exit code;
-``STAND_IN_STOPS`` is a step that never comes to its end. Of a cluster both come half way. ``STAND_IN_KUBECONFIG`` is
-the kubeconfig of a cluster that is there, which a created one has then. ``STAND_IN_FIPS`` makes it the FIPS-capable
+``STAND_IN_STOPS`` is a step that hangs. Both leave a cluster half created. ``STAND_IN_KUBECONFIG`` is the kubeconfig of
+an existing cluster, which a created one then has. ``STAND_IN_FIPS`` makes it the FIPS-capable
 program on a host in FIPS mode.
 """
 
@@ -29,7 +29,7 @@ import yaml
 from tests.standins.openshift.install_config_rules import refusals
 
 VERSION, ARCHITECTURE = "4.18.3", "amd64"
-# the program prints the path by which it was started
+# the program prints the path with which it was started
 PROGRAM = "/opt/openshift tools/openshift-install"
 PASSWORD = "abcde-FGHIJ-klmno-PQRST"
 PRIVATE = "the-key-of-the-bootstrap-machine"
@@ -38,13 +38,13 @@ _STATE = ".openshift_install_state.json"
 
 
 def log(level: str, message: str) -> None:
-    """A line of the log, as without a terminal."""
+    """Write a line of the log, as without a terminal."""
     sys.stderr.write(f"level={level} msg={json.dumps(message)}\n")
     sys.stderr.flush()
 
 
 def cloud() -> Path:
-    """Where things are that clusters are made of."""
+    """Return the folder of the cloud."""
     return Path(os.environ["STAND_IN_CLOUD"])
 
 
@@ -55,7 +55,7 @@ class StandIn:
         self.folder = folder
 
     def manifests(self) -> None:
-        """Take the install-config away, and write manifests and a state that knows the infrastructure ID."""
+        """Remove the install-config, and write manifests and a state with the infrastructure ID."""
         source = self.folder / "install-config.yaml"
         if not source.exists():
             raise SystemExit(fail("failed to fetch Manifests: open install-config.yaml: no such file", 1))
@@ -82,7 +82,7 @@ class StandIn:
         log("info", f"Manifests created in: {self.folder}/manifests and {self.folder}/openshift")
 
     def ignition(self) -> None:
-        """Take the manifests away; what destroys the cluster is written before anything is created."""
+        """Remove the manifests; write what destroys the cluster before anything is created."""
         state = self._state()
         spots = [
             path.name
@@ -103,7 +103,7 @@ class StandIn:
         log("info", f"Ignition-Configs created in: {self.folder} and {self.folder}/auth")
 
     def cluster(self) -> None:
-        """Create things, and wait for what comes to be of them."""
+        """Create a cluster's parts, and wait for it."""
         state = self._state()
         log("info", 'Credentials loaded from the "default" profile in file "credentials"')
         log("info", "Creating infrastructure resources...")
@@ -125,7 +125,7 @@ class StandIn:
         log("info", f'Login to the console with user: "kubeadmin", and password: "{PASSWORD}"')
 
     def gather(self) -> None:
-        """A bundle of logs, with a key in it as real ones have."""
+        """Write a bundle of logs, with a key in it like real ones."""
         log("info", "Pulling debug logs from the bootstrap machine")
         pull_secret = self._state()["config"]["pullSecret"]
         with tarfile.open(self.folder / "log-bundle-20261125080000.tar.gz", "w:gz") as archive:
@@ -140,7 +140,7 @@ class StandIn:
         log("info", "Bootstrap gather logs captured here log-bundle-20261125080000.tar.gz")
 
     def destroy(self) -> None:
-        """Destroy all that the metadata names; what is gone is no error."""
+        """Destroy everything that the metadata lists; missing parts are no error."""
         path = self.folder / "metadata.json"
         if not path.exists():
             raise SystemExit(fail(f"Failed while preparing to destroy cluster: open {path}: no such file", 1))
@@ -181,13 +181,13 @@ class StandIn:
 
 
 def fail(message: str, code: int) -> int:
-    """Say it as a fatal error does; the exit code."""
+    """Log a fatal error; return the exit code."""
     log("fatal" if code == 1 else "error", message)
     return code
 
 
 def stop_or_fail(step: str, why: str) -> None:
-    """As the script of a test says."""
+    """Hang or fail if the test's environment selects this step."""
     if os.environ.get("STAND_IN_STOPS") == step:
         log("info", "This will never end")
         while True:
@@ -198,7 +198,7 @@ def stop_or_fail(step: str, why: str) -> None:
 
 
 def main() -> None:
-    """As the program does, for the steps that there are."""
+    """Run one of the steps that are implemented."""
     if sys.argv[1:] == ["version"]:
         print(
             f"{PROGRAM} {VERSION}\nbuilt from commit 0123abcd\nrelease image none\nrelease architecture {ARCHITECTURE}"

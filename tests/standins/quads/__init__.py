@@ -1,4 +1,4 @@
-"""A stand-in for a QUADS server: what the tests drive the client against. It is not QUADS, and books nothing.
+"""A stand-in for a QUADS server, for tests of the client. It is not QUADS, and books nothing.
 
-It follows what was seen on running servers of three kinds, their error bodies, dates and bugs included.
+It follows the observed behaviour of running servers of three kinds, including error bodies, dates and bugs.
 """

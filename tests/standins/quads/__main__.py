@@ -1,4 +1,4 @@
-"""Serves the stand-in on this machine, as a process: ``python -m tests.standins.quads --address-file FILE``."""
+"""Serve the stand-in on this machine, as a process: ``python -m tests.standins.quads --address-file FILE``."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def main() -> None:
     """Serve until killed, or until the seconds are over."""
     parser = argparse.ArgumentParser(description="A stand-in for a QUADS server: it books nothing.")
     parser.add_argument(
-        "--address-file", type=Path, required=True, help="is written with the address and the process ID"
+        "--address-file", type=Path, required=True, help="file for the address and the process ID"
     )
     parser.add_argument("--mode", default="later", help="version: 2.1.0, 2.1.5, 2.1.6, 2.2.6 or later")
-    parser.add_argument("--tickets", action="store_true", help="open tickets itself")
+    parser.add_argument("--tickets", action="store_true", help="open tickets automatically")
     parser.add_argument("--ticket-time", type=float, default=0.0, help="seconds that opening a ticket takes")
     parser.add_argument("--move", type=float, default=1.0, help="seconds after which a host is moved")
     parser.add_argument("--validation", type=float, default=2.0, help="seconds after which a cloud is validated")
-    parser.add_argument("--stuck", action="append", default=[], help="a host that is never moved")
-    parser.add_argument("--lease", type=float, default=5 * 86400.0, help="how long a lease is, in seconds")
-    parser.add_argument("--seconds", type=float, default=900.0, help="how long to serve")
+    parser.add_argument("--stuck", action="append", default=[], help="host that is never moved")
+    parser.add_argument("--lease", type=float, default=5 * 86400.0, help="length of a lease in seconds")
+    parser.add_argument("--seconds", type=float, default=900.0, help="seconds to serve")
     given = parser.parse_args()
     activate(Path(__file__).resolve().parents[3])
-    # importable since activate() has said where the collection is
+    # importable because activate() has added the collection
     from tests.standins.quads.faults import over_http
     from tests.standins.quads.lab import Settings, example
     from tests.standins.quads.server import StandIn

@@ -16,13 +16,13 @@ DISABLED = "disabled"
 
 
 class Accounts:
-    """Who may write."""
+    """Users, tokens, and permissions to write."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
 
     def register(self, _words: tuple[str, ...], headers: Mapping[str, str], body: bytes | None) -> Answer:
-        """An account; a key that is missing is unexpected, and ends with a 500."""
+        """Register an account; a missing key is unexpected, and ends with a 500."""
         given = self.body(headers, body)
         email, password = given["email"], given["password"]
         if not email or not password or not re.fullmatch(r"[^@\s]+@[^@\s]+\.\w+", email):
@@ -30,12 +30,12 @@ class Accounts:
         if email in self.lab.users:
             return _failed("User already exists. Please Log in.")
         self.lab.users[email] = (password, "user")
-        # it has the number of the user, where the check looks for an email: it opens nothing
+        # it contains the user's number in place of the email that the check reads, so no request succeeds with it
         told = {"status": "success", "status_code": 200, "message": "Successful registration", "auth_token": _token()}
         return json_answer(told)
 
     def logout(self, _words: tuple[str, ...], headers: Mapping[str, str], _body: bytes | None) -> Answer:
-        """The token is of no use any more."""
+        """Invalidate the token."""
         token = headers.get("authorization", "").partition(" ")[2]
         if not token:
             raise access("Provide a valid auth token.", 403)

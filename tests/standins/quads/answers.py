@@ -1,4 +1,4 @@
-"""What the stand-in answers with: bodies and content types of each kind of error."""
+"""The responses of the stand-in: bodies and content types of each kind of error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HTML = "text/html; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server answers."""
+    """A response of the server."""
 
     status: int
     body: bytes
@@ -29,40 +29,40 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an error
 
 
 def json_answer(value: Any, status: int = 200) -> Answer:
-    """A document."""
+    """Return a JSON document."""
     return Answer(status, json.dumps(value).encode())
 
 
 def page(status: int, title: str) -> Answer:
-    """A page of HTML."""
+    """Return an HTML page."""
     body = f"<!doctype html>\n<html lang=en>\n<title>{status} {title}</title>\n<h1>{title}</h1>\n"
     return Answer(status, body.encode(), HTML)
 
 
 def logic(message: str, status: int = 400) -> Refusal:
-    """The error of a route."""
+    """Return the error of a route."""
     error = "Bad Request" if status == 400 else "Forbidden"
     return Refusal(json_answer({"status_code": status, "error": error, "message": message}, status))
 
 
 def access(message: str, status: int) -> Refusal:
-    """The error of the access check."""
-    # JSON that says it is HTML, without a status_code
+    """Return the error of the access check."""
+    # JSON declared as HTML, without a status_code
     return Refusal(Answer(status, json.dumps({"message": message, "error": "Unauthorized"}).encode(), HTML))
 
 
 def no_role() -> Refusal:
-    """The error of a right user with a wrong role."""
+    """Return the error of a known user with a wrong role."""
     return access("You don't have the permission to access the requested resource", 403)
 
 
 def http_date(wall: datetime | None) -> str | None:
-    """Local time that calls itself GMT."""
+    """Return local time labelled as GMT."""
     return None if wall is None else f"{wall:%a, %d %b %Y %H:%M:%S} GMT"
 
 
 def time_of(text: str, form: str = "%Y-%m-%dT%H:%M") -> datetime:
-    """A time of a request; another form is refused."""
+    """Parse a time of a request; refuse another format."""
     try:
         return datetime.strptime(text, form)
     except ValueError:
@@ -70,5 +70,5 @@ def time_of(text: str, form: str = "%Y-%m-%dT%H:%M") -> datetime:
 
 
 def true(value: Any) -> bool:
-    """What the server takes for a truth: 1 is none."""
+    """Return whether the server reads a value as true, which it does not for 1."""
     return value is True or (isinstance(value, str) and value.lower() in _TRUTHS)

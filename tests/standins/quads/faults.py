@@ -1,4 +1,4 @@
-"""How a request reaches the stand-in: in process, with a fault at a call, or over HTTP."""
+"""The ways in which a request reaches the stand-in: in process, with a fault at a call, or over HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.standins.http_servers import Quiet, served
 from tests.standins.quads.answers import Answer
 from tests.standins.quads.server import StandIn
 
-# the server does not act / acts, and then …; or it acts late, since its ticket system is slow
+# the server does not act / acts, and then …; or it acts late, because its ticket system is slow
 FAULTS = (
     "timeout before", "timeout after", "timeout late", "error before", "error after", "expired token", "killed before",
     "killed after", "killed late",
@@ -33,18 +33,18 @@ class Killed(BaseException):
 
 
 class ManualTime:
-    """Time that passes only when somebody waits."""
+    """Time that passes only during waits."""
 
     def __init__(self, start: datetime = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)) -> None:
         self._now = start
         self._passed = 0.0
 
     def now(self) -> datetime:
-        """The moment."""
+        """Return the current time."""
         return self._now
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the seconds that have passed."""
         return self._passed
 
     def pause(self, seconds: float) -> None:
@@ -55,7 +55,7 @@ class ManualTime:
 
 @dataclass(slots=True)
 class Direct:
-    """In process; *faults* maps the number of a call to what happens at it. Calls are noted; *watch* sees each done."""
+    """In process; *faults* maps the number of a call to its fault; `calls` lists calls; *watch* runs after each."""
 
     server: StandIn
     time: ManualTime
@@ -66,7 +66,7 @@ class Direct:
     """Requests that the server carries out at a moment, although their client is gone."""
 
     def work_late(self) -> None:
-        """Carry out what is due of these."""
+        """Execute the late requests that are due."""
         for due, act in list(self.late):
             if due <= self.time.monotonic():
                 self.late.remove((due, act))
@@ -74,15 +74,15 @@ class Direct:
                 self.watch()
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        """The answer, or what happens instead."""
+        """Return the response, or apply the fault."""
         number = len(self.calls)
         self.calls.append(f"{method} {url.partition('/api/v3')[2]}")
-        # a call takes its time
+        # a call takes time
         self.time.pause(0.2)
         self.work_late()
         fault = self.faults.pop(number, "")
         if fault.endswith("late"):
-            # only a request for an assignment awaits a ticket
+            # only a request for an assignment waits for a ticket
             if url.endswith("/assignments/self/"):
                 act = functools.partial(self.server.handle, method, url, headers, body)
                 self.late.append((self.time.monotonic() + LATE_S, act))
@@ -108,7 +108,7 @@ class Direct:
 
 @contextmanager
 def over_http(server: StandIn) -> Iterator[str]:
-    """Serve the stand-in on this machine until the block ends; the address."""
+    """Serve the stand-in on this machine until the block ends; yield the address."""
     lock = threading.Lock()
 
     class Handler(Quiet, http.server.BaseHTTPRequestHandler):
@@ -118,7 +118,7 @@ def over_http(server: StandIn) -> Iterator[str]:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length) if length else None
             if self.path.rstrip("/").endswith("/assignments/self"):
-                # the client may be gone before it is over
+                # the client may have left by then
                 time.sleep(server.lab.settings.ticket_s)
             with lock:
                 answer: Answer = server.handle(self.command, self.path, dict(self.headers.items()), body)
@@ -127,7 +127,7 @@ def over_http(server: StandIn) -> Iterator[str]:
             self.send_header("Date", date)
             self.send_header("Content-Type", answer.content_type)
             self.send_header("Content-Length", str(len(answer.body)))
-            # the client may be gone
+            # the client may have left
             with suppress(OSError):
                 self.end_headers()
                 self.wfile.write(answer.body)

@@ -1,4 +1,4 @@
-"""The filters of hosts, with the bugs that the servers have."""
+"""The filters of hosts, with the servers' bugs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUMS = {("disks", "count"), ("memory", "size_gb"), ("processors", "cores"), ("p
 
 
 def filtered(lab: Lab, query: list[tuple[str, str]]) -> list[Json]:
-    """The hosts that the filters of a query let through: an operator stays in force for all that follow it."""
+    """Return the hosts that match a query's filters: an operator also applies to all filters after it."""
     seen: set[str] = set()
     operator = "eq"
     tests: list[tuple[str, str, str]] = []
@@ -31,10 +31,10 @@ def filtered(lab: Lab, query: list[tuple[str, str]]) -> list[Json]:
         _check_field(lab, field)
         if suffix:
             if suffix == "in":
-                raise ValueError("a list of values is none")
+                raise ValueError("a list of values is not supported")
             if suffix not in ("ne", "lt", "lte", "gt", "gte", "like", "ilike"):
                 raise logic(f"{suffix} is not a valid operator")
-            # it stays in force for what follows
+            # it also applies to the filters after it
             operator = suffix
         tests.append((field, operator, value))
     hosts = list(lab.hosts.values())
@@ -53,7 +53,7 @@ def _check_field(lab: Lab, field: str) -> None:
 def _holds(lab: Lab, host: Json, field: str, operator: str, text: str) -> bool:
     whole, _dot, part = field.partition(".")
     if whole == "can_self_schedule":
-        # 1 counts as false, and then finds exactly the others
+        # 1 counts as false, and therefore selects exactly the other hosts
         return bool(host["open"] is true(text))
     if whole == "cloud":
         rows = [row for row in lab.rows if row["host"] == host["name"] and lab.running(row)]

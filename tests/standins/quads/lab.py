@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How one version of the server behaves; the defaults are those of revisions after 2.2.6."""
+    """The behaviour of one version of the server; the defaults are those of revisions after 2.2.6."""
 
     version: str
     self_service: bool = True
@@ -53,7 +53,7 @@ GENERATIONS = {
 
 @dataclass(slots=True)
 class Settings:
-    """What the owner of a lab sets. Delays are seconds after a booking, of the move and of the validation."""
+    """The settings of a lab's owner. Delays are seconds after a booking, of the move and of the validation."""
 
     mode: str = SSM
     ticket_s: float = 0
@@ -80,7 +80,7 @@ class Settings:
 
 @dataclass(slots=True)
 class Lab:
-    """A lab: *now* is the true time."""
+    """A lab: *now* is the correct time."""
 
     now: Callable[[], datetime]
     settings: Settings = field(default_factory=Settings)
@@ -93,44 +93,44 @@ class Lab:
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def local(self) -> datetime:
-        """The wall clock of the server, naive."""
+        """Return the naive wall-clock time of the server."""
         return self.now().astimezone(UTC).replace(tzinfo=None) + timedelta(hours=self.settings.zone_hours)
 
     def new_id(self) -> int:
-        """One that nothing has."""
+        """Return an unused ID."""
         return next(self._ids)
 
     def running(self, row: Json) -> bool:
-        """Whether a row runs now."""
+        """Return whether a row is current."""
         return bool(row["start"] <= self.local() < row["end"])
 
     def free(self, host: str, start: datetime, end: datetime) -> bool:
-        """Whether a host is free in a window; the begin is moved on by a minute."""
+        """Return whether a host is free in a window, whose begin is moved by a minute."""
         record = self.hosts[host]
         start += timedelta(minutes=1)
         taken = any(row["host"] == host and row["start"] < end and start < row["end"] for row in self.rows)
         return not (taken or record["broken"] or record["retired"])
 
     def active_on(self, cloud: str) -> list[Json]:
-        """The active assignments of a cloud: two, after a race."""
+        """Return the active assignments of a cloud: two, after a race."""
         return [each for each in self.assignments if each["active"] and each["cloud"] == cloud]
 
     def free_clouds(self) -> list[Json]:
-        """What self-scheduling draws from."""
+        """Return the clouds that self-scheduling can use."""
         over = {(self.of(row["assignment"]) or {}).get("cloud") for row in self.rows if row["end"] <= self.local()}
-        # OLD lists a cloud that has a row which ended, whatever runs in it
+        # OLD lists a cloud with a row that ended, even if the cloud is in use
         listed = over if not self.settings.generation.self_service else set()
         free = [each for each in self.clouds if each["name"] in listed or not self.active_on(each["name"])]
         return [each for each in free if each["name"] != SPARE]
 
     def model_is_used_up(self, model: str) -> bool:
-        """Whether as many hosts of a model are self-scheduled as may be, in newer servers."""
+        """Return whether the maximum share of a model's hosts is self-scheduled, in newer servers."""
         own = [name for name, host in self.hosts.items() if host["model"] == model]
         taken = [row for row in self.rows if row["host"] in own and self.running(row)]
         return len(taken) >= self.settings.model_share * len(own)
 
     def assign(self, cloud: str, owner: str, description: str, **more: Any) -> Json:
-        """Enter an assignment."""
+        """Add an assignment."""
         record: Json = {
             "id": self.new_id(),
             "cloud": cloud,
@@ -152,13 +152,13 @@ class Lab:
         return record
 
     def schedule(self, assignment: Json, host: str, start: datetime, end: datetime) -> Json:
-        """Enter a row; nothing is checked."""
+        """Add a row without checks."""
         row: Json = {"id": self.new_id(), "assignment": assignment["id"], "host": host, "start": start, "end": end}
         self.rows.append(row)
         return row
 
     def lease_end(self, start: datetime) -> datetime:
-        """When a lease ends that begins at *start*: days of life, cut by a weekly deadline that is not wrapped."""
+        """Return the end of a lease that begins at *start*: days of life, cut by a weekly deadline without wrap."""
         day, hour = self.settings.deadline
         life = timedelta(days=self.settings.lifetime_days)
         ahead = day - start.weekday()
@@ -169,13 +169,13 @@ class Lab:
         return start + life
 
     def of(self, number: int) -> Json | None:
-        """An assignment by its id."""
+        """Return an assignment by its ID."""
         return next((each for each in self.assignments if each["id"] == number), None)
 
     # the jobs
 
     def work(self) -> None:
-        """What the jobs have done by now."""
+        """Execute what the jobs have done by now."""
         now = self.local()
         for assignment in self.assignments:
             mine = [row for row in self.rows if row["assignment"] == assignment["id"]]
@@ -183,7 +183,7 @@ class Lab:
             if assignment["active"] and current:
                 self._deliver(assignment, current, now)
             for row in mine:
-                self._take_back(assignment, row, now)
+                self._return_host(assignment, row, now)
             if assignment["active"] and mine and all(row["end"] <= now for row in mine):
                 assignment["active"] = any(self.hosts[row["host"]]["cloud"] == assignment["cloud"] for row in mine)
 
@@ -196,7 +196,7 @@ class Lab:
                 if due and host["name"] not in settings.stuck:
                     host.update(cloud=cloud, validated=False)
                 elif now >= row["start"] + timedelta(seconds=settings.move_s / 2):
-                    # until the job runs, the flags of a delivered cloud stay as they were
+                    # until the job runs, the flags of a delivered cloud do not change
                     assignment.update(provisioned=False, validated=False)
         if any(self.hosts[row["host"]]["cloud"] != cloud for row in rows):
             return
@@ -210,17 +210,17 @@ class Lab:
             self.hosts[row["host"]]["validated"] = row["host"] not in settings.invalid
         passed = all(self.hosts[row["host"]]["validated"] for row in rows)
         assignment["validated"] = passed
-        # a failure stays noted beside a later success
+        # a failure stays recorded beside a later success
         assignment["notification"]["success" if passed else "fail"] = True
 
-    def _take_back(self, assignment: Json, row: Json, now: datetime) -> None:
+    def _return_host(self, assignment: Json, row: Json, now: datetime) -> None:
         host = self.hosts[row["host"]]
         due = now >= row["end"] + timedelta(seconds=self.settings.move_s) and host["cloud"] == assignment["cloud"]
         if due and not any(each["host"] == row["host"] and self.running(each) for each in self.rows):
             host.update(cloud=host["home"], validated=False)
 
     def moves(self) -> list[Json]:
-        """Hosts that are not where the schedule wants them."""
+        """Return the hosts that are not in their scheduled cloud."""
         found = []
         for name, host in sorted(self.hosts.items()):
             row = next((each for each in self.rows if each["host"] == name and self.running(each)), None)
@@ -232,7 +232,7 @@ class Lab:
 
 
 def example(now: Callable[[], datetime], settings: Settings | None = None, hosts: int = 12, clouds: int = 6) -> Lab:
-    """A lab of Dell servers of three models, with two users and an administrator."""
+    """Return a lab of Dell servers of three models, with two users and an administrator."""
     lab = Lab(now, settings or Settings())
     lab.clouds = [{"id": n, "name": f"cloud{n:02}", "last_redefined": lab.local()} for n in range(1, clouds + 1)]
     for n in range(hosts):

@@ -1,4 +1,4 @@
-"""The objects of the stand-in as the servers write them."""
+"""The objects of the stand-in in the servers' format."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from tests.standins.quads.lab import Json, Lab
 
 
 def cloud_object(lab: Lab, name: str) -> Json:
-    """A cloud."""
+    """Return a cloud."""
     record = next(each for each in lab.clouds if each["name"] == name)
     return {**record, "last_redefined": http_date(record["last_redefined"])}
 
 
 def assignment_object(lab: Lab, record: Json) -> Json:
-    """An assignment; the VLAN is left out where there is none."""
+    """Return an assignment, without a VLAN if it has none."""
     kept = {key: value for key, value in record.items() if key not in ("cloud", "open", "vlan")}
     told = {**kept, "cloud": cloud_object(lab, record["cloud"]), "created_at": http_date(lab.local())}
     told |= {"cloud_id": told["cloud"]["id"], "vlan_id": None if record["vlan"] is None else 1}
@@ -24,7 +24,7 @@ def assignment_object(lab: Lab, record: Json) -> Json:
 
 
 def host_object(lab: Lab, record: Json) -> Json:
-    """A host; empty lists are left out."""
+    """Return a host without empty lists."""
     kept = {key: value for key, value in record.items() if key not in ("cloud", "home", "open") and value != []}
     told = {
         **kept,
@@ -38,7 +38,7 @@ def host_object(lab: Lab, record: Json) -> Json:
 
 
 def row_object(lab: Lab, row: Json) -> Json:
-    """A row of the schedule."""
+    """Return a row of the schedule."""
     assignment = lab.of(row["assignment"])
     stuck = row["host"] in lab.settings.stuck
     newer = {"move_status": "failed", "move_message": "", "move_error": "IPMI timeout"} if stuck else {}

@@ -1,4 +1,4 @@
-"""The routes of the stand-in that are read, by anybody and without a login."""
+"""The reading routes of the stand-in, which need no login."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Reading:
         if words == ("stats", "build_delta") and lab.settings.generation.shows_progress:
             return json_answer(lab.settings.validation_s)
         if words[:1] == ("future",):
-            # OLD: whatever has not ended
+            # OLD: every row that has not ended
             time = "start" if lab.settings.generation.self_service else "end"
             return json_answer([row_object(lab, row) for row in rows if row[time] > lab.local()])
         if words[:1] == ("current",):
@@ -125,10 +125,10 @@ class Reading:
 
     def _current(self, given: dict[str, str]) -> Answer:
         lab = self.lab
-        # a date in another form is unexpected, and ends with a 500
+        # a date in another format is unexpected, and ends with a 500
         at = datetime.strptime(given["date"], "%Y-%m-%dT%H:%M") if "date" in given else lab.local()
         rows = [row for row in lab.rows if row["start"] <= at < row["end"]]
-        # a name that nobody has is no filter at all
+        # an unknown name has no effect
         if given.get("host") in lab.hosts:
             rows = [row for row in rows if row["host"] == given["host"]]
         if given.get("cloud") in {each["name"] for each in lab.clouds}:

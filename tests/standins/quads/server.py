@@ -28,18 +28,18 @@ class StandIn:
 
     @property
     def date(self) -> str:
-        """The header ``Date``: true."""
+        """The header ``Date``, which is correct."""
         return format_datetime(self.lab.now().astimezone(UTC).replace(microsecond=0), usegmt=True)
 
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        """The answer to a request."""
+        """Return the response to a request."""
         self.lab.work()
         parts = urlsplit(target)
         given = {name.lower(): value for name, value in headers.items()}
         path = parts.path.rstrip("/")
         at = path.find("/api/v3")
         if at < 0:
-            return self._beside_the_api(path)
+            return self._installer_inventory(path)
         words = tuple(path[at + len("/api/v3") :].strip("/").split("/"))
         query = parse_qsl(parts.query, keep_blank_values=True)
         try:
@@ -49,8 +49,8 @@ class StandIn:
         except (ValueError, TypeError, KeyError, AttributeError):
             return page(500, "Internal Server Error")
 
-    def _beside_the_api(self, path: str) -> Answer:
-        """The file for installers, of the hosts that are in the cloud, with passwords as the real one has them."""
+    def _installer_inventory(self, path: str) -> Answer:
+        """Return the file for installers about the hosts in the cloud, with passwords like the real one."""
         head, _slash, name = path.rpartition("/cloud/")
         if head or not name.endswith(INVENTORY):
             return page(404, "Not Found")

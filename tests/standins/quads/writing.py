@@ -1,4 +1,4 @@
-"""The routes of the stand-in that change something."""
+"""The writing routes of the stand-in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Writing:
     def __init__(self, lab: Lab, accounts: Accounts) -> None:
         self.lab = lab
         self.accounts = accounts
-        # what somebody else does just after a request has acted: (method, path begins with) → once
+        # actions of other clients just after a request was executed: (method, path prefix) → once
         self.after: list[tuple[str, str, Callable[[Json], None]]] = []
 
     def post_assignment(self, words: tuple[str, ...], headers: Mapping[str, str], body: bytes | None) -> Answer:
@@ -42,7 +42,7 @@ class Writing:
         if self.lab.active_on(given["cloud"]):
             raise logic(f"There is an already active assignment for {given['cloud']}")
         if not isinstance(given.get("wipe", True), bool):
-            # the database refuses it, which nobody looks at
+            # the database refuses it, which the server ignores
             return json_answer({"id": None, "cloud": cloud_object(self.lab, given["cloud"]), "active": True})
         record = self.lab.assign(
             given["cloud"],
@@ -51,7 +51,7 @@ class Writing:
             ticket=str(given["ticket"]),
             wipe=given.get("wipe", True),
         )
-        self._others("POST", "/assignments", record)
+        self._run_after("POST", "/assignments", record)
         return json_answer(assignment_object(self.lab, record))
 
     def _request(self, user: str, given: Json) -> Answer:
@@ -86,7 +86,7 @@ class Writing:
             ccuser=given.get("cc_user", "").replace(",", " ").split(),
             open=True,
         )
-        self._others("POST", "/assignments", record)
+        self._run_after("POST", "/assignments", record)
         return json_answer(assignment_object(self.lab, record), generation.created)
 
     def _chosen(self, wanted: str | None) -> str:
@@ -129,7 +129,7 @@ class Writing:
         return self._self_schedule(user, active, cloud, host)
 
     def _batch(self, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        """Several hosts at once, for administrators."""
+        """Schedule several hosts in one request, for administrators."""
         self.accounts.user(headers, admin=True)
         given = self.accounts.body(headers, body)
         active = self.lab.active_on(given["cloud"])
@@ -151,7 +151,7 @@ class Writing:
         if not lab.hosts[host]["open"]:
             raise logic(f"Host {host} is not allowed to self-schedule")
         if lab.model_is_used_up(lab.hosts[host]["model"]):
-            # the wording of the servers was not seen
+            # the servers' wording is unknown
             raise logic(f"Model {lab.hosts[host]['model']} has reached its share of self-scheduling")
         start = lab.local()
         end = lab.lease_end(start)
@@ -159,9 +159,9 @@ class Writing:
             raise logic("Invalid date range for start or end, start must be before end")
         if not lab.free(host, start, end):
             raise logic("Host is not available for the specified date range")
-        # whose cloud it is nobody asks
+        # the owner of the cloud is not checked
         row = lab.schedule(active[0], host, start, end)
-        self._others("POST", "/schedules", row)
+        self._run_after("POST", "/schedules", row)
         return json_answer(row_object(self.lab, row), settings.generation.created)
 
     def _terminate(self, number: str, user: str, headers: Mapping[str, str]) -> Answer:
@@ -170,7 +170,7 @@ class Writing:
         if record is None:
             raise logic(f"Assignment not found: {number}")
         if generation.compares_header:
-            # a token, or base64: neither has an @
+            # a token, or base64: neither contains an @
             allowed = headers["authorization"].split(" ")[1].partition("@")[0] == record["owner"]
         else:
             allowed = user.partition("@")[0] == record["owner"] or lab.users[user][1] == "admin"
@@ -218,8 +218,8 @@ class Writing:
         self.lab.rows.remove(row)
         return json_answer({"status_code": 200, "message": "Schedule deleted"})
 
-    def _others(self, method: str, path: str, record: Json) -> None:
-        """Nothing is serialised: somebody else's request may have been let in beside this one."""
+    def _run_after(self, method: str, path: str, record: Json) -> None:
+        """Execute another client's request: the server does not serialise requests."""
         for entry in list(self.after):
             if entry[:2] == (method, path):
                 self.after.remove(entry)

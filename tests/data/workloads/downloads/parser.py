@@ -1,4 +1,4 @@
-"""Read what the clients of a download test wrote."""
+"""Parse the files of a download test's clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from perfanalysis.workloads.percentiles import Value
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """A row for each line of a client's file, and the servers of downloads.json."""
+    """Return a row for each line of a client's file, and the servers of downloads.json."""
     transfers = []
     for record in source.records("clients/*.jsonl"):
         start, end = record.get("start"), record.get("end")
@@ -21,7 +21,7 @@ def parse(source: RecordingFiles) -> dict[str, Any]:
 
 
 def throughput(tables: Any) -> Value:
-    """Bytes a second over the whole test."""
+    """Return bytes a second over the whole test."""
     ends, starts = tables.transfers["ended_s"].dropna(), tables.transfers["started_s"].dropna()
     if not len(ends) or not len(starts) or ends.max() <= starts.min():
         return Value(None, "no transfer has a beginning and an end")

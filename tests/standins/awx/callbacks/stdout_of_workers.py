@@ -1,4 +1,4 @@
-"""Writes to stdout beside each line that is displayed, in workers too, as ansible-runner 2.4.0 does in jobs of AWX."""
+"""Write to stdout for each displayed line, in workers too, as ansible-runner 2.4.0 does in jobs of AWX."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Display.display = _marked(Display.display)
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no types
-    """Does nothing; what loads it is what counts."""
+    """Has no methods; loading the module is what has an effect."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"

@@ -1,7 +1,7 @@
-"""What guidellm since 0.7 is to its callers: `run --backend kind=openai_http,target=URL ...` writes results.
+"""The interface of guidellm since 0.7: `run --backend kind=openai_http,target=URL ...` writes results.
 
-The client is the tests' own. It sends as many requests as it may, not for a duration, and writes what it was given of
-its environment to its log.
+The client is the tests' own. It sends the maximum number of requests, not for a duration, and logs its relevant
+environment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.standins.load_generators.load_client import load
 
 
 def pairs(text: str) -> dict[str, str]:
-    """Those of a text such as `kind=json,path=/results`."""
+    """Return the pairs of a text such as `kind=json,path=/results`."""
     return dict(part.split("=", 1) for part in text.split(","))
 
 
@@ -38,7 +38,7 @@ api_key = os.environ.get("GUIDELLM__SPEC__BACKEND__API_KEY", "")
 
 
 def benchmark(users: int) -> dict[str, Any]:
-    """A stage, from the records of the client."""
+    """Return a stage, from the records of the client."""
     loaded = load(backend["target"], backend["model"], users=users, requests=requests, tokens=3, api_key=api_key)
     found = asyncio.run(loaded)["results"]
     lists: dict[str, list[dict[str, Any]]] = {"successful": [], "errored": [], "incomplete": []}

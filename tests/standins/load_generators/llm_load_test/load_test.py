@@ -1,6 +1,6 @@
-"""What llm-load-test is to its callers: `load_test.py -c CONFIGURATION` writes results. The client is the tests' own.
+"""The interface of llm-load-test: `load_test.py -c CONFIGURATION` writes results. The client is the tests' own.
 
-It sends as many requests as the data set may have, not for a duration.
+It sends the maximum number of requests of the data set, not for a duration.
 """
 
 from __future__ import annotations
