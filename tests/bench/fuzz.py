@@ -28,8 +28,8 @@ def main() -> int:
         began = time.process_time()
         outcome = fuzz(name, part, seed)
         took = time.process_time() - began
-        told = ", ".join(f"{number} with exit code {code}" for code, number in sorted(outcome.codes.items()))
-        print(f"{name}: {part} damages, {1000 * took / part:.0f} ms of CPU each: {told}", flush=True)
+        ends = ", ".join(f"{number} with exit code {code}" for code, number in sorted(outcome.codes.items()))
+        print(f"{name}: {part} damages, {1000 * took / part:.0f} ms of CPU each: {ends}", flush=True)
         codes += outcome.codes
         failures += outcome.failures
     print(f"{codes.total()} damages, {len(failures)} without a named error; exit codes {dict(sorted(codes.items()))}")

@@ -60,8 +60,10 @@ async def ready(api: Api) -> Document:
     """Wait until the model is Ready and has a URL; return it."""
     while True:
         found = await api.get(f"{MODELS}/{NAME}")
-        told = found.get("status", {})
-        if told.get("url") and any(each["type"] == "Ready" and each["status"] == "True" for each in told["conditions"]):
+        status = found.get("status", {})
+        if status.get("url") and any(
+            each["type"] == "Ready" and each["status"] == "True" for each in status["conditions"]
+        ):
             return found
         await asyncio.sleep(0.2)
 

@@ -77,8 +77,8 @@ async def one_workload(endpoint: ApiEndpoint, folder: Path) -> tuple[Streams, st
         for event in ready:
             await event.wait()
         await submit_alone(endpoint, request)
-        told = -1
-        while told != (told := sum(map(len, streams.values()))) or not told:
+        changes = -1
+        while changes != (changes := sum(map(len, streams.values()))) or not changes:
             await asyncio.sleep(_QUIET_S)
         for task in tasks:
             task.cancel()
@@ -178,9 +178,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, measured({}) as usage, calm_collector():
         taken = asyncio.run(follow(server, name, options.workloads, Path(temporary)))
     player.kill()
-    told = sum(len(lines) for lines in streams.values())
+    changes = sum(len(lines) for lines in streams.values())
     size = sum(len(line) for lines in streams.values() for line in lines)
-    print(f"{told} changes and {size / 1000:.0f} kB a workload; load {os.getloadavg()[0]:.1f}")
+    print(f"{changes} changes and {size / 1000:.0f} kB a workload; load {os.getloadavg()[0]:.1f}")
     print(f"{options.workloads} workloads in {taken:.1f} s: {options.workloads / taken:.0f} a second")
     print(f"{usage.cpu_s[OURS] / options.workloads * 1000:.2f} ms of CPU a workload")
     print(f"{before / 1e6:.0f} MB before, {usage.memory[OURS] / 1e6:.0f} MB at most")

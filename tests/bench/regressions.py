@@ -74,10 +74,10 @@ def speed(runs: int, kpis: int) -> None:
         read = time.perf_counter()
         newest = {name: point.number for name, point in history[-1].kpis.items()}
         last = entries_of(document(runs - 1, [kpi(name, value) for name, value in newest.items() if value is not None]))
-        told = regress(last, history, Options(), Acknowledged())
+        verdicts = regress(last, history, Options(), Acknowledged())
         ended = time.perf_counter()
     print(f"{runs} runs of {kpis} KPIs: read in {read - began:.2f} s (aim 2), judged in {ended - read:.2f} s")
-    print(f"  verdicts: {told.counts()}")
+    print(f"  verdicts: {verdicts.counts()}")
 
 
 def main() -> None:

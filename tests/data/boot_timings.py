@@ -16,9 +16,9 @@ def boot_timing() -> dict[str, str]:
         "critical_chain": "critical-chain.txt",
         "checkpoints": "show.txt",
     }
-    said = {name: (TEXTS / file).read_text(encoding="utf-8") for name, file in files.items()}
+    texts = {name: (TEXTS / file).read_text(encoding="utf-8") for name, file in files.items()}
     failed = "ocp-mco.service loaded failed failed CRC Unit\n"
-    return {"schema": "psap.perf/boot_timing/1", "target": "crc-custom.target", **said, "failed": failed}
+    return {"schema": "psap.perf/boot_timing/1", "target": "crc-custom.target", **texts, "failed": failed}
 
 
 def outside(ssh_s: float = 21.25) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def model(lane: Path, number: int, user: str, begun: float, ready: float, answer
         step("first answer", "ready", zero + ready, zero + answered),
     ]
     start = {"service": service, "namespace": namespace, "model": "phi-2", "runtime": "vllm", "image": "quay.io/vllm:1"}
-    told = {"schema": "psap.perf/model-start/1", **start, "pod": "a", "restarts": 0, "ready": True}
-    document = {**told, "steps": [], "seen": seen}
+    common = {"schema": "psap.perf/model-start/1", **start, "pod": "a", "restarts": 0, "ready": True}
+    document = {**common, "steps": [], "seen": seen}
     check(document)
     (artifacts / "model_start.json").write_text(json.dumps(document))
     place = lane / f"00{2 * number + 2}__kserve__validate_model"

@@ -43,12 +43,12 @@ def write_window(
 ) -> None:
     """Write the artifacts of a command's queries; None is a refused query."""
     folder.mkdir(parents=True, exist_ok=True)
-    told = []
+    queries = []
     for name, series in answers.items():
         file = None if series is None else f"{name}.json"
         if series is not None:
             (folder / f"{name}.json").write_text(json.dumps(matrix(series)))
-        told.append(
+        queries.append(
             {
                 "name": name,
                 "query": name,
@@ -65,7 +65,7 @@ def write_window(
         "start_s": window[0],
         "end_s": window[1],
         "step_s": step_s,
-        "queries": told,
+        "queries": queries,
         "warnings": [],
     }
     (folder / "prometheus_queries.yml").write_text(yaml.safe_dump(document))

@@ -245,8 +245,8 @@ def _failure(run: Path, command: Path, moment: float) -> None:
     (run / command / "artifacts" / "recorder.log").write_text("\n".join(lines) + "\n")
     with (run / "failures.jsonl").open("a") as stream:
         stream.write(json.dumps(record) + "\n")
-    said = ["TASK [Watch the workloads] ****", f"fatal: [localhost]: FAILED! => {record['why']}"]
-    (run / "ansible.log").write_text("\n".join(["PLAY [Test] ****", *said, "PLAY RECAP ****"]) + "\n")
+    output = ["TASK [Watch the workloads] ****", f"fatal: [localhost]: FAILED! => {record['why']}"]
+    (run / "ansible.log").write_text("\n".join(["PLAY [Test] ****", *output, "PLAY RECAP ****"]) + "\n")
 
 
 def _timeline(directory: Path, ended: float) -> None:

@@ -51,7 +51,7 @@ def fuzz(name: str, count: int, seed: int, *, first: int = 0) -> Outcome:
             shutil.copytree(pristine, place / INPUT, symlinks=True)
             (place / SCRATCH).mkdir()
             chance = random.Random(f"{seed} {name} {number}")
-            told = "; ".join(mutate(place / INPUT, chance) for _ in range(chance.choice((1, 1, 1, 2, 4))))
+            damage = "; ".join(mutate(place / INPUT, chance) for _ in range(chance.choice((1, 1, 1, 2, 4))))
             if target.mended is not None and chance.random() < 0.7:
                 target.mended(place / INPUT)
             words = _words(chance.choice(target.commands), place)
@@ -60,7 +60,7 @@ def fuzz(name: str, count: int, seed: int, *, first: int = 0) -> Outcome:
             problem = _problem(code, error) or _broken(place)
             if problem:
                 command = " ".join(words).replace(str(place), "")
-                outcome.failures.append(f"{name} {number} [{told}] {command}: {problem}")
+                outcome.failures.append(f"{name} {number} [{damage}] {command}: {problem}")
             shutil.rmtree(place)
     return outcome
 

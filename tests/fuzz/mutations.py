@@ -47,8 +47,8 @@ def mutate(directory: Path, chance: Chance) -> str:
     structured = path.suffix in (".json", ".jsonl", ".yml", ".yaml")
     changes = STRUCTURED if structured and chance.random() < 0.6 else BYTES if chance.random() < 0.75 else TREES
     name = chance.choice(sorted(changes))
-    told = changes[name](path, chance)
-    return f"{path.relative_to(directory)}: {name}{f' {told}' if told else ''}"
+    details = changes[name](path, chance)
+    return f"{path.relative_to(directory)}: {name}{f' {details}' if details else ''}"
 
 
 # -- bytes

@@ -173,8 +173,8 @@ def test_ci_steps_in_separate_folders_share_one_run(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
     driver.variables["SHARED_DIR"] = str(tmp_path / "shared")
-    told = {"notify_slack_channel": "C1", "notify_dry_run": True}
-    settings = _settings(server.endpoint, **told, demo_fails=True, report_enabled=True)
+    notification = {"notify_slack_channel": "C1", "notify_dry_run": True}
+    settings = _settings(server.endpoint, **notification, demo_fails=True, report_enabled=True)
     ended = {step: _step(driver, step, tmp_path / step, settings) for step in NAMES}
     assert {step: each.code for step, each in ended.items() if each.code} == {"test": 1}, ended
     assert [step for step, each in ended.items() if "notify " in each.out] == ["post_cleanup", "export"]

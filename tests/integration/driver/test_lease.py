@@ -44,9 +44,9 @@ def has_begun(lab: Lab, runs: Path) -> str:
 
 def holder(lab: Lab, runs: Path) -> str | None:
     """Return the run that holds the lease, as perfdrv prints it."""
-    said = lab.run(runs, "perfdrv", "lock", "status", "-i", "lab", "--json")
-    assert said.returncode == 0, said.stderr
-    document = json.loads(said.stdout)
+    ended = lab.run(runs, "perfdrv", "lock", "status", "-i", "lab", "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
     return str(document["run"]) if document["held"] else None
 
 
@@ -209,8 +209,8 @@ def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> Non
         for count, name in enumerate(others, 1):
             waits.append(pool.submit(take_and_release, name))
             wait_until(partial(waiting, clusters[first], count))
-        said = shared_lab.run(tmp_path, "perfdrv", "lock", "status", "-i", "lab").stdout
-        assert f"queue 1: {read_queue(clusters[first])[0]}" in said
+        shown = shared_lab.run(tmp_path, "perfdrv", "lock", "status", "-i", "lab").stdout
+        assert f"queue 1: {read_queue(clusters[first])[0]}" in shown
         # places are ordered by creation in seconds, then by ID: within a second any order is valid
         expected = [each.holder.run for each in read_queue(clusters[first])]
         release(clusters[first], holders[first])

@@ -53,8 +53,8 @@ def test_daemonset_of_a_killed_preload_is_deleted(
             time.sleep(0.05)
     finally:
         process.kill()
-        said, _ = process.communicate()
-    assert len(left()) == 2, said
+        output, _ = process.communicate()
+    assert len(left()) == 2, output
     finalized = shared_lab.run(tmp_path, "perfdrv", "runs", "finalize", "latest")
     assert finalized.returncode == 0, finalized.stdout + finalized.stderr
     assert left() == ["others"]

@@ -20,7 +20,7 @@ class Played:
     """A run that has ended."""
 
     code: int
-    said: str
+    output: str
     directory: Path
 
     @property
@@ -32,7 +32,7 @@ class Played:
     @property
     def changed(self) -> int:
         """The number of changed tasks, on all hosts."""
-        return sum(int(count) for count in RECAP.findall(self.said))
+        return sum(int(count) for count in RECAP.findall(self.output))
 
     def documents(self, name: str) -> list[dict[str, Any]]:
         """Return all documents called *name*, in the order of their directories."""

@@ -38,7 +38,7 @@ def configurations(played: Played) -> list[dict[str, Any]]:
 def test_each_list_combination_is_a_cell_and_experiment_a_matrix(flow: Flow) -> None:
     experiments = [{"fine_tuning_hyper_parameters.r": [4, 8]}, {"fine_tuning_gpu": 2, "fine_tuning_memory": 20}]
     played = flow.play(presets=("fine_tuning_lora", "lab"), matrix_experiments=experiments)
-    assert played.code == 0, played.said
+    assert played.code == 0, played.output
     cells = played.documents("cell.json")
     assert [cell["status"] for cell in cells] == ["ok"] * 3
     assert [one["r"] for one in configurations(played)] == [4, 8, 4]
@@ -55,7 +55,7 @@ def test_driver_trains_cells_concurrently(flow: Flow) -> None:
         "fine_tuning", "-i", "lab", "-p", "lab", "--jobs", "2",
         "-s", "fine_tuning_gpu=[1, 2]", "-s", f"fine_tuning_patch={patch}",
     )  # fmt: skip
-    assert played.code == 0, played.said
+    assert played.code == 0, played.output
     trained = played.documents("fine_tuning.json")
     assert sorted((one["gpus_per_pod"], one["outcome"]) for one in trained) == [(1, "completed"), (2, "completed")]
     assert max(one["started_s"] for one in trained) < min(one["ended_s"] for one in trained)
@@ -67,15 +67,15 @@ def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
     played = flow.play(
         presets=("fine_tuning_multi_model", "lab"), fine_tuning_multi_model=models, fine_tuning_patch=annotated(LONG)
     )
-    assert played.code == 0, played.said
-    told = played.documents("fine_tuning.json")
-    assert sorted((one["phase"], one["model"]) for one in told) == [
+    assert played.code == 0, played.output
+    results = played.documents("fine_tuning.json")
+    assert sorted((one["phase"], one["model"]) for one in results) == [
         ("concurrent", "org/first"), ("concurrent", "org/first"), ("concurrent", "org/second"),
         ("reference", "org/first"), ("reference", "org/second"),
     ]  # fmt: skip
-    alone = sorted((one["started_s"], one["ended_s"]) for one in told if one["phase"] == "reference")
+    alone = sorted((one["started_s"], one["ended_s"]) for one in results if one["phase"] == "reference")
     assert alone[0][1] <= alone[1][0]
-    together = [one for one in told if one["phase"] == "concurrent"]
+    together = [one for one in results if one["phase"] == "concurrent"]
     assert max(one["started_s"] for one in together) < min(one["ended_s"] for one in together)
     (cell,) = played.documents("cell.json")
     assert cell["status"] == "ok"
@@ -86,8 +86,8 @@ def test_model_failing_alone_is_not_trained_with_others(flow: Flow) -> None:
     played = flow.play(presets=("fine_tuning_multi_model", "lab"), fine_tuning_patch=failing)
     assert played.code == 2
     assert played.document["exit_code"] == 1
-    (told,) = played.documents("fine_tuning.json")
-    assert (told["outcome"], told["exit_code"]) == ("failed", 3)
+    (result,) = played.documents("fine_tuning.json")
+    assert (result["outcome"], result["exit_code"]) == ("failed", 3)
     (cell,) = played.documents("cell.json")
     assert cell["status"] == "failed"
     assert "fms-0-0-bloom-560m-alone" in cell["error"]
@@ -110,7 +110,7 @@ def test_flow_killed_during_its_matrix_is_resumed(flow: Flow) -> None:
         process.communicate()
     assert running["name"].startswith("fine_tuning_gpu=2")
     resumed = flow.drive("--resume", "latest")
-    assert resumed.code == 0, resumed.said
+    assert resumed.code == 0, resumed.output
     assert [one["status"] for one in resumed.document["attempts"]] == ["interrupted", "ok"]
     cells = [(cell["index"], cell["attempt"], cell["status"]) for cell in resumed.documents("cell.json")]
     assert sorted(cells) == [(0, 1, "ok"), (1, 1, "running"), (1, 2, "ok"), (2, 2, "ok")]

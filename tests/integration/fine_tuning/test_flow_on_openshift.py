@@ -76,7 +76,7 @@ def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
 @pytest.mark.deep
 def test_check_mode_on_an_empty_lab_succeeds_and_changes_nothing(flow: Flow, found: dict[Name, Document]) -> None:
     played = flow.play("--check", presets=("fine_tuning_dgx", "lab"))
-    assert played.code == 0, played.said
+    assert played.code == 0, played.output
     assert played.document["check"] is True
     assert left_over(found, flow.lab) == {}
 
@@ -87,21 +87,21 @@ def test_gpus_are_prepared_if_only_an_experiment_uses_them(flow: Flow) -> None:
         "--check", "--tags", "prepare", presets=("fine_tuning_light", "lab"), rhoai_prepare=False,
         matrix_experiments=[{"fine_tuning_gpu": 1}],
     )  # fmt: skip
-    assert played.code == 0, played.said
+    assert played.code == 0, played.output
     assert [row for row in played.commands() if row["directory"].endswith("gpu_operator__deploy_from_operatorhub")]
 
 
 def test_lab_is_unchanged_after_prepare_train_and_cleanup(flow: Flow, found: dict[Name, Document]) -> None:
     presets = ("fine_tuning_gating_smoke", "lab")
     first = flow.play("--tags", "prepare", presets=presets)
-    assert first.code == 0, first.said
+    assert first.code == 0, first.output
     assert first.changed > 0
     second = flow.play("--tags", "prepare", presets=presets)
-    assert (second.code, second.changed) == (0, 0), second.said
+    assert (second.code, second.changed) == (0, 0), second.output
     whole = flow.play("--skip-tags", "prepare", presets=(*presets, "rhoai_cleanup"))
-    assert whole.code == 0, whole.said
-    (told,) = whole.documents("fine_tuning.json")
-    assert (told["outcome"], told["gpu_product"]) == ("completed", "Tesla-T4")
+    assert whole.code == 0, whole.output
+    (result,) = whole.documents("fine_tuning.json")
+    assert (result["outcome"], result["gpu_product"]) == ("completed", "Tesla-T4")
     assert left_over(found, flow.lab) == {}
     # each lane of a region begins before the other ends
     for played, region, names in (
@@ -140,7 +140,7 @@ def test_many_jobs_pass_a_queue_created_for_them(flow: Flow, found: dict[Name, D
         fine_tuning_many_model_count=6,
         fine_tuning_many_model_timespan="1s",
     )
-    assert played.code == 0, played.said
+    assert played.code == 0, played.output
     (accounting,) = played.documents("accounting.json")
     assert (accounting["asked"], accounting["completed"]) == (6, 6)
     assert left_over(found, flow.lab) == {}

@@ -30,9 +30,9 @@ def test_listed_rights_suffice_to_install_and_remove_prerequisites(tmp_path: Pat
     name = f"rights-{os.getpid()}"
     perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
     try:
-        told = run_with_reported_rights(found(name), tmp_path, "fine_tuning", **EVERYTHING)
+        rights = run_with_reported_rights(found(name), tmp_path, "fine_tuning", **EVERYTHING)
     finally:
         perflab("down", "--name", name)
-    verbs = {(kind, namespace): verbs.split(", ") for verbs, kind, namespace in told}
+    verbs = {(kind, namespace): verbs.split(", ") for verbs, kind, namespace in rights}
     assert {"create", "delete"} <= set(verbs["Subscription", "nvidia-gpu-operator"])
     assert "delete" in verbs["NodeFeatureRule", ""]

@@ -38,7 +38,7 @@ class Job:
     slack: SlackApi
     store: Store
     endpoint: str
-    said: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
 
     @property
     def artifacts(self) -> Path:
@@ -92,7 +92,7 @@ class Job:
         """Wait for the end of the job; return its exit code."""
         out, _ = process.communicate(timeout=PATIENCE_S)
         assert "Traceback" not in out, out
-        self.said.append(out)
+        self.outputs.append(out)
         return process.returncode
 
     def __call__(self, *words: str, artifacts: Path | None = None) -> int:
@@ -117,7 +117,7 @@ class Job:
         recorded = yaml.safe_load(settings)["all"]["scale_test_count"]
         return recorded["value"], recorded["origin"]
 
-    def told(self) -> tuple[str, str]:
+    def notifications(self) -> tuple[str, str]:
         """Return the only message in Slack, in its thread, and the only comment."""
         parent, message = self.slack.messages
         assert parent["metadata"]["event_payload"] == {"subject": f"{REPOSITORY}#{NUMBER}"}
@@ -133,11 +133,11 @@ class Job:
     def all_output(self) -> str:
         """Return the job's output, its messages and its comments."""
         comments = [body for author, _association, body in self.github.comments if author == BOT[0]]
-        return "".join((*self.said, json.dumps([self.slack.messages, comments])))
+        return "".join((*self.outputs, json.dumps([self.slack.messages, comments])))
 
     def leaks(self) -> list[str]:
         """Return the places of the job's own secrets in its files, output and notifications."""
-        texts = {str(path): path.read_bytes() for path in self.files()} | {"told": self.all_output().encode()}
+        texts = {str(path): path.read_bytes() for path in self.files()} | {"output": self.all_output().encode()}
         return [name for name, text in texts.items() for word in SECRETS if word.encode() in text]
 
 

@@ -47,14 +47,14 @@ def _replot(job: Job) -> subprocess.CompletedProcess[str]:
 
 
 def test_pull_request_job_exports_notifies_and_is_plotted_elsewhere(job: Job) -> None:
-    assert job("run") == 0, job.said
+    assert job("run") == 0, job.outputs
     run = job.run()
     assert job.count((run / "settings.yml").read_bytes()) == (50, f"{job.github.comment_url(0)}:2")
     (report,) = run.rglob("accounting.json")
     assert json.loads(report.read_text())["completed"] == 50
     exported = json.loads(job.exported("run.json"))
     assert (exported["status"], exported["site"], bool(exported["ended"])) == ("ok", "lab", True)
-    for text in job.told():
+    for text in job.notifications():
         assert "scale_test" in text
         assert "ok" in text
         assert f"{PLACE}/{run.name}" in text
@@ -74,13 +74,13 @@ def test_pull_request_job_exports_notifies_and_is_plotted_elsewhere(job: Job) ->
 @pytest.mark.deep
 def test_steps_with_separate_folders_share_one_exported_run(job: Job) -> None:
     codes = {name: job("step", name, artifacts=job.folder / name) for name in NAMES}
-    assert set(codes.values()) == {0}, job.said
+    assert set(codes.values()) == {0}, job.outputs
     (name,) = {job.run(job.folder / step).name for step in NAMES}
     exported = json.loads(job.exported("run.json"))
     assert (exported["id"], exported["status"], len(exported["attempts"])) == (name, "ok", 4)
     assert job.count(job.exported("settings.yml"))[0] == 50
     assert job.exported("report/index.html")
-    for text in job.told():
+    for text in job.notifications():
         assert f"{PLACE}/{name}" in text
     assert _left_in_cluster(job.lab) == []
     assert job.leaks() == []
@@ -98,7 +98,7 @@ def test_job_at_its_time_limit_leaves_a_clean_cluster_and_files(job: Job) -> Non
     assert (run["status"], bool(run["finalized"])) == ("interrupted", True)
     assert _left_in_cluster(job.lab) == []
     assert json.loads(job.exported("run.json"))["status"] == "interrupted"
-    assert all("interrupted" in text for text in job.told())
+    assert all("interrupted" in text for text in job.notifications())
 
 
 @pytest.mark.deep
@@ -113,12 +113,12 @@ def test_step_after_a_killed_one_cleans_up(job: Job) -> None:
         process.kill()
     process.communicate()
     assert process.returncode in (130, -signal.SIGKILL)
-    assert [job("step", name) for name in ("post_cleanup", "export")] == [0, 0], job.said
+    assert [job("step", name) for name in ("post_cleanup", "export")] == [0, 0], job.outputs
     assert _left_in_cluster(job.lab) == []
     run = json.loads(job.exported("run.json"))
     assert (run["status"], bool(run["finalized"])) == ("interrupted", True)
     assert "interrupted" in (job.artifacts / "FAILURES").read_text()
-    assert all("interrupted" in text for text in job.told())
+    assert all("interrupted" in text for text in job.notifications())
 
 
 def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
@@ -126,14 +126,14 @@ def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
     kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
     gone = job.folder / "gone.kubeconfig"
     gone.write_text(yaml.safe_dump(kubeconfig))
-    assert job("run", "-e", f"perf_kubeconfig={gone}") == 3, job.said
+    assert job("run", "-e", f"perf_kubeconfig={gone}") == 3, job.outputs
     assert "cluster unreachable or unfit (exit code 3)" in (job.artifacts / "FINISHED").read_text()
     (failure,) = (job.artifacts / "FAILURES").read_text().splitlines()
     assert failure.endswith("exit code 3: cluster unreachable or unfit")
     (junit,) = job.artifacts.glob("junit_*.xml")
     document = ElementTree.fromstring(junit.read_text())
     assert (document.get("failures"), document.get("errors")) == ("0", "2")
-    for text in job.told():
+    for text in job.notifications():
         assert "failed: cluster unreachable or unfit" in text
         assert "cannot reach the cluster at https://127.0.0.1:9" in text
     assert json.loads(job.exported("run.json"))["exit_code"] == 3

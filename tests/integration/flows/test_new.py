@@ -64,8 +64,8 @@ def _clone(shared_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
     shutil.copytree(PROJECT, root, symlinks=True, ignore=left_out)
     clone = Clone(root, shared_lab, folder / "runs")
-    told = clone.run("perfdrv", "new", "flow", "first_steps")
-    assert "  perfdrv run first_steps --site lab -p first_steps" in told
+    output = clone.run("perfdrv", "new", "flow", "first_steps")
+    assert "  perfdrv run first_steps --site lab -p first_steps" in output
     clone.run("perfdrv", "new", "command", "nfd", "start-pods")
     clone.run("perfdrv", "new", "command", "first-steps", "stop-pods")
     words = ("--of", "pods.running_after_s", "--statistic", "p90", "--unit", "seconds", "--direction", "lower")
@@ -86,10 +86,10 @@ def test_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
 
 @pytest.mark.deep
 def test_new_commands_have_a_scenario(clone: Clone) -> None:
-    told = clone.run(
+    output = clone.run(
         "molecule", "--base-config", ".config/molecule/config.yml", "test", "--report", "--scenario-name", "first_steps"
     )
-    assert "first_steps_stop_pods" in told
+    assert "first_steps_stop_pods" in output
 
 
 def test_new_files_are_well_formed(clone: Clone) -> None:

@@ -31,7 +31,7 @@ def _leaks(job: Job) -> list[str]:
     files = [path for path in job.files() if path != job.folder / "event.json"]
     assert files
     texts = {str(path.relative_to(job.folder)): _text(path) for path in files}
-    texts["told"] = job.all_output()
+    texts["output"] = job.all_output()
     return [f"{name}: {part}" for name, text in texts.items() for part in wanted if part in text] + job.leaks()
 
 
@@ -115,7 +115,7 @@ def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> No
         running = job.start("run", *words, variables=_actions(job.folder, summary))
         _create_events(job.lab, running)
         # a missed limit is a failure, so notifications are sent
-        assert job.end(running) == 4, job.said
+        assert job.end(running) == 4, job.outputs
     run = job.run()
     for asked in (("report", str(run)), ("payload", str(run), "--output", str(job.artifacts / "payload.json"))):
         done = job.lab.run(job.artifacts, "perfanalysis", *asked)
@@ -132,7 +132,7 @@ def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> No
     assert settings["prometheus_url"]["value"] == "https://(secret)@thanos.example.com"
     # all files that were searched exist
     assert "threshold missed" in summary.read_text()
-    assert all("threshold missed" in text for text in job.told())
+    assert all("threshold missed" in text for text in job.notifications())
     assert job.exported("manifest.json")
 
 
@@ -141,10 +141,10 @@ def test_failed_job_contains_no_server_credentials(job: Job) -> None:
     document["clusters"][0]["cluster"]["server"] = "https://robot:planted-server-word@127.0.0.1:9"
     kubeconfig = job.folder / "secrets" / "kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(document))
-    assert job("run", "-e", f"perf_kubeconfig={kubeconfig}", "-vvv") == 3, job.said
+    assert job("run", "-e", f"perf_kubeconfig={kubeconfig}", "-vvv") == 3, job.outputs
     assert list(job.artifacts.glob("custom-link-*.txt"))
     assert _leaks(job) == []
-    assert all("has a user name or a password in it" in text for text in job.told())
+    assert all("has a user name or a password in it" in text for text in job.notifications())
 
 
 @pytest.mark.deep
@@ -153,7 +153,7 @@ def test_refused_pull_request_leaves_no_credentials(job: Job) -> None:
     author, association, body = job.github.comments[-1]
     hostile = "\n".join(f"/var scale_test_count: {one.text.splitlines()[0]}" for one in PLANTED.values())
     job.github.comments[-1] = (author, association, f"{body}\n{hostile}\n/vra {PLANTED['GitHub'].text}")
-    assert job("run") == 2, job.said
+    assert job("run") == 2, job.outputs
     assert "/vra" in (job.artifacts / "FAILURES").read_text()
-    assert all("/vra" in text for text in job.told())
+    assert all("/vra" in text for text in job.notifications())
     assert _leaks(job) == []

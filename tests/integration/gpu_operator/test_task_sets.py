@@ -69,14 +69,14 @@ def never_stop() -> None:
     """Do nothing: no stop is requested."""
 
 
-def busy_pod(name: str, told: dict[str, Any]) -> Manifest:
+def busy_pod(name: str, usage: dict[str, Any]) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": name,
             "namespace": "default",
-            "annotations": {"lab.psap.perf/training": json.dumps(told)},
+            "annotations": {"lab.psap.perf/training": json.dumps(usage)},
         },
         "spec": {
             "containers": [{"name": "main", "image": "none", "resources": {"limits": {"nvidia.com/gpu": "1"}}}],
@@ -130,8 +130,8 @@ def test_operator_is_prepared_once_and_removed_completely(on_openshift: TaskSets
 def test_gpu_usage_follows_the_pods(on_openshift: TaskSets) -> None:
     done = on_openshift.play("prepare_gpu_operator", gpu_operator_wait_metrics=True)
     assert done.exit_code == 0, done.output
-    told = {"gpu_utilization": 0.25, "gpu_memory_bytes": 8 << 30}
-    on_openshift.cluster.apply(busy_pod("trains", told))
+    usage = {"gpu_utilization": 0.25, "gpu_memory_bytes": 8 << 30}
+    on_openshift.cluster.apply(busy_pod("trains", usage))
     try:
         with prometheus(on_openshift) as asked:
             expected = [

@@ -78,9 +78,9 @@ def test_real_guidellm_measures_the_configured_latencies(
     """One replica answers 4 requests concurrently, with 100 ms and 10 ms: of 8, half wait for the others."""
     create(kserve, SERVICE, "loaded", predictor(), model="{name: opt, ttft: 0.1, itl: 0.01, concurrency: 4}")
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "loaded"))
-    told = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
+    mark = kserve.core.read_namespaced_config_map("perflab", "kube-system").data
     arguments = {
-        "endpoint-url": f"{told['models-url']}/{NAMESPACE}/loaded",
+        "endpoint-url": f"{mark['models-url']}/{NAMESPACE}/loaded",
         "namespace": NAMESPACE,
         "name": "load",
         "program": str(PROGRAMS / "guidellm"),

@@ -193,8 +193,8 @@ def test_pods_of_an_indexed_job_are_admitted_together(kueue: Cluster) -> None:
 def test_metrics_of_kueue_are_at_the_labs_address(kueue: Cluster) -> None:
     submit(kueue, "counted", 1, "1s")
     wait_for("it is finished", lambda: is_true(kueue, "counted", "Finished"))
-    told = kueue.core.read_namespaced_config_map("perflab", "kube-system").data
-    with urllib.request.urlopen(json.loads(told["metrics-endpoints"])["kueue"]) as answer:
+    mark = kueue.core.read_namespaced_config_map("perflab", "kube-system").data
+    with urllib.request.urlopen(json.loads(mark["metrics-endpoints"])["kueue"]) as answer:
         page = answer.read().decode()
     assert re.search(r'^kueue_admitted_workloads_total\{cluster_queue="local"\} [1-9]', page, re.MULTILINE)
     delete(kueue, "counted")

@@ -55,8 +55,8 @@ def change(ray: Cluster, name: str, **spec: Any) -> None:
 
 def status(ray: Cluster, name: str) -> dict[str, Any]:
     found = ray.custom.get_namespaced_custom_object(GROUP, VERSION, NAMESPACE, "rayjobs", name)
-    told: dict[str, Any] = found.get("status", {})
-    return told
+    state: dict[str, Any] = found.get("status", {})
+    return state
 
 
 def clusters(ray: Cluster, name: str) -> list[dict[str, Any]]:
@@ -91,12 +91,12 @@ def remove(ray: Cluster, name: str) -> None:
 
 def test_job_runs_on_a_dedicated_cluster_that_is_shut_down(ray: Cluster) -> None:
     submit(ray, "well", workers=2, shutdownAfterJobFinishes=True)
-    told = reached(ray, "well", "Complete")
-    assert (told["jobStatus"], told["succeeded"]) == ("SUCCEEDED", 1)
-    assert told["rayClusterName"].startswith("well-raycluster-")
-    assert told["startTime"] <= told["endTime"]
-    assert told["rayClusterStatus"]["state"] == "ready"
-    assert told["rayClusterStatus"]["desiredGPU"] == "12"
+    state = reached(ray, "well", "Complete")
+    assert (state["jobStatus"], state["succeeded"]) == ("SUCCEEDED", 1)
+    assert state["rayClusterName"].startswith("well-raycluster-")
+    assert state["startTime"] <= state["endTime"]
+    assert state["rayClusterStatus"]["state"] == "ready"
+    assert state["rayClusterStatus"]["desiredGPU"] == "12"
     wait_for("the cluster is gone", lambda: not clusters(ray, "well") and not members(ray, "well"))
     assert ray.batch.read_namespaced_job("well", NAMESPACE).status.succeeded == 1, "the submitter stays"
     remove(ray, "well")
@@ -104,8 +104,8 @@ def test_job_runs_on_a_dedicated_cluster_that_is_shut_down(ray: Cluster) -> None
 
 def test_job_with_a_failing_program_fails_and_keeps_its_cluster(ray: Cluster) -> None:
     submit(ray, "fails", annotations={"exit-code": "3"})
-    told = reached(ray, "fails", "Failed")
-    assert (told["jobStatus"], told["reason"]) == ("FAILED", "AppFailed")
+    state = reached(ray, "fails", "Failed")
+    assert (state["jobStatus"], state["reason"]) == ("FAILED", "AppFailed")
     assert len(members(ray, "fails")) == 2
     remove(ray, "fails")
     wait_for("its pods are gone", lambda: not ray.core.list_namespaced_pod(NAMESPACE).items)
@@ -113,8 +113,8 @@ def test_job_with_a_failing_program_fails_and_keeps_its_cluster(ray: Cluster) ->
 
 def test_cluster_without_gpus_keeps_its_job_waiting_to_the_deadline(ray: Cluster) -> None:
     submit(ray, "waits", gpus=9, activeDeadlineSeconds=2)
-    told = reached(ray, "waits", "Failed")
-    assert (told["reason"], told.get("jobStatus")) == ("DeadlineExceeded", None)
+    state = reached(ray, "waits", "Failed")
+    assert (state["reason"], state.get("jobStatus")) == ("DeadlineExceeded", None)
     remove(ray, "waits")
 
 
@@ -123,8 +123,8 @@ def test_job_losing_a_worker_fails_while_another_is_created(ray: Cluster) -> Non
     wait_for("it runs", lambda: status(ray, "loses").get("jobStatus") == "RUNNING")
     lost = next(pod for pod in members(ray, "loses") if pod.metadata.labels["ray.io/node-type"] == "worker")
     ray.core.delete_namespaced_pod(lost.metadata.name, NAMESPACE)
-    told = reached(ray, "loses", "Failed")
-    assert (told["jobStatus"], told["reason"]) == ("FAILED", "AppFailed")
+    state = reached(ray, "loses", "Failed")
+    assert (state["jobStatus"], state["reason"]) == ("FAILED", "AppFailed")
     wait_for(
         "another worker runs",
         lambda: (

@@ -121,8 +121,8 @@ def test_control_plane_metrics_are_readable(lab: Lab, cluster: Cluster) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         read(endpoints["kube-scheduler"], tls)
     tls.load_cert_chain(pki / "admin.crt", pki / "admin.key")
-    told = {component: read(url, tls) for component, url in endpoints.items()}
-    assert "apiserver_request_duration_seconds_bucket" in told["kube-apiserver"]
-    assert "scheduler_pending_pods" in told["kube-scheduler"]
-    assert "workqueue_depth" in told["kube-controller-manager"]
-    assert "etcd_disk_wal_fsync_duration_seconds_bucket" in told["etcd"]
+    metrics = {component: read(url, tls) for component, url in endpoints.items()}
+    assert "apiserver_request_duration_seconds_bucket" in metrics["kube-apiserver"]
+    assert "scheduler_pending_pods" in metrics["kube-scheduler"]
+    assert "workqueue_depth" in metrics["kube-controller-manager"]
+    assert "etcd_disk_wal_fsync_duration_seconds_bucket" in metrics["etcd"]

@@ -134,10 +134,10 @@ def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     assert ran.returncode == 1, ran.stdout + ran.stderr
-    said = ran.stdout + ran.stderr
+    output = ran.stdout + ran.stderr
     # on a slow machine the last one may be another
-    assert re.search(r"Pod objects in psap-perf-kserve-u\d .*within 15 s: 0 of 1 there; phi-2-", said), said
-    assert "not scheduled: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu" in said
+    assert re.search(r"Pod objects in psap-perf-kserve-u\d .*within 15 s: 0 of 1 there; phi-2-", output), output
+    assert "not scheduled: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu" in output
     (run,) = tmp_path.iterdir()
     (path,) = run.rglob("kserve_scale.json")
     check(json.loads(path.read_text()))
@@ -266,21 +266,21 @@ def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve:
     running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
     wait_for("it is under load", lambda: answered(served) > before + 10)
     kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
-    said, _ = running.communicate()
-    assert running.returncode == 3, said
-    told = "InferenceService psap-perf-kserve/phi-2 does not exist"
-    assert told in said
-    check_reported(tmp_path, told, "503, message='Service Unavailable'")
+    output, _ = running.communicate()
+    assert running.returncode == 3, output
+    message = "InferenceService psap-perf-kserve/phi-2 does not exist"
+    assert message in output
+    check_reported(tmp_path, message, "503, message='Service Unavailable'")
     for plural in (SERVICE, RUNTIME):
         left = kserve.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], "psap-perf-kserve", plural)
         assert left["items"] == []
 
 
-def check_reported(runs: Path, told: str, reason: str) -> None:
-    """Check that requests failed for *reason*, and that the error of the cell contains *told*."""
+def check_reported(runs: Path, message: str, reason: str) -> None:
+    """Check that requests failed for *reason*, and that the error of the cell contains *message*."""
     (run,) = runs.iterdir()
     (cell,) = run.glob("*__cell__0/cell.json")
-    assert told in json.loads(cell.read_text())["error"]
+    assert message in json.loads(cell.read_text())["error"]
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     found = {one["name"]: one["value"] for one in kpis}
     assert 0 < found["requests_failed_ratio"] < 1
@@ -320,11 +320,11 @@ def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserv
     running = RunLab(NAME, lab.kubeconfig).start(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
     wait_for("it is under load", lambda: answered(served) > before + 10)
     os.kill(lab.pids["envoy"].pid, signal.SIGKILL)
-    said, _ = running.communicate()
+    output, _ = running.communicate()
     assert labs.run("restart", "--name", NAME, "envoy").returncode == 0
-    assert running.returncode == 1, said
+    assert running.returncode == 1, output
     told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not answer: [Errno"
-    assert told in said
+    assert told in output
     check_reported(runs, told, "Cannot connect to host")
 
 

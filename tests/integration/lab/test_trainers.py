@@ -21,8 +21,8 @@ CONFIGURATION = {
 
 def describe(cluster: Cluster, job: str) -> None:
     """Create the ConfigMap of a job."""
-    told = {"name": job, "pods": 1, "gpus_per_pod": 2, "dataset": {"name": "gsm8k.json", "replication": 1}}
-    data = {"job.json": json.dumps(told), "config.json": json.dumps(CONFIGURATION)}
+    facts = {"name": job, "pods": 1, "gpus_per_pod": 2, "dataset": {"name": "gsm8k.json", "replication": 1}}
+    data = {"job.json": json.dumps(facts), "config.json": json.dumps(CONFIGURATION)}
     cluster.core.create_namespaced_config_map(NAMESPACE, {"metadata": {"name": f"{job}-config"}, "data": data})
 
 
@@ -58,16 +58,16 @@ def log(cluster: Cluster, name: str) -> str:
 def test_pod_trains_as_its_job_and_gpus_determine(cluster: Cluster) -> None:
     describe(cluster, "lora")
     pod = start(cluster, "lora-master-0", "lora")
-    told = training(pod)
-    assert (told["gpus"], told["gpu_product"], told["speed"]) == (2, "NVIDIA-H100-80GB-HBM3", 600)
-    assert told["simulated"] is True
-    assert 0 < told["gpu_utilization"] < 1
-    duration_s = told["start_s"] + told["steps"] * told["step_s"]
+    facts = training(pod)
+    assert (facts["gpus"], facts["gpu_product"], facts["speed"]) == (2, "NVIDIA-H100-80GB-HBM3", 600)
+    assert facts["simulated"] is True
+    assert 0 < facts["gpu_utilization"] < 1
+    duration_s = facts["start_s"] + facts["steps"] * facts["step_s"]
     assert pod.metadata.annotations[f"{PREFIX}duration"] == f"{1000 * duration_s / 600:.0f}ms"
     wait_for("the pod succeeded", lambda: phase(cluster, "lora-master-0") == "Succeeded")
     text = log(cluster, "lora-master-0")
     assert text.startswith("simulated by the lab: no program runs here")
-    assert text.count("'loss'") == told["steps"]
+    assert text.count("'loss'") == facts["steps"]
     assert "'train_runtime'" in text
 
 

@@ -37,8 +37,8 @@ class Machine:
     def run(self, runs: Path, *words: str) -> tuple[int, str]:
         """Run a command to its end; return its exit code and output."""
         process = self.start(runs, *words)
-        said, _nothing = process.communicate()
-        return process.returncode, said
+        output, _nothing = process.communicate()
+        return process.returncode, output
 
     @property
     def words(self) -> list[str]:

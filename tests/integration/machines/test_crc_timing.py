@@ -26,8 +26,8 @@ def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine,
         "stop": json.dumps([*control, "stop_sshd", str(machine.folder)]),
     }
     words = [word for name, value in settings.items() for word in ("-s", f"crc_timing_{name}={value}")]
-    code, said = machine.run(tmp_path, "run", "crc_timing", "-i", f"{machine.folder}/hosts.yml", *words)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, "run", "crc_timing", "-i", f"{machine.folder}/hosts.yml", *words)
+    assert code == 0, output
     (run,) = tmp_path.iterdir()
     (captured,) = run.rglob("boot_timing.yml")
     assert check_file(captured) == "psap.perf/boot_timing/1"

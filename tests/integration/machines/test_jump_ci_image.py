@@ -77,8 +77,8 @@ def test_scale_test_runs_on_the_lab_in_a_container_of_our_image(
         engine_args="[--network=host]",
         args="[--site=local, --preset=lab]",
     )
-    code, said = machine.run(tmp_path / "runs", *asked)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "runs", *asked)
+    assert code == 0, output
     run = only_run(tmp_path / "runs")
     assert step(run)["exit_code"] == 0, step(run)["log"]
     (report,) = run.rglob("accounting.json")

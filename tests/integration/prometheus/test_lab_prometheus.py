@@ -67,8 +67,8 @@ def test_more_points_than_one_response_allows_are_returned(prometheus: Prometheu
 def test_scraped_samples_have_their_times(prometheus: Prometheus) -> None:
     answer = prometheus.raw('up{job="etcd"}', Window(time.time() - 30, time.time()))
     times = [at for at, _value in answer.series[0].samples]
-    told = prometheus.query_range('timestamp(up{job="etcd"})', Window(times[0], times[-1] + 1), 1.0)
-    assert sorted({round(at, 3) for at in told.series[0].numbers}) == [round(at, 3) for at in times]
+    found = prometheus.query_range('timestamp(up{job="etcd"})', Window(times[0], times[-1] + 1), 1.0)
+    assert sorted({round(at, 3) for at in found.series[0].numbers}) == [round(at, 3) for at in times]
 
 
 def test_every_shipped_query_is_valid_and_read_by_the_analysis(prometheus: Prometheus, tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_every_shipped_query_is_valid_and_read_by_the_analysis(prometheus: Prome
     ranges = ranges_of(place, parse(source))
     assert source.findings == ()
     assert len(ranges.samples) == outcome.samples
-    told = set(ranges.samples["query"].astype("str"))
-    assert {"apiserver_requests_in_flight", "control_plane_memory_used_bytes", "etcd_database_size_bytes"} <= told
+    found = set(ranges.samples["query"].astype("str"))
+    assert {"apiserver_requests_in_flight", "control_plane_memory_used_bytes", "etcd_database_size_bytes"} <= found
 
 
 def test_invalid_query_is_refused_in_prometheus_words(prometheus: Prometheus) -> None:
@@ -109,7 +109,7 @@ def test_snapshot_has_the_scraped_data_and_is_removed(prometheus: Prometheus, tm
     assert contents.blocks >= 1
     with tarfile.open(archive) as packed:
         metas = [name for name in packed.getnames() if name.endswith("/meta.json")]
-        told = [json.load(file) for name in metas if (file := packed.extractfile(name)) is not None]
-    assert all(one["stats"]["numSamples"] > 0 for one in told)
+        found = [json.load(file) for name in metas if (file := packed.extractfile(name)) is not None]
+    assert all(one["stats"]["numSamples"] > 0 for one in found)
     assert prometheus.address.data is not None
     assert list((prometheus.address.data / "snapshots").iterdir()) == []

@@ -136,9 +136,9 @@ def test_fine_tuning_prepares_generation_3_with_its_kueue(openshift_lab: Lab, tm
     before = read_stable(lambda: objects_of(openshift_lab.kubeconfig))
     flow = Flow(openshift_lab, tmp_path / "flow")
     played = flow.play(presets=("fine_tuning_gating_smoke", "lab", "rhoai_cleanup"), rhoai_channel="stable-3.x")
-    assert played.code == 0, played.said
-    (told,) = played.documents("fine_tuning.json")
-    assert told["outcome"] == "completed"
+    assert played.code == 0, played.output
+    (result,) = played.documents("fine_tuning.json")
+    assert result["outcome"] == "completed"
     prepared = [row["directory"] for row in played.commands() if "prepare_cluster" in row["directory"]]
     # cert-manager, the Red Hat build of Kueue, OpenShift AI
     assert len([name for name in prepared if name.endswith("cluster__deploy_operator")]) == 3

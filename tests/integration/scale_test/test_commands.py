@@ -33,11 +33,11 @@ def test_two_hundred_jobs_are_accounted_for_and_cleaned_up(lab: Lab, tmp_path: P
     assert code == 0, output
     accounting = json.loads((artifacts / "accounting.json").read_text())
     assert (accounting["submitted"], accounting["completed"], accounting["identity_holds"]) == (200, 200, True)
-    told = collections.Counter((row["kind"], row["transition"]) for row in read_rows(artifacts / "transitions.jsonl"))
+    counts = collections.Counter((row["kind"], row["transition"]) for row in read_rows(artifacts / "transitions.jsonl"))
     for word in ("created", "scheduled", "running", "succeeded"):
-        assert told["Pod", word] == 200
+        assert counts["Pod", word] == 200
     for word in ("created", "started", "completed"):
-        assert told["Job", word] == 200
+        assert counts["Job", word] == 200
     assert len({row["uid"] for row in read_rows(artifacts / "submissions.jsonl")}) == 200
     scheduled = [row for row in read_rows(artifacts / "events.jsonl") if row["reason"] == "Scheduled"]
     assert {row["resolution_s"] for row in scheduled} == {0.000001}
@@ -68,8 +68,8 @@ def processes_with(folder: Path) -> list[str]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            said = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
-            if str(folder).encode() in said and process.name != str(os.getpid()):
+            text = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            if str(folder).encode() in text and process.name != str(os.getpid()):
                 found.append(process.name)
     return found
 

@@ -52,7 +52,7 @@ def test_every_component_reports_the_cost_of_the_test(submission: Submission) ->
     for component in COMPONENTS:
         assert any(row["component"] == component and row["metric"] == "process_cpu_seconds_total" for row in rows)
     known = {sample for metrics in SELECTION.values() for metric in metrics for sample in metric.samples}
-    told = {row["metric"] for row in rows}
-    assert told <= known
+    scraped = {row["metric"] for row in rows}
+    assert scraped <= known
     families = {metric.name for metrics in SELECTION.values() for metric in metrics} - _QUIET
-    assert {name for name in families if not any(row.startswith(name) for row in told)} == set()
+    assert {name for name in families if not any(row.startswith(name) for row in scraped)} == set()

@@ -31,9 +31,9 @@ pytestmark = pytest.mark.lab
 def check_fails(end: SessionEnd, sentence: str, error: type[PerfError]) -> None:
     """Check that the command fails with this error, whose class determines the exit code."""
     assert end.accounting.identity_holds
-    with pytest.raises(PerfError, match=sentence) as said:
+    with pytest.raises(PerfError, match=sentence) as raised:
         requests.judge(end, max_failed=0, timeout_s=1.0)
-    assert type(said.value) is error
+    assert type(raised.value) is error
 
 
 async def post(client: ApiClient, path: str, body: dict[str, Any]) -> None:

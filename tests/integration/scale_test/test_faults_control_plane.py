@@ -58,8 +58,8 @@ def check(submission: Submission, end: SessionEnd) -> None:
     assert end.accounting.sentence() == f"{count} of {count} workloads submitted: {count} completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
     requests.judge(end, max_failed=0, timeout_s=1.0)
-    told = [(row["uid"], row["transition"]) for row in submission.rows("transitions") if row["kind"] == "Job"]
-    assert len(told) == len(set(told)) == 3 * count
+    changes = [(row["uid"], row["transition"]) for row in submission.rows("transitions") if row["kind"] == "Job"]
+    assert len(changes) == len(set(changes)) == 3 * count
     assert len({row["uid"] for row in submission.rows("submissions")}) == count
 
 

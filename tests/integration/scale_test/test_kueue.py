@@ -44,9 +44,9 @@ def test_tenants_get_their_shares_within_their_quotas(submission: Submission, ki
     assert Counter((row["namespace"], row["queue"]) for row in sent) == {(first, "gold"): 12, (second, "silver"): 6}
     assert 1 <= most_concurrent(submission, first) <= 4
     assert 1 <= most_concurrent(submission, second) <= 2
-    told = Counter((row["kind"], row["transition"]) for row in submission.rows("transitions"))
+    counts = Counter((row["kind"], row["transition"]) for row in submission.rows("transitions"))
     for word in ("created", "quota_reserved", "admitted", "completed"):
-        assert told["Workload", word] == 18
+        assert counts["Workload", word] == 18
 
     async def let_go() -> None:
         # Kueue's finalizer holds a queue briefly, until it has seen that none of its workloads has quota

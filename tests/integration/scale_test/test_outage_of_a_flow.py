@@ -32,9 +32,9 @@ def test_api_server_restart_during_preparation_fails_no_run(tmp_path: Path) -> N
             began = "*/*cleanup_before/*/status.json"
             wait_until(lambda: any(tmp_path.glob(began)) or process.poll() is not None)
             asyncio.run(kill_and_restart(lab, "kube-apiserver", away_s=4))
-            said, _ = process.communicate(timeout=PATIENCE_S)
+            output, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
-    assert process.returncode == 0, said
+    assert process.returncode == 0, output
     (accounting,) = tmp_path.glob("*/**/accounting.json")
     assert json.loads(accounting.read_text())["identity_holds"]

@@ -79,10 +79,10 @@ def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, l
         return await running
 
     assert asyncio.run(scene()).accounting.completed == 3
-    told = [row for row in submission.rows("transitions") if row["kind"] == "Node"]
+    nodes = [row for row in submission.rows("transitions") if row["kind"] == "Node"]
     # the 20 initial nodes are in nodes.json and have no transition
-    assert {row["node"] for row in told} == {"beside"}
-    seen = [row["transition"] for row in told if row["transition"] != "not_ready"]
+    assert {row["node"] for row in nodes} == {"beside"}
+    seen = [row["transition"] for row in nodes if row["transition"] != "not_ready"]
     assert seen == ["created", "ready", "cordoned", "uncordoned", "deleted"]
     watched = {row["kind"] for row in submission.document("recording")["resources"]}
     assert watched >= {"Job", "Pod", "Event", "PersistentVolumeClaim", "Node"}

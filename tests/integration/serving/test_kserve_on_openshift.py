@@ -106,9 +106,9 @@ def test_model_without_its_knative_fails_early(modelmesh_lab: Lab, tmp_path: Pat
 
 @pytest.mark.deep
 def test_image_is_that_of_the_template_which_must_exist(modelmesh_lab: Lab, cluster: Cluster, tmp_path: Path) -> None:
-    lacking = run(modelmesh_lab, tmp_path / "lacking", "kserve_raw", **BARE, kserve_image_template=TEMPLATE)
-    assert lacking.returncode != 0
-    assert f"no Template {TEMPLATE} in {APPLICATIONS} has a container kserve-container" in lacking.stdout
+    missing = run(modelmesh_lab, tmp_path / "lacking", "kserve_raw", **BARE, kserve_image_template=TEMPLATE)
+    assert missing.returncode != 0
+    assert f"no Template {TEMPLATE} in {APPLICATIONS} has a container kserve-container" in missing.stdout
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": APPLICATIONS}})
     container = {"name": "kserve-container", "image": IMAGES[1]}
     template = {
@@ -145,6 +145,6 @@ def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Pat
         },
     }
     removed = {"gpu_operator_remove": True, "rhoai_remove": True}
-    told = run_with_reported_rights(modelmesh_lab, tmp_path, flow, **{**settings[flow], **MACHINES, **removed})
-    kinds = {kind for _verbs, kind, _namespace in told}
+    rights = run_with_reported_rights(modelmesh_lab, tmp_path, flow, **{**settings[flow], **MACHINES, **removed})
+    kinds = {kind for _verbs, kind, _namespace in rights}
     assert {"Subscription", "ConfigMap", "MachineSet", "DaemonSet"} <= kinds

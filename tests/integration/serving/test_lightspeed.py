@@ -42,10 +42,10 @@ def applied(command: Path, name: str) -> dict[str, Any]:
 
 
 def test_missing_model_description_is_refused_before_any_change(modelmesh_lab: Lab, tmp_path: Path) -> None:
-    lacking = ("lightspeed_call", "lightspeed_storage_path")
-    ran = run(modelmesh_lab, tmp_path, **{name: MODEL[name] for name in MODEL if name not in lacking})
+    missing = ("lightspeed_call", "lightspeed_storage_path")
+    ran = run(modelmesh_lab, tmp_path, **{name: MODEL[name] for name in MODEL if name not in missing})
     assert ran.returncode == 2, ran.stdout + ran.stderr
-    assert [name for name in MODEL if f"{name} is required" in ran.stderr] == list(lacking)
+    assert [name for name in MODEL if f"{name} is required" in ran.stderr] == list(missing)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,6 +90,6 @@ def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_la
 @pytest.mark.deep
 def test_listed_rights_suffice_to_run_the_flow(modelmesh_lab: Lab, tmp_path: Path) -> None:
     settings = {**MODEL, "lightspeed_job_patch": SIMULATED, "gpu_operator_remove": True, "rhoai_remove": True}
-    told = run_with_reported_rights(modelmesh_lab, tmp_path, "lightspeed", **settings)
-    kinds = {kind for _verbs, kind, _namespace in told}
+    rights = run_with_reported_rights(modelmesh_lab, tmp_path, "lightspeed", **settings)
+    kinds = {kind for _verbs, kind, _namespace in rights}
     assert {"InferenceService", "ServingRuntime", "Job", "Subscription", "pods/exec"} <= kinds

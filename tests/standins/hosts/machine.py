@@ -318,8 +318,8 @@ def _image(folder: Path, name: str) -> None:
 
 def libraries(program: str | Path) -> list[Path]:
     """Return the libraries that a program is linked with dynamically, including its loader."""
-    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
-    return [Path(word) for word in said.split() if word.startswith("/")]
+    output = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    return [Path(word) for word in output.split() if word.startswith("/")]
 
 
 def _free_port() -> int:

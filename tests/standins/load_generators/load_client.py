@@ -31,10 +31,10 @@ async def load(url: str, model: str, *, users: int, requests: int, tokens: int, 
 async def load_by_grpc(url: str, model: str, *, users: int, requests: int, tokens: int) -> dict[str, Any]:
     """Load like `load`, but by the streams of TGIS at HOST:PORT."""
     method = described().FindServiceByName(SERVICE).FindMethodByName("GenerateStream")
-    asked, told = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
-    message = asked(model_id=model, request={"text": "a few words"}, params={"stopping": {"max_new_tokens": tokens}})
+    sent, received = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
+    message = sent(model_id=model, request={"text": "a few words"}, params={"stopping": {"max_new_tokens": tokens}})
     async with grpc.aio.insecure_channel(url) as channel:
-        call = channel.unary_stream(f"/{SERVICE}/GenerateStream", asked.SerializeToString, told.FromString)
+        call = channel.unary_stream(f"/{SERVICE}/GenerateStream", sent.SerializeToString, received.FromString)
         return await _loaded(lambda: _call(call, message), model, users, requests)
 
 
@@ -74,35 +74,35 @@ async def _request(session: aiohttp.ClientSession, url: str, model: str, tokens:
                 usage = part.get("usage") or usage
     except aiohttp.ClientError as error:
         # llm-load-test records the exception, too, and the status with which an interrupted stream began
-        told = {"error_code": code, "error_text": f"{type(error).__name__}: {error}"}
-        return {"start_time": began, "end_time": time.time(), **told}
+        failure = {"error_code": code, "error_text": f"{type(error).__name__}: {error}"}
+        return {"start_time": began, "end_time": time.time(), **failure}
     return _record(began, first, usage["prompt_tokens"], usage["completion_tokens"])
 
 
 async def _call(call: Any, message: Any) -> dict[str, Any]:
-    began, first, asked, told = time.time(), None, 0, 0
+    began, first, sent, received = time.time(), None, 0, 0
     try:
         async for part in call(message):
             # the first part acknowledges the prompt
-            asked = asked or part.input_token_count
+            sent = sent or part.input_token_count
             first = first or (time.time() if part.tokens else None)
-            told = part.generated_token_count
+            received = part.generated_token_count
     except grpc.aio.AioRpcError as error:
-        told_error = {"error_code": error.code().value[0], "error_text": error.details()}
-        return {"start_time": began, "end_time": time.time(), **told_error}
-    return _record(began, first, asked, told)
+        failure = {"error_code": error.code().value[0], "error_text": error.details()}
+        return {"start_time": began, "end_time": time.time(), **failure}
+    return _record(began, first, sent, received)
 
 
-def _record(began: float, first: float | None, asked: int, told: int) -> dict[str, Any]:
+def _record(began: float, first: float | None, sent: int, received: int) -> dict[str, Any]:
     ended = time.time()
     return {
         "start_time": began,
         "first_token_time": first,
         "end_time": ended,
         "ttft": 1000 * ((first or ended) - began),
-        "input_tokens": asked,
-        "output_tokens": told,
-        "output_tokens_before_timeout": told,
+        "input_tokens": sent,
+        "output_tokens": received,
+        "output_tokens_before_timeout": received,
         "error_code": None,
         "error_text": None,
     }

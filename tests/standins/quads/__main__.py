@@ -14,9 +14,7 @@ from perfdrv.collection import activate
 def main() -> None:
     """Serve until killed, or until the seconds are over."""
     parser = argparse.ArgumentParser(description="A stand-in for a QUADS server: it books nothing.")
-    parser.add_argument(
-        "--address-file", type=Path, required=True, help="file for the address and the process ID"
-    )
+    parser.add_argument("--address-file", type=Path, required=True, help="file for the address and the process ID")
     parser.add_argument("--mode", default="later", help="version: 2.1.0, 2.1.5, 2.1.6, 2.2.6 or later")
     parser.add_argument("--tickets", action="store_true", help="open tickets automatically")
     parser.add_argument("--ticket-time", type=float, default=0.0, help="seconds that opening a ticket takes")

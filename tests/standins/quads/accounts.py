@@ -31,8 +31,8 @@ class Accounts:
             return _failed("User already exists. Please Log in.")
         self.lab.users[email] = (password, "user")
         # it contains the user's number in place of the email that the check reads, so no request succeeds with it
-        told = {"status": "success", "status_code": 200, "message": "Successful registration", "auth_token": _token()}
-        return json_answer(told)
+        reply = {"status": "success", "status_code": 200, "message": "Successful registration", "auth_token": _token()}
+        return json_answer(reply)
 
     def logout(self, _words: tuple[str, ...], headers: Mapping[str, str], _body: bytes | None) -> Answer:
         """Invalidate the token."""
@@ -49,8 +49,8 @@ class Accounts:
             return Answer(401, b"Unauthorized Access", HTML)
         token = _token()
         self.lab.tokens[token] = (user, self.lab.now() + timedelta(seconds=self.lab.settings.token_s))
-        told = {"auth_token": token, "message": "Successful login", "status": "success", "status_code": 201}
-        return json_answer(told)
+        reply = {"auth_token": token, "message": "Successful login", "status": "success", "status_code": 201}
+        return json_answer(reply)
 
     def _basic(self, header: str) -> str | None:
         try:

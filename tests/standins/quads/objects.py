@@ -15,26 +15,26 @@ def cloud_object(lab: Lab, name: str) -> Json:
 def assignment_object(lab: Lab, record: Json) -> Json:
     """Return an assignment, without a VLAN if it has none."""
     kept = {key: value for key, value in record.items() if key not in ("cloud", "open", "vlan")}
-    told = {**kept, "cloud": cloud_object(lab, record["cloud"]), "created_at": http_date(lab.local())}
-    told |= {"cloud_id": told["cloud"]["id"], "vlan_id": None if record["vlan"] is None else 1}
+    document = {**kept, "cloud": cloud_object(lab, record["cloud"]), "created_at": http_date(lab.local())}
+    document |= {"cloud_id": document["cloud"]["id"], "vlan_id": None if record["vlan"] is None else 1}
     if record["vlan"] is not None:
-        told["vlan"] = {"id": 1, "vlan_id": record["vlan"], "ip_free": 10, "gateway": "198.51.100.1",
+        document["vlan"] = {"id": 1, "vlan_id": record["vlan"], "ip_free": 10, "gateway": "198.51.100.1",
                         "ip_range": "198.51.100.0/24", "netmask": "255.255.255.0"}  # fmt: skip
-    return told if not lab.settings.generation.self_service else {**told, "is_self_schedule": record["open"]}
+    return document if not lab.settings.generation.self_service else {**document, "is_self_schedule": record["open"]}
 
 
 def host_object(lab: Lab, record: Json) -> Json:
     """Return a host without empty lists."""
     kept = {key: value for key, value in record.items() if key not in ("cloud", "home", "open") and value != []}
-    told = {
+    document = {
         **kept,
         "cloud": cloud_object(lab, record["cloud"]),
         "default_cloud": cloud_object(lab, record["home"]),
         "last_build": None,
         "created_at": http_date(lab.local()),
     }
-    told |= {"cloud_id": told["cloud"]["id"], "default_cloud_id": told["default_cloud"]["id"]}
-    return told if not lab.settings.generation.self_service else {**told, "can_self_schedule": record["open"]}
+    document |= {"cloud_id": document["cloud"]["id"], "default_cloud_id": document["default_cloud"]["id"]}
+    return document if not lab.settings.generation.self_service else {**document, "can_self_schedule": record["open"]}
 
 
 def row_object(lab: Lab, row: Json) -> Json:

@@ -69,8 +69,8 @@ class Reading:
         active = self.lab.active_on(name)
         rows = [row for row in self.lab.rows if active and row["assignment"] == active[0]["id"]]
         keys = {"description": "", "owner": "", "ticket": "", "ccuser": "", "provisioned": False, "validated": False}
-        told = {key: active[0][key] if active else idle for key, idle in keys.items()}
-        return {"name": name, "count": sum(map(self.lab.running, rows)), **told}
+        values = {key: active[0][key] if active else idle for key, idle in keys.items()}
+        return {"name": name, "count": sum(map(self.lab.running, rows)), **values}
 
     def assignments(self, words: tuple[str, ...], query: list[tuple[str, str]]) -> Answer:
         lab = self.lab
