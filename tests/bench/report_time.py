@@ -21,7 +21,7 @@ GENERATOR = "tests.data.synthetic_runs"
 SIZES = (1_000, 10_000, 50_000)
 
 
-def written(folder: Path, size: int, *, everything: bool) -> Path:
+def write_run_in_child(folder: Path, size: int, *, everything: bool) -> Path:
     """Write a run of this many workloads in a child process; return its directory.
 
     A child's peak memory counts its parent's at the time of the fork, so this process must stay small.
@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{'workloads':>9} {'cache':>6} {'wall s':>7} {'CPU s':>6} {'peak MB':>8} {'page kB':>8} {'input MB':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for size in given.sizes:
-            run = written(Path(folder) / str(size), size, everything=given.everything)
+            run = write_run_in_child(Path(folder) / str(size), size, everything=given.everything)
             report = run / "report"
             inputs = sum(path.stat().st_size for path in run.rglob("*.json*")) / 1e6
             for cache in ("empty", "full"):

@@ -104,7 +104,7 @@ class Tab:
 
 
 @contextmanager
-def opened(page: Path, width: int, profile: Path, scheme: str = "light") -> Iterator[Tab]:
+def open_page(page: Path, width: int, profile: Path, scheme: str = "light") -> Iterator[Tab]:
     """Open the page in a separate Chromium."""
     command = [
         CHROMIUM,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from perfanalysis.reports.writing import make_report
 
-from tests.browser.chromium import WHOLE, WIDTHS, opened
+from tests.browser.chromium import WHOLE, WIDTHS, open_page
 from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def seconds(text: str) -> float:
 def test_failed_run_shows_its_reason_and_files(width: int, tmp_path: Path) -> None:
     shape = Shape(workloads=120, nodes=4, duration=3.0, failing=0.1)
     page = make_report(write_run(tmp_path, [shape], status="failed")).index
-    with opened(page, width, tmp_path / "profile") as tab:
+    with open_page(page, width, tmp_path / "profile") as tab:
         found = tab.find(LOOK)
         whole = tab.find("return looked()")
     assert whole == {**WHOLE, "pageWidth": width, "plots": whole["plots"]}

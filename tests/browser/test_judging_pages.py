@@ -8,7 +8,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.results.history.folder import add
 
-from tests.browser.chromium import WHOLE, WIDTHS, opened
+from tests.browser.chromium import WHOLE, WIDTHS, open_page
 from tests.data.synthetic_runs import Shape, write_run
 from tests.unit.analysis.histories import document, kpi
 
@@ -32,7 +32,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("device", list(WIDTHS))
 @pytest.mark.parametrize(("name", "charts"), [("comparison", 2), ("regression", 2)])
 def test_page_fits_at_every_width(pages: dict[str, Path], name: str, charts: int, device: str, tmp_path: Path) -> None:
-    with opened(pages[name], WIDTHS[device], tmp_path) as tab:
+    with open_page(pages[name], WIDTHS[device], tmp_path) as tab:
         found = tab.find("return looked()")
     assert found["plots"] >= charts
     assert found == {**WHOLE, "pageWidth": WIDTHS[device], "plots": found["plots"]}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from perfanalysis.reports.writing import make_report
 
-from tests.browser.chromium import WHOLE, WIDTHS, opened
+from tests.browser.chromium import WHOLE, WIDTHS, open_page
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.synthetic_runs import Shape, write_run
 
@@ -34,7 +34,7 @@ return { orders, sorts };
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
 def test_matrix_table_is_sorted_by_its_headings(width: int, tmp_path: Path) -> None:
     page = make_report(write_tuning_run(tmp_path, TRAININGS)).index
-    with opened(page, width, tmp_path / "profile") as tab:
+    with open_page(page, width, tmp_path / "profile") as tab:
         whole = tab.find("return looked()")
         found = tab.find(SORT)
     assert whole == {**WHOLE, "pageWidth": width, "plots": whole["plots"]}
@@ -49,7 +49,7 @@ def test_matrix_table_is_sorted_by_its_headings(width: int, tmp_path: Path) -> N
 def test_small_matrix_results_fit_a_laptop(tmp_path: Path) -> None:
     shapes = [Shape(workloads=200, nodes=8, duration=2.0), Shape(workloads=20, nodes=2, pods=2, kind="PyTorchJob")]
     page = make_report(write_run(tmp_path, shapes)).index
-    with opened(page, 1300, tmp_path / "profile") as tab:
+    with open_page(page, 1300, tmp_path / "profile") as tab:
         found = tab.find(
             'return [...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth + 1)'
             '.map((one) => one.getAttribute("aria-label"))'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from perfanalysis.reports.writing import make_report
 
-from tests.browser.chromium import WHOLE, WIDTHS, opened
+from tests.browser.chromium import WHOLE, WIDTHS, open_page
 from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.browser
@@ -47,13 +47,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
 def test_page_fits_and_loads_nothing(page: Path, width: int, tmp_path: Path) -> None:
-    with opened(page, width, tmp_path) as tab:
+    with open_page(page, width, tmp_path) as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": width, "plots": tab.find(CHARTS)}
         assert tab.find(SEARCH) == [9, 1]
 
 
 def test_charts_show_values_and_zoom(page: Path, tmp_path: Path) -> None:
-    with opened(page, WIDTHS["desktop"], tmp_path) as tab:
+    with open_page(page, WIDTHS["desktop"], tmp_path) as tab:
         tab.find("await drawn()")
         x, y = tab.find(POINT)
         tab.mouse("mouseMoved", x, y)
@@ -74,21 +74,21 @@ def test_charts_show_values_and_zoom(page: Path, tmp_path: Path) -> None:
 def test_page_of_everything_fits_and_loads_nothing(width: int, tmp_path: Path) -> None:
     shape = Shape(workloads=120, nodes=6, pods=2, rate=20.0, duration=5.0, everything=True)
     page = make_report(write_run(tmp_path, [shape])).index
-    with opened(page, width, tmp_path / "profile") as tab:
+    with open_page(page, width, tmp_path / "profile") as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": width, "plots": tab.find(CHARTS)}
 
 
 def test_page_of_cells_fits_a_phone(tmp_path: Path) -> None:
     shapes = [Shape(workloads=40, nodes=2, duration=1.0), Shape(workloads=40, nodes=2, pods=2, kind="PyTorchJob")]
     page = make_report(write_run(tmp_path, shapes)).index
-    with opened(page, WIDTHS["phone"], tmp_path / "profile") as tab:
+    with open_page(page, WIDTHS["phone"], tmp_path / "profile") as tab:
         assert tab.find("return looked()") == {**WHOLE, "pageWidth": WIDTHS["phone"], "plots": tab.find(CHARTS)}
 
 
 def test_page_follows_the_dark_and_light_scheme(page: Path, tmp_path: Path) -> None:
     colours = []
     for scheme in ("dark", "light"):
-        with opened(page, WIDTHS["desktop"], tmp_path / scheme, scheme) as tab:
+        with open_page(page, WIDTHS["desktop"], tmp_path / scheme, scheme) as tab:
             colours.append(tab.find("await drawn(); return getComputedStyle(document.body).backgroundColor"))
             colours.append(tab.find("return getComputedStyle(marks(document.querySelector('.plot'))[0]).fill"))
     assert colours == ["rgb(14, 19, 26)", "rgb(122, 161, 255)", "rgb(244, 246, 249)", "rgb(47, 63, 240)"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import WIDTHS, opened
+from tests.browser.chromium import WIDTHS, open_page
 from tests.programs import PROJECT
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_search_finds_the_command(site: Path, tmp_path: Path) -> None:
-    with opened(site / "index.html", WIDTHS["desktop"], tmp_path / "profile") as tab:
+    with open_page(site / "index.html", WIDTHS["desktop"], tmp_path / "profile") as tab:
         tab.leave(
             'const asked = document.querySelector("input[name=q]"); asked.value = "user workload monitoring";'
             "asked.form.requestSubmit();"
@@ -58,7 +58,7 @@ def test_search_finds_the_command(site: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
 def test_pages_fit(site: Path, width: int, tmp_path: Path) -> None:
-    with opened(site / "genindex.html", width, tmp_path / "profile") as tab:
+    with open_page(site / "genindex.html", width, tmp_path / "profile") as tab:
         for page in PAGES:
             tab.leave(f'location.href = "{(site / page).as_uri()}"')
             expected = {"page": page, "problems": [], "width": width, "loaded": [], "cut": 0}

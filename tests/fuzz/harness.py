@@ -52,8 +52,8 @@ def fuzz(name: str, count: int, seed: int, *, first: int = 0) -> Outcome:
             (place / SCRATCH).mkdir()
             chance = random.Random(f"{seed} {name} {number}")
             damage = "; ".join(mutate(place / INPUT, chance) for _ in range(chance.choice((1, 1, 1, 2, 4))))
-            if target.mended is not None and chance.random() < 0.7:
-                target.mended(place / INPUT)
+            if target.repair is not None and chance.random() < 0.7:
+                target.repair(place / INPUT)
             words = _words(chance.choice(target.commands), place)
             code, error = answer(words)
             outcome.codes[code] += 1

@@ -50,7 +50,7 @@ class Target:
     make: Callable[[Path], object]
     commands: tuple[str, ...]
     share: int
-    mended: Callable[[Path], object] | None = None
+    repair: Callable[[Path], object] | None = None
     """Makes good the hashes that the damaged input holds of itself, so that what they guard is met, too."""
 
 

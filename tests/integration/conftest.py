@@ -91,15 +91,15 @@ def lab_with(variable: str, name: str, *options: str) -> Iterator[Lab]:
     """Yield the lab that the environment's *variable* names, else start one with *options*."""
     given = os.environ.get(variable)
     if given:
-        yield found(given)
+        yield running_lab(given)
         return
     perflab("up", "--name", name, *options)
     try:
-        yield found(name)
+        yield running_lab(name)
     finally:
         perflab("down", "--name", name)
 
 
-def found(name: str) -> Lab:
+def running_lab(name: str) -> Lab:
     """Return the running lab of a name."""
     return Lab(name, Path(perflab("kubeconfig", "--name", name)))

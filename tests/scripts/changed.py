@@ -59,18 +59,18 @@ _ALL_UNIT = ("unit",)
 
 
 @dataclass
-class Picked:
+class Selection:
     """What to run."""
 
     tests: set[str] = field(default_factory=set)
     scenarios: set[str] = field(default_factory=set)
 
-    def labelled(self) -> list[str]:
+    def names(self) -> list[str]:
         """Return one word for each test and scenario, for the reader."""
         return [*sorted(self.tests), *(f"molecule/{name}" for name in sorted(self.scenarios))]
 
 
-def wanted_for(path: str) -> tuple[str, ...]:
+def tests_of(path: str) -> tuple[str, ...]:
     """Return the tests of *path*, relative to the project: folders and files below tests, molecule/SCENARIO."""
     for pattern, wanted in _TABLE:
         if found := re.match(pattern, path):
@@ -78,10 +78,10 @@ def wanted_for(path: str) -> tuple[str, ...]:
     return _ALL_UNIT
 
 
-def pick(paths: Iterable[str], project: Path = PROJECT) -> Picked:
+def pick(paths: Iterable[str], project: Path = PROJECT) -> Selection:
     """Return the tests of *paths*, without those inside another one."""
-    picked = Picked()
-    for wanted in {one for path in paths for one in wanted_for(path)}:
+    picked = Selection()
+    for wanted in {one for path in paths for one in tests_of(path)}:
         kind, _, name = wanted.partition("/")
         if kind == "molecule" and (project / "molecule" / name / "molecule.yml").exists():
             picked.scenarios.add(name)
@@ -110,7 +110,7 @@ def _git(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def _commands(picked: Picked) -> list[list[str]]:
+def _commands(picked: Selection) -> list[list[str]]:
     pytest = [sys.executable, "-m", "pytest", "--quiet"]
     of_kind = {kind: [f"tests/{one}" for one in sorted(picked.tests) if one.startswith(kind)] for kind in ("unit", "")}
     others = [one for one in of_kind[""] if one not in of_kind["unit"]]
@@ -124,7 +124,7 @@ def _commands(picked: Picked) -> list[list[str]]:
     return commands
 
 
-def linted(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
+def lintable(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
     """Return those of *paths* that ansible-lint can check; it would check any file that it gets."""
     excluded = tuple(yaml.safe_load((project / ".ansible-lint").read_text())["exclude_paths"])
     there = (path for path in paths if path.endswith((".yml", ".yaml")) and (project / path).exists())
@@ -138,11 +138,11 @@ def main() -> int:
     changed = changed_since(since)
     if "--lint" in sys.argv:
         # without a file ansible-lint would check all
-        files = linted(changed)
+        files = lintable(changed)
         command = ["ansible-lint", "--offline", "-q", *files]
         return subprocess.run(command, cwd=PROJECT, check=False).returncode if files else 0
     picked = pick(changed)
-    print(f"Changed since {since}; to run: lint, types, {', '.join(picked.labelled()) or 'no tests'}", flush=True)
+    print(f"Changed since {since}; to run: lint, types, {', '.join(picked.names()) or 'no tests'}", flush=True)
     if "--show" in sys.argv:
         return 0
     # run all of them, even if one failed

@@ -187,7 +187,7 @@ def test_parallel_lanes_have_separate_folders_and_ends(project: TemporaryProject
     assert {row["lane"]: row["end"] for row in rows} == ended
 
 
-def _sleeper(marker: str) -> list[int]:
+def _processes_with(marker: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -205,10 +205,10 @@ def test_kill_9_of_ansible_playbook_stops_the_verb_and_its_children(project: Tem
     project.playbook([{"tasks": [_include("nfd_long")]}])
     process = project.start()
     try:
-        wait_until(lambda: _sleeper(f"sleep\0{marker}"))
+        wait_until(lambda: _processes_with(f"sleep\0{marker}"))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        wait_until(lambda: not _sleeper(f"sleep\0{marker}"))
+        wait_until(lambda: not _processes_with(f"sleep\0{marker}"))
     finally:
         process.kill()
         process.communicate()

@@ -27,7 +27,7 @@ _NOT_OURS = ("ANSIBLE_", "PERF_", "ARTIFACT_DIR", "SHARED_DIR", "GITHUB_", "JENK
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramResult:
     """A program that has ended."""
 
     code: int
@@ -70,13 +70,13 @@ class Driver:
         self.started.append(process)
         return process
 
-    def end(self, process: subprocess.Popen[str]) -> Ended:
+    def end(self, process: subprocess.Popen[str]) -> ProgramResult:
         """Wait for the end of a program."""
         out, err = process.communicate(timeout=DEADLINE_SECONDS)
         assert "Traceback" not in out + err, out + err
-        return Ended(process.returncode, out, err)
+        return ProgramResult(process.returncode, out, err)
 
-    def __call__(self, *words: str) -> Ended:
+    def __call__(self, *words: str) -> ProgramResult:
         """Run perfdrv to its end."""
         return self.end(self.start(*words))
 
@@ -101,7 +101,7 @@ class Driver:
             waiting += step["steps"]
         return found
 
-    def cleaned(self) -> list[str]:
+    def finalizer_statuses(self) -> list[str]:
         """Return the statuses of the finalizer in each attempt."""
         return [status for name, status in sorted(self.steps().items()) if name.endswith("__cleanup/001__demo__tidy")]
 
@@ -139,11 +139,11 @@ def driver(demo: Path, tmp_path: Path) -> Iterator[Driver]:
     kill_all(made.runs)
 
 
-Gone = Callable[[str], None]
+WaitGone = Callable[[str], None]
 
 
 @pytest.fixture
-def gone(driver: Driver) -> Gone:
+def wait_gone(driver: Driver) -> WaitGone:
     """Return a function that waits until no process of the test runs a program."""
 
     return partial(wait_until_all_have_ended, driver.runs)

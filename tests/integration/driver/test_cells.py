@@ -16,7 +16,7 @@ def cell(directory: Path) -> dict[str, Any]:
     return document
 
 
-def moments(run: Path, number: int) -> tuple[datetime, datetime]:
+def start_and_end(run: Path, number: int) -> tuple[datetime, datetime]:
     """Return start and end of a cell's long command."""
     (path,) = run.glob(f"*__cell__{number}/*demo__sleep/status.json")
     status = json.loads(path.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def test_failed_cell_hides_no_other_and_resume_repeats_only_it(jobs: str, driver
     assert [(one["index"], one["status"]) for one in cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
     assert "demo_fail: The moon is within reach" in ended.out
     assert driver.document()["status"] == "failed"
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
     before = {path: path.read_bytes() for path in driver.run().glob("*__*/**/*.json")}
     before[driver.run() / "settings.yml"] = (driver.run() / "settings.yml").read_bytes()
@@ -42,7 +42,7 @@ def test_failed_cell_hides_no_other_and_resume_repeats_only_it(jobs: str, driver
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["failed", "failed"]
     assert driver.document()["presets"] == ["quick"]
     assert "001__prepare" not in resumed.out
-    assert driver.cleaned() == ["ok", "ok"]
+    assert driver.finalizer_statuses() == ["ok", "ok"]
 
 
 def test_first_failed_cell_stops_the_matrix_on_request(driver: Driver) -> None:
@@ -50,12 +50,15 @@ def test_first_failed_cell_stops_the_matrix_on_request(driver: Driver) -> None:
     ended = driver("run", "demo", *matrix, "-s", "matrix_stop_on_failure=true", "--jobs", "2")
     assert ended.code == 1
     assert len(list(driver.run().glob("*__cell__*"))) < 4
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
 def test_two_jobs_run_two_cells_concurrently(driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_seconds=[5, 5.1]", "--jobs", "2").code == 0
-    (first_start, first_end), (second_start, second_end) = moments(driver.run(), 0), moments(driver.run(), 1)
+    (first_start, first_end), (second_start, second_end) = (
+        start_and_end(driver.run(), 0),
+        start_and_end(driver.run(), 1),
+    )
     assert first_start < second_end
     assert second_start < first_end
     document = json.loads((next(driver.run().glob("*__cell__1")) / "run.json").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 from perfci.jobs.steps import NAMES
 
-from tests.integration.driver.conftest import Driver, Ended
+from tests.integration.driver.conftest import Driver, ProgramResult
 from tests.polling import PATIENCE_S
 from tests.schemas import check_file
 from tests.standins.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
@@ -59,33 +59,35 @@ def _settings(endpoint: str, **others: object) -> str:
     return json.dumps(given)
 
 
-def _natively(driver: Driver, *words: str) -> Ended:
+def _run_by_ansible(driver: Driver, *words: str) -> ProgramResult:
     """Run the demo flow by ansible-playbook alone."""
     driver.temporary.mkdir(exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PERF_"))}
     environment = {**kept, **driver.variables, "PERF_RUNS_DIR": str(driver.runs), "TMPDIR": str(driver.temporary)}
     command = [str(ANSIBLE), "playbooks/demo.yml", *words]
     done = subprocess.run(command, cwd=driver.project, env=environment, capture_output=True, text=True, check=False)
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return ProgramResult(done.returncode, done.stdout, done.stderr)
 
 
-def _driven(driver: Driver, *words: str) -> Ended:
+def _run_by_driver(driver: Driver, *words: str) -> ProgramResult:
     return driver("run", "demo", *words)
 
 
-def _exported(store: Store, run: Path, path: str) -> bytes:
+def _read_exported(store: Store, run: Path, path: str) -> bytes:
     content = store.read(f"perf/{run.name}/{path}")
     assert content is not None, sorted(store.sizes(""))
     return content
 
 
-@pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
+@pytest.mark.parametrize(
+    "start", [pytest.param(_run_by_ansible, marks=pytest.mark.deep), _run_by_driver], ids=["native", "driven"]
+)
 def test_exported_run_comes_back_unchanged(start: object, driver: Driver, store: Store, server: S3Server) -> None:
     assert callable(start)
     ended = start(driver, "-e", _settings(server.endpoint, export_retention="90d", export_tags={"team": "perf"}))
     assert ended.code == 0, ended.out + ended.err
     run = driver.run()
-    document = json.loads(_exported(store, run, "run.json"))
+    document = json.loads(_read_exported(store, run, "run.json"))
     assert (document["status"], document["exit_code"], document["attempts"][-1]["status"]) == ("ok", 0, "ok")
     assert document["ended"]
     assert driver.document()["export"]["status"] == "ok"
@@ -112,7 +114,9 @@ def test_exported_run_comes_back_unchanged(start: object, driver: Driver, store:
     assert SECRET not in ended.out + ended.err + plots.out + plots.err
 
 
-@pytest.mark.parametrize("start", [pytest.param(_natively, marks=pytest.mark.deep), _driven], ids=["native", "driven"])
+@pytest.mark.parametrize(
+    "start", [pytest.param(_run_by_ansible, marks=pytest.mark.deep), _run_by_driver], ids=["native", "driven"]
+)
 def test_lost_export_is_reported_and_hides_no_result(start: object, driver: Driver, store: Store) -> None:
     assert callable(start)
     ended = start(driver, "-e", _settings(NOWHERE))
@@ -129,12 +133,12 @@ def test_lost_export_is_reported_and_hides_no_result(start: object, driver: Driv
 
 
 def test_failed_run_is_exported_as_failed(driver: Driver, store: Store, server: S3Server) -> None:
-    ended = _natively(driver, "-e", _settings(server.endpoint), "-e", "demo_fails=true")
+    ended = _run_by_ansible(driver, "-e", _settings(server.endpoint), "-e", "demo_fails=true")
     assert ended.code == 2, ended.out + ended.err
     run = driver.run()
-    document, kept = json.loads(_exported(store, run, "run.json")), driver.document()
+    document, kept = json.loads(_read_exported(store, run, "run.json")), driver.document()
     assert (document["status"], document["reason"]) == ("failed", kept["reason"])
-    assert kept["reason"]["what"].encode() in _exported(store, run, "index.html").replace(b"&#x27;", b"'")
+    assert kept["reason"]["what"].encode() in _read_exported(store, run, "index.html").replace(b"&#x27;", b"'")
 
 
 def test_ci_job_exports_its_run_and_notifies(driver: Driver, store: Store, server: S3Server, tmp_path: Path) -> None:
@@ -144,8 +148,8 @@ def test_ci_job_exports_its_run_and_notifies(driver: Driver, store: Store, serve
     ended = driver("ci", "run", "demo", "-e", settings)
     assert ended.code == 0, ended.out + ended.err
     (run,) = artifacts.glob("demo-*")
-    assert json.loads(_exported(store, run, "run.json"))["status"] == "ok"
-    assert _exported(store, run, "manifest.json")
+    assert json.loads(_read_exported(store, run, "run.json"))["status"] == "ok"
+    assert _read_exported(store, run, "manifest.json")
     assert "notify  slack, C1 (dry run):" in ended.out
 
 
@@ -161,10 +165,10 @@ def test_lost_export_of_a_ci_job_is_in_its_files(driver: Driver, store: Store, t
     (said,) = (line for line in ended.out.splitlines() if "try again with: perfdrv export " in line)
     again = driver(*said.partition("perfdrv ")[2].split(), "--to", PLACE)
     assert again.code == 0, again.err
-    assert _exported(store, run, "manifest.json")
+    assert _read_exported(store, run, "manifest.json")
 
 
-def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> Ended:
+def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> ProgramResult:
     driver.variables["ARTIFACT_DIR"] = str(artifacts)
     return driver("ci", "step", step, "demo", "-e", settings)
 
@@ -180,8 +184,8 @@ def test_ci_steps_in_separate_folders_share_one_run(
     assert [step for step, each in ended.items() if "notify " in each.out] == ["post_cleanup", "export"]
     (run,) = (tmp_path / "export").glob("demo-*")
     assert f"artifacts: `{PLACE}/{run.name}`" in ended["export"].out
-    assert json.loads(_exported(store, run, "run.json"))["status"] == "failed"
-    assert _exported(store, run, "report/index.html")
+    assert json.loads(_read_exported(store, run, "run.json"))["status"] == "failed"
+    assert _read_exported(store, run, "report/index.html")
     assert sorted(store.sizes(f"perf/{run.name}/003__cleanup/"))
     assert {path.name for step in NAMES for path in (tmp_path / step).glob("demo-*")} == {run.name}
     plotted = tmp_path / "plots" / run.name

@@ -10,7 +10,7 @@ import yaml
 from tests.integration.conftest import PROJECT
 from tests.polling import wait_until
 
-from .conftest import Driver, Gone
+from .conftest import Driver, WaitGone
 
 
 def kubeconfig(folder: Path) -> Path:
@@ -30,7 +30,7 @@ def kubeconfig(folder: Path) -> Path:
     return path
 
 
-def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver: Driver, gone: Gone) -> None:
+def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver: Driver, wait_gone: WaitGone) -> None:
     driver.project, driver.variables = PROJECT, {"KUBECONFIG": str(kubeconfig(tmp_path))}
     process = driver.start("run", "scale_test", "--site", "local")
     wait_until((tmp_path / "called").exists, during=process)
@@ -38,4 +38,4 @@ def test_ctrl_c_stops_a_run_whose_credential_plugin_hangs(tmp_path: Path, driver
     ended = driver.end(process)
     # after the plugin's time limit the exit code would be 3: cluster unreachable
     assert ended.code == 130, ended.out + ended.err
-    gone("plugin-that-hangs")
+    wait_gone("plugin-that-hangs")

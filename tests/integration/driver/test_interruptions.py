@@ -15,14 +15,14 @@ import pytest
 
 from tests.demo_project import make_demo_project
 
-from .conftest import DEADLINE_SECONDS, JOBS, PERFDRV, Driver, Gone
+from .conftest import DEADLINE_SECONDS, JOBS, PERFDRV, Driver, WaitGone
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 
 
 @JOBS
-def test_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep(int(jobs))
     process.send_signal(signal.SIGINT)
@@ -36,9 +36,9 @@ def test_first_ctrl_c_lets_finalizers_run(jobs: str, driver: Driver, gone: Gone)
     steps = driver.steps()
     assert steps["002__cell__0"] == "interrupted"
     assert [status for name, status in steps.items() if name.endswith("demo__sleep")] == ["interrupted"] * int(jobs)
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
     assert driver.document()["finalized"]
-    gone("sleep")
+    wait_gone("sleep")
 
 
 def test_sigterm_is_a_stop_request(driver: Driver) -> None:
@@ -46,10 +46,10 @@ def test_sigterm_is_a_stop_request(driver: Driver) -> None:
     driver.wait_for_sleep()
     process.send_signal(signal.SIGTERM)
     assert driver.end(process).code == 130
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
-def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, gone: Gone) -> None:
+def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
     while process.poll() is None:
@@ -58,7 +58,7 @@ def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, 
     assert driver.end(process).code == 130
     document = driver.document()
     assert (document["status"], document["attempts"][0]["status"]) == ("interrupted", "interrupted")
-    gone("")
+    wait_gone("")
 
 
 def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:
@@ -74,7 +74,7 @@ def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:
 
 
 @JOBS
-def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep()
     process.send_signal(signal.SIGINT)
@@ -85,16 +85,16 @@ def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, gone: Gone) 
     document = driver.document()
     assert (document["status"], document["attempts"][0]["status"]) == ("interrupted", "interrupted")
     assert document["ended"] is not None
-    gone("")
+    wait_gone("")
 
 
 @JOBS
-def test_kill_9_of_the_driver_leaves_no_process(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_kill_9_of_the_driver_leaves_no_process(jobs: str, driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep()
     process.kill()
     process.wait()
-    gone("")
+    wait_gone("")
     (shown,) = json.loads(driver("runs", "list", "--json").out)
     assert shown["status"] == "interrupted"
     assert not any(driver.temporary.iterdir())
@@ -103,16 +103,16 @@ def test_kill_9_of_the_driver_leaves_no_process(jobs: str, driver: Driver, gone:
     assert (document["status"], document["exit_code"]) == ("interrupted", 130)
     assert [attempt["status"] for attempt in document["attempts"]] == ["interrupted", "ok"]
     assert document["finalized"]
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
-def test_run_killed_before_ansible_begins_is_listed(driver: Driver, gone: Gone) -> None:
+def test_run_killed_before_ansible_begins_is_listed(driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for("run.json", '"running"')
     process.kill()
     process.wait()
     assert not (driver.run() / "ansible.log").exists()
-    gone("")
+    wait_gone("")
     (shown,) = json.loads(driver("runs", "list", "--json").out)
     assert (shown["flow"], shown["status"]) == ("demo", "interrupted")
     assert driver("runs", "finalize", "latest").code == 0
@@ -129,7 +129,7 @@ def test_next_run_cleans_up_after_kill_9_of_all_processes(driver: Driver) -> Non
     assert not any(path.name.startswith("perfdrv-private-") for path in driver.temporary.iterdir())
 
 
-def test_run_can_be_resumed_after_kill_9_of_ansible(driver: Driver, gone: Gone) -> None:
+def test_run_can_be_resumed_after_kill_9_of_ansible(driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=6")
     driver.wait_for_sleep()
     os.kill(min(driver.processes("bin/ansible-playbook")), signal.SIGKILL)
@@ -138,8 +138,8 @@ def test_run_can_be_resumed_after_kill_9_of_ansible(driver: Driver, gone: Gone) 
     assert "ansible-playbook was killed by a signal" in ended.out
     document = driver.document()
     assert (document["status"], "finalized" in document) == ("interrupted", True)
-    assert driver.cleaned() == ["ok"]
-    gone("sleep")
+    assert driver.finalizer_statuses() == ["ok"]
+    wait_gone("sleep")
     resumed = driver("run", "--resume", "latest")
     assert resumed.code == 0, resumed.out + resumed.err
     assert driver.document()["status"] == "ok"
@@ -175,7 +175,9 @@ def add_sleeping_lane(driver: Driver) -> None:
         pytest.param(False, "2", marks=pytest.mark.deep),
     ],
 )
-def test_finalizers_run_after_kill_9_of_an_ansible_worker(lanes: bool, jobs: str, driver: Driver, gone: Gone) -> None:
+def test_finalizers_run_after_kill_9_of_an_ansible_worker(
+    lanes: bool, jobs: str, driver: Driver, wait_gone: WaitGone
+) -> None:
     if lanes:
         add_sleeping_lane(driver)
         process = driver.start("run", "demo")
@@ -190,9 +192,9 @@ def test_finalizers_run_after_kill_9_of_an_ansible_worker(lanes: bool, jobs: str
     assert "the process of this task was killed by signal 9" in ended.out
     document = driver.document()
     assert (document["status"], document["exit_code"], document["reason"]["kind"]) == ("failed", 1, "WorkerDied")
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
     assert [status for name, status in driver.steps().items() if name.endswith("demo__sleep")] == ["failed"]
-    gone("")
+    wait_gone("")
 
 
 @dataclass
@@ -245,7 +247,7 @@ def test_ctrl_c_works_in_the_live_view(driver: Driver) -> None:
     os.close(terminal.descriptor)
     assert "stopping: finalizers run" in terminal.text
     assert "demo: interrupted after" in terminal.text
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
 def test_terminal_hangup_lets_finalizers_run(driver: Driver) -> None:
@@ -254,7 +256,7 @@ def test_terminal_hangup_lets_finalizers_run(driver: Driver) -> None:
     os.close(terminal.descriptor)
     terminal.exit_code()
     assert driver.document()["status"] == "interrupted"
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
 def test_closed_output_pipe_does_not_end_the_run(driver: Driver) -> None:
@@ -265,4 +267,4 @@ def test_closed_output_pipe_does_not_end_the_run(driver: Driver) -> None:
     assert process.stderr.read() == ""
     assert process.wait() == 1
     assert driver.document()["status"] == "failed"
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]

@@ -104,7 +104,7 @@ def test_lease_refuses_changes_permits_reads_and_queues_waiters(
     assert waits.returncode == 0, out
 
 
-def renewed(lab: Lab) -> str:
+def renewal_time(lab: Lab) -> str:
     """Return the time of the Lease's last renewal."""
     cluster = Cluster(Access(kubeconfig=str(lab.kubeconfig)))
     found = cluster.get(named(NAME))
@@ -127,8 +127,8 @@ def test_killed_keeper_is_replaced_during_a_long_task(shared_lab: Lab, tmp_path:
         has_begun(shared_lab, tmp_path)
         (killed,) = keepers(first.pid)
         os.kill(killed, signal.SIGKILL)
-        before, at = renewed(shared_lab), time.monotonic()
-        wait_until(lambda: renewed(shared_lab) != before)
+        before, at = renewal_time(shared_lab), time.monotonic()
+        wait_until(lambda: renewal_time(shared_lab) != before)
         replaced_s = time.monotonic() - at
         out, _none = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, out

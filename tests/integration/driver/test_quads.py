@@ -37,7 +37,7 @@ class BareMetal:
         wait_until(lambda: list(self.driver.folder.glob(pattern)), during=run)
 
     @property
-    def active(self) -> list[Json]:
+    def active_assignments(self) -> list[Json]:
         """Return the assignments that are not terminated."""
         return [each for each in self.server.lab.assignments if each["active"]]
 
@@ -63,7 +63,7 @@ def bare_metal(tmp_path: Path) -> Iterator[BareMetal]:
         yield BareMetal(driver, server, ("run", "bare_metal", *pairs))
 
 
-def used(arguments: str) -> str:
+def use_tasks(arguments: str) -> str:
     """Return tasks that use the hosts: they wait for them again, with *arguments*."""
     role = "psap.perf.quads_wait_assignment"
     return f"- {{name: Use, ansible.builtin.include_role: {{name: {role}}}, vars: {arguments}}}\n"
@@ -71,7 +71,7 @@ def used(arguments: str) -> str:
 
 def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp_path: Path) -> None:
     tasks = tmp_path / "use.yml"
-    tasks.write_text(used("{quads_wait_assignment_timeout: 0s}"), encoding="utf-8")
+    tasks.write_text(use_tasks("{quads_wait_assignment_timeout: 0s}"), encoding="utf-8")
 
     ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}")
 
@@ -81,7 +81,7 @@ def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp
     assert len(booked["hosts"]) == 2 and booked["lease_exact"]
     assert all(host in next(run.glob("**/hosts.yml")).read_text(encoding="utf-8") for host in booked["hosts"])
     assert [each["id"] for each in bare_metal.server.lab.assignments] == [booked["assignment"]]
-    assert not bare_metal.active
+    assert not bare_metal.active_assignments
     texts = (path.read_bytes() for path in run.rglob("*") if path.is_file())
     assert not any(PASSWORD.encode() in text or b"eyJhbGciOiJIUzI1NiJ9" in text for text in texts)
 
@@ -130,7 +130,7 @@ def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: Bar
     bare_metal.server.lab.settings.lifetime_days = lease_s / 86400
     tasks = tmp_path / "use.yml"
     waits = f"{{quads_wait_assignment_hosts: [none], quads_wait_assignment_timeout: {PATIENCE_S}}}"
-    tasks.write_text(used(waits), encoding="utf-8")
+    tasks.write_text(use_tasks(waits), encoding="utf-8")
 
     limits = ("-s", "quads_lease_at_least=1s", "-s", f"quads_stop_before={stop_s}")
     ended = bare_metal.driver(*bare_metal.words, "-s", f"bare_metal_tasks={tasks}", *limits)
@@ -138,7 +138,7 @@ def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: Bar
     assert ended.code == 1, ended.out + ended.err
     assert "the run stops 15 min before its end" in ended.out
     assert bare_metal.driver.document()["reason"]["kind"] == "LeaseEndsError"
-    assert not bare_metal.active
+    assert not bare_metal.active_assignments
     # it was released before its end
     assert all(row["end"] - row["start"] < timedelta(seconds=lease_s) for row in bare_metal.server.lab.rows)
 
@@ -170,11 +170,11 @@ def test_manual_extension_releases_no_hosts(booked_by_hand: BareMetal) -> None:
 
     run_command(booked_by_hand, "extend-assignment", "--lasting", "1h")
     assert [row["end"] for row in lab.rows] == before, "the lease is longer already"
-    assert len(booked_by_hand.active) == 1
+    assert len(booked_by_hand.active_assignments) == 1
 
     run_command(booked_by_hand, "extend-assignment", "--lasting", "9d", "--admin", "--owner", "jane", user="root")
     assert all(row["end"] - row["start"] > timedelta(days=8) for row in lab.rows)
-    assert len(booked_by_hand.active) == 1
+    assert len(booked_by_hand.active_assignments) == 1
 
 
 def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMetal, tmp_path: Path) -> None:
@@ -183,10 +183,10 @@ def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMeta
     words = ("request-assignment", "--hosts", json.dumps(hosts), "--ticket", "PERF-1")
 
     assert "booked 1 hosts of at least 2" in run_command(bare_metal, *words, code=1)
-    assert not bare_metal.active
+    assert not bare_metal.active_assignments
 
     assert "1 of 2 hosts booked; " in run_command(bare_metal, *words, "--at-least", "1")
-    (assignment,) = bare_metal.active
+    (assignment,) = bare_metal.active_assignments
 
     listed = run_command(bare_metal, "list-assignments")
     assert assignment["description"] in listed and hosts[0] in listed
@@ -208,7 +208,7 @@ def test_finalize_waits_for_an_assignment_of_a_slow_server(bare_metal: BareMetal
 
     assert finalized.code == 0, finalized.out + finalized.err
     assert len(bare_metal.server.lab.assignments) == 1, "the server made it although the client was gone"
-    assert not bare_metal.active
+    assert not bare_metal.active_assignments
 
 
 def finalize_and_check_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], left: int = 0) -> None:
@@ -216,10 +216,10 @@ def finalize_and_check_hosts(bare_metal: BareMetal, run: subprocess.Popen[str], 
     run.communicate(timeout=PATIENCE_S)
     wait_until_all_have_ended(bare_metal.driver.runs)
     check_undamaged(bare_metal.driver.runs)
-    assert len(bare_metal.active) == 1
+    assert len(bare_metal.active_assignments) == 1
 
     finalized = bare_metal.driver("runs", "finalize", "latest")
 
     assert finalized.code == 0, finalized.out + finalized.err
-    assert len(bare_metal.active) == left
+    assert len(bare_metal.active_assignments) == left
     assert len(bare_metal.server.lab.assignments) == 1

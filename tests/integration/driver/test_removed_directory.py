@@ -11,7 +11,7 @@ from tests.integration.conftest import Lab
 from tests.integration.driver.test_lease import FLOW, has_begun, holder, jobs
 from tests.polling import PATIENCE_S
 
-from .conftest import JOBS, Driver, Gone
+from .conftest import JOBS, Driver, WaitGone
 
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 WHY = "the run directory was removed while the run was going on"
@@ -26,7 +26,7 @@ def remove(directory: Path) -> None:
 
 
 @JOBS
-def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: Driver, gone: Gone) -> None:
+def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, jobs)
     driver.wait_for_sleep(int(jobs))
     remove(driver.run())
@@ -35,8 +35,8 @@ def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: D
     assert f"what  {WHY}" in ended.out
     document = driver.document()
     assert (document["status"], document["exit_code"], document["reason"]["what"]) == ("failed", 1, WHY)
-    assert driver.cleaned() == ["ok"]
-    gone("sleep")
+    assert driver.finalizer_statuses() == ["ok"]
+    wait_gone("sleep")
 
 
 def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, tmp_path: Path) -> None:

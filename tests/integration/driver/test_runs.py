@@ -51,7 +51,7 @@ def test_failure_is_printed_with_its_directory(driver: Driver) -> None:
     assert "  what  demo_fail: The moon is within reach" in ended.out
     assert f"  see   {failed}" in ended.out
     assert (failed / "FAILURE").is_file()
-    assert driver.cleaned() == ["ok"]
+    assert driver.finalizer_statuses() == ["ok"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ RECAP = re.compile(r"^\S+\s+: ok=\d+\s+changed=(\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Played:
+class FlowResult:
     """A run that has ended."""
 
     code: int
@@ -51,25 +51,25 @@ class Flow:
     lab: Lab
     runs: Path
 
-    def play(self, *words: str, presets: tuple[str, ...] = ("lab",), **settings: Any) -> Played:
+    def play(self, *words: str, presets: tuple[str, ...] = ("lab",), **settings: Any) -> FlowResult:
         """Run the flow by ansible-playbook."""
         named = [word for preset in presets for word in ("-e", f"@presets/{preset}.yml")]
         command = ("ansible-playbook", "playbooks/fine_tuning.yml", "-i", "inventories/lab", *named)
-        return self._ended(*command, "-e", json.dumps(settings), *words)
+        return self._run(*command, "-e", json.dumps(settings), *words)
 
-    def drive(self, *words: str) -> Played:
+    def drive(self, *words: str) -> FlowResult:
         """Run the flow by perfdrv."""
-        return self._ended("perfdrv", "run", *words)
+        return self._run("perfdrv", "run", *words)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start the flow by perfdrv."""
         return self.lab.start(self.runs, "perfdrv", "run", *words)
 
-    def _ended(self, *command: str) -> Played:
+    def _run(self, *command: str) -> FlowResult:
         done = self.lab.run(self.runs, *command)
-        return Played(done.returncode, done.stdout + done.stderr, max(self.runs.iterdir(), key=_begun))
+        return FlowResult(done.returncode, done.stdout + done.stderr, max(self.runs.iterdir(), key=_last_start))
 
 
-def _begun(directory: Path) -> str:
+def _last_start(directory: Path) -> str:
     """Return the start of the run's last attempt, so that a resumed run counts as the latest."""
     return str(json.loads((directory / "run.json").read_text())["attempts"][-1]["started"])

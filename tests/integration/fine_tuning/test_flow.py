@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.integration.conftest import Lab
-from tests.integration.fine_tuning.flows import Flow, Played
+from tests.integration.fine_tuning.flows import Flow, FlowResult
 from tests.polling import PATIENCE_S
 
 # trainings of a few seconds, for every model and data set
@@ -30,7 +30,7 @@ def annotated(annotations: dict[str, str]) -> dict[str, Any]:
     return {"spec": {"pytorchReplicaSpecs": {"Master": {"template": {"metadata": {"annotations": annotations}}}}}}
 
 
-def configurations(played: Played) -> list[dict[str, Any]]:
+def configurations(played: FlowResult) -> list[dict[str, Any]]:
     """Return the trainers' configurations, in the order of the cells."""
     return [document["configuration"] for document in played.documents("fine_tuning.json")]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Lab, perflab
-from tests.integration.fine_tuning.flows import Flow, Played
+from tests.integration.fine_tuning.flows import Flow, FlowResult
 from tests.integration.fine_tuning.objects import Document, Name, objects_of
 from tests.integration.settling import read_stable, read_until_expected
 
@@ -63,7 +63,7 @@ def left_over(found: dict[Name, Document], lab: Lab) -> dict[Name, str]:
     return read_until_expected(lambda: differences(found, objects_of(lab.kubeconfig)), operator.not_)
 
 
-def lanes(played: Played, group: str) -> dict[str, tuple[str, str]]:
+def lanes(played: FlowResult, group: str) -> dict[str, tuple[str, str]]:
     """Return start and end of the commands of each lane of a parallel region."""
     found: dict[str, tuple[str, str]] = {}
     for row in played.commands():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import found, perflab
+from tests.integration.conftest import perflab, running_lab
 from tests.integration.rights import run_with_reported_rights
 
 EVERYTHING = {
@@ -30,7 +30,7 @@ def test_listed_rights_suffice_to_install_and_remove_prerequisites(tmp_path: Pat
     name = f"rights-{os.getpid()}"
     perflab("up", "--name", name, "--profile", "openshift", "--nodes", "4")
     try:
-        rights = run_with_reported_rights(found(name), tmp_path, "fine_tuning", **EVERYTHING)
+        rights = run_with_reported_rights(running_lab(name), tmp_path, "fine_tuning", **EVERYTHING)
     finally:
         perflab("down", "--name", name)
     verbs = {(kind, namespace): verbs.split(", ") for verbs, kind, namespace in rights}

@@ -231,7 +231,7 @@ def test_models_are_loaded_repeatedly_despite_kill_9(labs: Labs, kserve: Cluster
     assert "m1, together" in page or "m1, 2 users" in page
 
 
-def answered(served: str) -> float:
+def answered_requests(served: str) -> float:
     """Return the number of requests that the lab's model servers have answered, for all models."""
     with urllib.request.urlopen(f"{served}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
@@ -261,10 +261,10 @@ def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve:
         "kserve_capture_state": False,
     }
     served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
-    before = answered(served)
+    before = answered_requests(served)
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     running = lab.start(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
-    wait_for("it is under load", lambda: answered(served) > before + 10)
+    wait_for("it is under load", lambda: answered_requests(served) > before + 10)
     kserve.custom.delete_namespaced_custom_object(GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "phi-2")
     output, _ = running.communicate()
     assert running.returncode == 3, output
@@ -316,15 +316,15 @@ def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserv
         llm_d_capture_state=False,
     )
     served = kserve.core.read_namespaced_config_map("perflab", "kube-system").data["models-url"]
-    before, runs = answered(served), tmp_path / "runs"
+    before, runs = answered_requests(served), tmp_path / "runs"
     running = RunLab(NAME, lab.kubeconfig).start(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
-    wait_for("it is under load", lambda: answered(served) > before + 10)
+    wait_for("it is under load", lambda: answered_requests(served) > before + 10)
     os.kill(lab.pids["envoy"].pid, signal.SIGKILL)
-    output, _ = running.communicate()
+    said, _ = running.communicate()
     assert labs.run("restart", "--name", NAME, "envoy").returncode == 0
-    assert running.returncode == 1, output
+    assert running.returncode == 1, said
     told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not answer: [Errno"
-    assert told in output
+    assert told in said
     check_reported(runs, told, "Cannot connect to host")
 
 

@@ -58,7 +58,7 @@ class Machine:
         """Run a program on the machine as its user; return its output."""
         return machine.inside(self.folder, *words)
 
-    def left(self) -> list[str]:
+    def leftovers(self) -> list[str]:
         """Return the containers, images and files that a run left on the machine."""
         containers = self.inside("podman", "ps", "--all", "--external", "--quiet").split()
         images = self.inside("podman", "images", "--format", "{{.Repository}}").split()

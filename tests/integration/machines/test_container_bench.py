@@ -54,7 +54,7 @@ def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path
     values = {one["name"]: one["value"] for one in kpis if one["labels"].get("benchmark") == "run_container"}
     assert values["runs_done"] == 2
     assert values["run_time_p50"] > values["measuring_overhead"] > 0
-    assert machine.left() == []
+    assert machine.leftovers() == []
 
 
 @pytest.mark.deep
@@ -65,7 +65,7 @@ def test_killed_run_leaves_only_what_finalize_removes(machine: Machine, tmp_path
     process.communicate()
     words = ("runs", "finalize", only_run(tmp_path).name)
     code, said = machine.run(tmp_path, *words)
-    assert machine.left() == [], said
+    assert machine.leftovers() == [], said
     assert code == 0, said
 
 
@@ -76,7 +76,7 @@ def test_interrupted_run_cleans_up(machine: Machine, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     said, _nothing = process.communicate()
     assert process.returncode == 130, said
-    assert machine.left() == []
+    assert machine.leftovers() == []
 
 
 @pytest.mark.deep
@@ -89,7 +89,7 @@ def test_machine_lost_during_a_measurement_is_cleaned_up_later(machine: Machine,
     assert process.returncode == 3, said
     assert "cannot be reached" in str(reason(tmp_path)["reason"])
     code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
-    assert machine.left() == [], said
+    assert machine.leftovers() == [], said
     assert code == 0, said
 
 
@@ -122,7 +122,7 @@ def test_full_disk_is_reported_in_the_hosts_words(machine: Machine, tmp_path: Pa
     assert code == 3, said
     assert "No space left on device" in str(reason(tmp_path)["reason"])
     assert machine.inside("ls", f"{machine.folder}/small") == ""
-    assert machine.left() == []
+    assert machine.leftovers() == []
 
 
 @pytest.mark.deep

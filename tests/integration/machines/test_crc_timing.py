@@ -17,7 +17,7 @@ STARTS_S = 1.5
 def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine, tmp_path: Path) -> None:
     control = (sys.executable, "-m", "tests.standins.hosts.machine")
     late = ["sh", "-c", f'sleep {STARTS_S}; exec "$@"', "sh", *control, "start_sshd", str(machine.folder)]
-    before = machine.left()
+    before = machine.leftovers()
     settings = {
         "work_directory": f"{machine.folder}/work",
         "timeout": "1m",
@@ -40,4 +40,4 @@ def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine,
     assert document["outside"]["kernel"] < document["outside"]["started"]
     assert "the program did not boot it" in (run / "report/index.html").read_text()
     assert values.get("ssh_answered") is None
-    assert machine.left() == before
+    assert machine.leftovers() == before

@@ -50,7 +50,7 @@ def perfanalysis(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     return history_command
 
 
-def stored(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
+def stored_documents(server: Server) -> dict[str, tuple[int, int, dict[str, Any]]]:
     """Return every document on the server by ID: version, sequence number, content."""
     client = connect(server)
     names = ",".join(index_name(server, what) for what in FIELDS)
@@ -63,10 +63,10 @@ def test_second_push_changes_nothing(tmp_path: Path, server: Server, perfanalysi
     folder = history(tmp_path / "history")
     words = ("push", folder, "--to", server.url, "--ca-file", server.ca_file)
     assert perfanalysis(*words)[:2] == (0, "3 runs pushed, 0 already there\n6 values of KPIs pushed, 0 already there\n")
-    first = stored(server)
+    first = stored_documents(server)
     assert len(first) == 9
     assert perfanalysis(*words)[:2] == (0, "0 runs pushed, 3 already there\n0 values of KPIs pushed, 6 already there\n")
-    assert stored(server) == first
+    assert stored_documents(server) == first
     assert {version for version, _, _ in first.values()} == {1}
 
 
@@ -90,7 +90,7 @@ def test_scrubbed_values_are_not_on_the_server(tmp_path: Path, server: Server, p
     folder = history(tmp_path / "history", 1)
     words = ("push", folder, "--to", server.url, "--ca-file", server.ca_file, "--rules", rules)
     assert perfanalysis(*words)[0] == 0
-    text = json.dumps([source for _, _, source in stored(server).values()])
+    text = json.dumps([source for _, _, source in stored_documents(server).values()])
     assert [word for word in ("bench-7", "bench.example.com", "file:token", "xxxx") if word in text] == []
     assert "4.20" in text
 

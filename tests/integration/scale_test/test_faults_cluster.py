@@ -183,7 +183,7 @@ def test_full_disk_ends_the_recording_with_valid_accounts(lab: Lab, tmp_path: Pa
     assert accounting["identity_holds"]
 
 
-class Driven:
+class FlowRun:
     """The flow as perfdrv runs it, submitting for some seconds."""
 
     def __init__(self, lab: Lab, runs: Path) -> None:
@@ -202,7 +202,7 @@ class Driven:
             text=True,
         )
 
-    def submitting(self) -> subprocess.Popen[str]:
+    def start_submitting(self) -> subprocess.Popen[str]:
         """Start the flow; return after ten responses, while five seconds of submission remain."""
         # the first attempt's objects stay, and the second one's accounting must exclude them
         settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
@@ -234,8 +234,8 @@ def document(artifacts: Path, name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.deep), signal.SIGKILL])
 def test_resume_continues_for_an_ended_client(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
-    driven = Driven(lab, tmp_path)
-    process = driven.submitting()
+    driven = FlowRun(lab, tmp_path)
+    process = driven.start_submitting()
     process.send_signal(how)
     output, _ = process.communicate(timeout=PATIENCE_S)
     (first,) = driven.artifacts()

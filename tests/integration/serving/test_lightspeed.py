@@ -35,7 +35,7 @@ def run(lab: Lab, runs: Path, **settings: Any) -> subprocess.CompletedProcess[st
     )
 
 
-def applied(command: Path, name: str) -> dict[str, Any]:
+def captured_object(command: Path, name: str) -> dict[str, Any]:
     """Return the only object of the file *name* that a command captured."""
     (item,) = yaml.safe_load_all((command / "artifacts" / name).read_text())
     return dict(item)
@@ -71,15 +71,15 @@ def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_la
     assert "100" in documents[0]["error"]
     assert [path.name for path in crowded.glob("*__wisdom__*")] == ["001__wisdom__deploy_model"]
     deployed, _warmed, loaded, mixed = sorted(fits.glob("[0-9]*__wisdom__*"))
-    runtime = applied(deployed, "servingruntime.yml")["spec"]
+    runtime = captured_object(deployed, "servingruntime.yml")["spec"]
     assert (runtime["replicas"], runtime["nodeSelector"]) == (2, {"kubernetes.io/os": "linux"})
     assert runtime["tolerations"] == [{"key": "kubernetes.io/os", "operator": "Exists", "effect": "NoSchedule"}]
     pods = yaml.safe_load((deployed / "artifacts/deployment.yml").read_text())["spec"]["template"]["spec"]
     assert (pods["nodeSelector"], pods["tolerations"]) == (runtime["nodeSelector"], runtime["tolerations"])
-    job = applied(loaded, "job_input_0.yml")["spec"]
+    job = captured_object(loaded, "job_input_0.yml")["spec"]
     assert {"--concurrency=3", "--total=96"} <= set(job["template"]["spec"]["initContainers"][0]["command"])
     assert job["activeDeadlineSeconds"] == 2400
-    words = applied(mixed, "job_mixed.yml")["spec"]["template"]["spec"]["initContainers"][0]["command"]
+    words = captured_object(mixed, "job_mixed.yml")["spec"]["template"]["spec"]["initContainers"][0]["command"]
     assert {"--concurrency=8", "--total=1024", "--max-duration=10m"} <= set(words)
     # no call was made, which the document states
     assert list(directory.rglob("ghz.json")) == []
