@@ -107,7 +107,7 @@ def main() -> None:
     """Measure the selected points and print them as they come."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=POINTS, default=list(POINTS), help="points to measure")
-    parser.add_argument("--repeat", type=int, default=3, help="times; the quickest counts")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions; the fastest counts")
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print("| point | measured | figure | aim | base |\n| --- | --- | --- | --- | --- |", flush=True)

@@ -51,7 +51,7 @@ def write(folder: str, workloads: int, *, everything: bool) -> None:
 def main() -> None:
     """Write the run, report on it, print the cost."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=2, help="reports of each kind; the quickest counts")
+    parser.add_argument("--repeat", type=int, default=2, help="reports of each kind; the fastest counts")
     parser.add_argument("--workloads", type=int, default=WORKLOADS)
     parser.add_argument("--everything", action="store_true", help="with queues, preemption, churn, metrics and so on")
     parser.add_argument("--write", metavar="FOLDER", help="only write the run there")

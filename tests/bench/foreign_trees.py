@@ -59,7 +59,7 @@ def delete(folder: Path) -> None:
 def main() -> None:
     """Measure and print as results come."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=3, help="times; the quickest counts")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions; the fastest counts")
     parser.add_argument("--reports", action="store_true", help="reports too, which draw every plot of every test")
     given = parser.parse_args()
     print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

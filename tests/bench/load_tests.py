@@ -22,7 +22,7 @@ from tests.bench.whole_process import PERFANALYSIS, cost_of, output_of, quickest
 SIZES = (10_000, 1_000_000)
 STREAMS = 64
 RECORD_BYTES = 3_400
-"""Of the text of an answer, so that a record has 4 kB."""
+"""Text of an answer, so that a record has 4 kB."""
 
 
 SENTENCE = 'An answer of words, such as "yes", with a\nline, {code} and [lists]. '
@@ -41,7 +41,7 @@ def main() -> None:
     """Write results of each size and print the cost of reading them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--repeat", type=int, default=2, help="times of each; the quickest counts")
+    parser.add_argument("--repeat", type=int, default=2, help="repetitions of each; the fastest counts")
     parser.add_argument("--write", metavar="FOLDER", help="only write the run there")
     given = parser.parse_args()
     if given.write:

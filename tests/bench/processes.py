@@ -26,7 +26,7 @@ class Usage:
     cpu_s: dict[str, float] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
     waited_s: float = 0.0
-    """How long this process could have run and had no CPU."""
+    """Seconds in which this process was ready to run and waited for a CPU."""
 
 
 def cpu_seconds(pid: int) -> float:

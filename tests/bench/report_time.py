@@ -34,7 +34,7 @@ def write_run_in_child(folder: Path, size: int, *, everything: bool) -> Path:
 def main() -> None:
     """Write the runs, report on them, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=3, help="reports of each kind; the quickest counts")
+    parser.add_argument("--repeat", type=int, default=3, help="reports of each kind; the fastest counts")
     parser.add_argument("--everything", action="store_true", help="with queues, preemption, churn, metrics and so on")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="workloads")
     given = parser.parse_args()

@@ -238,7 +238,7 @@ def measure(way: Way, asked: Round, pid: int) -> Sample:
 
 
 def raw_over(connections: int) -> Way:
-    """Return the raw loop over this many connections, whatever the round's number."""
+    """Return the raw loop over this many connections, independent of the round's number."""
 
     async def way(asked: Round) -> float:
         return await raw(replace(asked, connections=connections))

@@ -79,7 +79,7 @@ async def controllers(endpoint: ApiEndpoint) -> Target:
     async with ApiClient(endpoint) as client:
         plan = MetricsSettings(1.0).plan((await read_surroundings(client)).metrics_endpoints)
     if plan is None:
-        raise SystemExit("the lab does not say where its metrics are")
+        raise SystemExit("the lab publishes no address of its metrics")
     return next(target for target in plan.targets(endpoint) if target.component == CONTROLLERS)
 
 

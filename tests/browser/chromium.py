@@ -56,7 +56,7 @@ async function looked() {
 }
 """
 WHOLE = {"problems": [], "loaded": [], "wider": 0, "empty": [], "picture": "data:image/png;"}
-"""What `looked` finds in a page that is as it should be, besides its width and the number of its charts."""
+"""The result of `looked` for a correct page, besides its width and the number of its charts."""
 
 
 class Tab:

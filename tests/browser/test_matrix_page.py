@@ -13,7 +13,7 @@ from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.browser
 TRAININGS = [Training(gpus=2), Training(gpus=8), Training(gpus=1, outcome="failed"), Training(gpus=1)]
-"""The third has no throughput, so that a missing value has to be sorted too."""
+"""The third has no throughput, so that sorting covers a missing value."""
 SORT = """
 const table = document.querySelector("table.sortable");
 const headings = [...table.querySelectorAll("thead th")];

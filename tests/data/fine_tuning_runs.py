@@ -19,7 +19,7 @@ from tests.data.synthetic_runs import EPOCH, stamp, write_json
 LAB = {"name": "default", "real": [], "emulated": [], "simulated": ["nodes", "pods", "trainer", "synthetic data"]}
 TOKENS_PER_SAMPLE = 256
 SPEED = {"tiny-1b": 8000.0, "small-3b": 3000.0, "medium-8b": 1100.0}
-"""Tokens per second that one GPU trains of each model."""
+"""Tokens per second of each model on one GPU."""
 MEMORY = {"tiny-1b": 9.0, "small-3b": 21.0, "medium-8b": 42.0}
 
 

@@ -20,7 +20,7 @@ SUBMITTERS = 3
 PREEMPTED_SHARE = 0.02
 CHURNED_SHARE = 0.04
 COMES_BACK_S = 0.5
-"""How long after its eviction a preempted workload's next pod comes."""
+"""Seconds from the eviction of a preempted workload to its next pod."""
 KINDS = ("Node", "PersistentVolumeClaim", "PodGroup", "Workload")
 
 

@@ -32,9 +32,9 @@ class Shape:
     refused: float = 0.0
     seed: int = 7
     everything: bool = False
-    """Whether there are queues, priorities, pod groups, claims, churn, lost nodes and control-plane metrics too."""
+    """Whether the run has queues, priorities, pod groups, claims, churn, lost nodes and control-plane metrics too."""
     cut_after: float | None = None
-    """Seconds after which the recorder was killed: later lines are missing, the last one is torn."""
+    """Seconds after which the recorder was killed: later lines are missing, and the last one is incomplete."""
 
 
 @dataclass

@@ -98,7 +98,7 @@ def limit_cpu() -> Iterator[None]:
 
 
 def answer(words: list[str]) -> tuple[int, str]:
-    """Run a command in this process; return its exit code and what it wrote to stderr; warnings are errors."""
+    """Run a command in this process; return its exit code and its stderr; warnings are errors."""
     error = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(error):
         warnings.simplefilter("error")
@@ -129,7 +129,7 @@ def _broken(place: Path) -> str:
         try:
             json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
         except ValueError as error:
-            return f"{path.name} was written, but is no JSON: {error}"
+            return f"{path.name} was written, but is not valid JSON: {error}"
     partial = [path.name for path in place.rglob(".*.partial")]
     return f"{partial[0]} was left behind" if partial else ""
 

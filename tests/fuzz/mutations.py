@@ -19,7 +19,7 @@ DEEP = 20_000
 LONG = 200_000
 Chance = random.Random
 RAW = "@@raw@@"
-"""Stands in a JSON document where a token is put that no encoder would write."""
+"""Marks the place in a JSON document for a token that no encoder would write."""
 TOKENS = (
     "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e308", "-1e308", "1e-320", "9" * 400, "-9223372036854775809",
     "9223372036854775808", "18446744073709551616", "0.1e", "truth", "'single'", '"\\ud800"', '"\\u0000"', "", "{", "]",

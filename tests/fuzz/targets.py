@@ -34,7 +34,7 @@ from tests.unit.analysis.old_tool import make as make_old_tool
 
 FOREIGN = Path(__file__).resolve().parents[1] / "data" / "foreign"
 LAYOUT = Path(reports.__file__).parent / "default_layout.yml"
-"""The layout that is shipped."""
+"""The shipped layout."""
 INPUT = "input"
 SCRATCH = "scratch"
 RUN = "run"
@@ -51,7 +51,7 @@ class Target:
     commands: tuple[str, ...]
     share: int
     repair: Callable[[Path], object] | None = None
-    """Makes good the hashes that the damaged input holds of itself, so that what they guard is met, too."""
+    """Updates the hashes in the damaged input, so that the content behind them is read, too."""
 
 
 def _scale_test(directory: Path) -> None:

@@ -132,7 +132,7 @@ def lintable(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
 
 
 def main() -> int:
-    """Print what is picked, and run it; return 1 if anything failed."""
+    """Print the selection, and run it; return 1 if anything failed."""
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
     since = given[0] if given else _before()
     changed = changed_since(since)

@@ -167,7 +167,7 @@ def test_parallel_lanes_have_separate_folders_and_ends(project: TemporaryProject
     done.mkdir()
     names = [f"l{number}" for number in range(6)]
     project.command("nfd_short", [_run("touch", f"{done}/{{{{ perf_lane }}}}")])
-    # it ends after all others, whatever their duration
+    # it ends after all others, for any duration of theirs
     wait = f"until [ $(ls {done} | wc -l) -eq {len(names) - 1} ]; do sleep 0.05; done; sleep 1"
     project.command("nfd_long", [_run("sh", "-c", wait)])
     long_for = "{{ 'nfd_long' if perf_lane == 'l0' else 'nfd_short' }}"

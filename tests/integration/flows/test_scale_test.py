@@ -114,7 +114,7 @@ def test_command_txt_repeats_the_command(shared_lab: Lab, tmp_path: Path) -> Non
     again = subprocess.run(
         ["sh", str(line)],
         cwd=tmp_path,
-        # whatever the default lab or cluster is by then
+        # independent of the default lab or cluster at that time
         env={**shared_lab.environment(tmp_path), "PERF_LAB": "another"},
         capture_output=True,
         text=True,

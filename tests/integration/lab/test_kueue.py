@@ -24,7 +24,7 @@ GPUS = 4
 
 @pytest.fixture(scope="module")
 def kueue(queues_lab: Lab) -> Cluster:
-    """The queue `local` with a quota of 4 GPUs."""
+    """Create the queue `local` with a quota of 4 GPUs."""
     cluster = Cluster.of(queues_lab)
     create(cluster, "resourceflavors", "ResourceFlavor", "plain", {"nodeLabels": {"kubernetes.io/arch": "amd64"}})
     make_queue(cluster, "local")

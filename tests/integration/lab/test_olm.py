@@ -221,7 +221,7 @@ def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Clust
     wait_for(
         "the first is installed", lambda: phase_of(openshift, namespace, "opendatahub-operator.v2.23.0") == "Succeeded"
     )
-    # its object has an immutable namespace, which cost a role of ours its first cluster
+    # the namespace in its object is immutable
     initializations = ("dscinitialization.opendatahub.io", "v1", "dscinitializations")
     custom = openshift.custom
     wait_for("the operator created its object", lambda: custom.list_cluster_custom_object(*initializations)["items"])

@@ -17,7 +17,7 @@ NAME = "ray"
 
 @pytest.fixture(scope="module")
 def ray(labs: Labs) -> Iterator[Cluster]:
-    """A lab of 3 nodes of 8 GPUs with Ray."""
+    """Start a lab of 3 nodes of 8 GPUs with Ray."""
     yield Cluster.of(labs.up(NAME, "--nodes", "3", "--with", "ray"))
     assert labs.run("down", "--name", NAME).returncode == 0
 

@@ -25,7 +25,7 @@ PLURALS = {
 
 @pytest.fixture(scope="module")
 def runai(queues_lab: Lab) -> Cluster:
-    """A lab with a project."""
+    """Start a lab with a project."""
     cluster = Cluster.of(queues_lab)
     cluster.core.create_namespace({"metadata": {"name": NAMESPACE}})
     return cluster

@@ -89,7 +89,7 @@ def test_model_is_measured_and_served_and_a_missing_one_named(
     assert values["first_token_max"] >= values["first_token_p50"] > 0
     # the stand-in for powermetrics reports 6 mW
     assert values["host_power_mean"] == pytest.approx(0.006)
-    # the power's document lists the tests of its time, each too short for a sample of its own
+    # the power's document lists the tests of its time, each too short for a sample
     sampled = [yaml.safe_load(path.read_text()) for path in only_run(tmp_path).rglob("power_usage.yml")]
     assert sorted(len(document["tests"]) for document in sampled) == [0, 2]
     assert 0 < values["host_cpu_max"] <= 1
@@ -117,7 +117,7 @@ def test_platform_is_built_its_model_pulled_and_loaded_by_users(
     real: bool, machine: Machine, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     servers, work = machine.folder / f"servers-{real}", machine.folder / "work/built"
-    # the stand-ins are what is built; the compilers are real
+    # only stand-ins are built; the compilers are real
     put(servers, real=False)
     folder = request.getfixturevalue("llama_cpp") if real else f"{work}/llama.cpp/bin"
     build = {"what": "llama_cpp", "source": str(servers / "sources"), "folder": f"{work}/llama.cpp"}

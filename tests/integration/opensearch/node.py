@@ -26,7 +26,7 @@ def jars() -> Path:
     folder = cache / f"opensearch-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]}"
     if not folder.exists():
         if shutil.which("mvn") is None:
-            raise RuntimeError("Maven fetches the tests' OpenSearch once: apt-get install maven")
+            raise RuntimeError("Maven is missing, which fetches the tests' OpenSearch: apt-get install maven")
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as work:
             _fetch(Path(work))
@@ -45,12 +45,12 @@ def _fetch(work: Path) -> None:
     command = ["mvn", "--batch-mode", "--quiet", "--file", str(HERE / "pom.xml"), COPY, *where]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"Maven could not fetch OpenSearch: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise RuntimeError(f"Maven failed to fetch OpenSearch: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     wanted = {name: digest for digest, name in (line.split() for line in LOCK.read_text().splitlines())}
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (work / "jars").iterdir()}
     if found != wanted:
         different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
-        raise RuntimeError(f"these files are not those of {LOCK.name}: {', '.join(different)}")
+        raise RuntimeError(f"files that differ from {LOCK.name}: {', '.join(different)}")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import yaml
 
 PROJECT = Path(__file__).resolve().parents[3]
 BOOT_TIMING = PROJECT / "tests/data/boot_timing"
-"""Stand-ins for systemd's programs, which need a systemd that booted the machine."""
+"""Stand-ins for systemd's programs, which need a machine that systemd booted."""
 USER, UID = "bench", 20001
 PACKAGES = (
     "openssh-server podman catatonit crun iperf3 sysbench busybox-static sudo uidmap slirp4netns netavark aardvark-dns "

@@ -28,7 +28,7 @@ class Login:
 
     passwords: dict[str, str] = field(default_factory=dict)
     restarting: int = 0
-    """How many more requests find it away."""
+    """Number of further requests for which the server is unavailable."""
     has_oauth: bool = True
     url: str = ""
     asked: list[str] = field(default_factory=list)

@@ -63,7 +63,7 @@ class Direct:
     calls: list[str] = field(default_factory=list)
     watch: Callable[[], None] = lambda: None
     late: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
-    """Requests that the server carries out at a moment, although their client is gone."""
+    """Requests that the server executes later, although their client is gone."""
 
     def work_late(self) -> None:
         """Execute the late requests that are due."""

@@ -23,10 +23,10 @@ class Generation:
     version: str
     self_service: bool = True
     believes_owner: bool = False
-    """Whether ``owner`` is required in a request, and believed."""
+    """Whether ``owner`` is required in a request, and trusted."""
     created: int = 201
     wraps_deadline: bool = True
-    """Whether a lease that would end before it begins lasts its days instead; else it is refused."""
+    """Whether a lease that would end before it begins gets its full days; otherwise it is refused."""
     compares_header: bool = False
     """Whether ``terminate`` compares the owner with a part of the header, which no owner equals."""
     ends_empty: bool = True
@@ -57,7 +57,7 @@ class Settings:
 
     mode: str = SSM
     ticket_s: float = 0
-    """How long the server takes to open a ticket, before it makes the assignment."""
+    """Seconds in which the server opens a ticket before it creates the assignment."""
     enabled: bool = True
     tickets: bool = False
     host_limit: int = 10
