@@ -115,7 +115,7 @@ def test_malformed_secret_is_refused_in_the_first_play(job: Driver) -> None:
     job.variables["TOKEN_OF_TEST"] = "planted 4711"
     ended = job("run", "demo", "-s", "github_token=env:TOKEN_OF_TEST")
     assert ended.code == 2
-    assert "the secret env:TOKEN_OF_TEST is not what it is declared to be: one line without spaces" in ended.err
+    assert "the secret env:TOKEN_OF_TEST does not have the declared format: one line without spaces" in ended.err
     assert "planted" not in ended.out + ended.err
 
 

@@ -74,7 +74,7 @@ def test_stopped_program_leaves_no_background_job_of_its_shell(tmp_path: Path) -
 
 
 def test_program_that_cannot_start_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match=r"the folder .* does not exist"):
         run(Program(("python3",), tmp_path / "nowhere", {}), tmp_path / "log", 1, nothing, nothing)
     with pytest.raises(UsageError, match="the program no-such-program does not exist"):
         run(Program(("no-such-program",), tmp_path, {}), tmp_path / "log", 1, nothing, nothing)

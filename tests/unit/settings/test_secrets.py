@@ -70,7 +70,7 @@ def test_missing_secret_names_its_expected_place(
 def test_file_reference_without_a_folder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PERF_SECRETS_DIR", raising=False)
 
-    with pytest.raises(UsageError, match="needs PERF_SECRETS_DIR"):
+    with pytest.raises(UsageError, match="set PERF_SECRETS_DIR"):
         resolve(Reference("file", "token"))
 
 
@@ -191,9 +191,9 @@ def test_secret_has_its_declared_type(kind: str, good: list[str], bad: list[str]
         (0o640, 0o755, 0o755, ""),
         (0o644, 0o700, 0o755, ""),
         (0o644, 0o755, 0o700, ""),
-        (0o644, 0o755, 0o755, "can be read by everybody on this machine: chmod o-r"),
-        (0o602, 0o700, 0o755, "can be changed by everybody"),
-        (0o600, 0o777, 0o755, "can be changed by everybody"),
+        (0o644, 0o755, 0o755, "is readable by all users of this machine: run chmod o-r on it"),
+        (0o602, 0o700, 0o755, "is writable by all users"),
+        (0o600, 0o777, 0o755, "is writable by all users"),
         (0o600, 0o1777, 0o755, ""),
     ],
 )

@@ -38,7 +38,7 @@ def test_each_secret_is_listed_with_its_problem_but_no_value(secrets: Path, caps
     assert main([*COMMAND, *given, "-e", json.dumps({"fine_tuning_sources.hf": SOURCE})]) == 2
     shown = capsys.readouterr()
     lines = {line.split()[0]: line for line in shown.out.splitlines()}
-    assert "file:pull-secret is not what it is declared to be: a mapping in JSON" in lines["rhoai_pull_secret"]
+    assert "file:pull-secret does not have the declared format: a mapping in JSON" in lines["rhoai_pull_secret"]
     assert "env:NO is missing" in lines["prometheus_token"]
     assert "  ok " in lines["github_token"]
     assert "not given" in lines["github_app_key"]

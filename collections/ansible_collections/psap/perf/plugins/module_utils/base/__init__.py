@@ -1,1 +1,1 @@
-"""What every other room stands on: errors, documents, points in time, names, processes."""
+"""Utilities for all other packages: errors, documents, times, names, processes."""

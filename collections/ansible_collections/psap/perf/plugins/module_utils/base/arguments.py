@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Second
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import plain
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
-# ansible-doc lists filters where there is Ansible alone
+# ansible-doc lists filters also where only Ansible is installed
 with contextlib.suppress(ImportError):
     import msgspec
 

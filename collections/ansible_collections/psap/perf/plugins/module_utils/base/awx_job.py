@@ -18,9 +18,9 @@ class AwxJob:
     """A job of AWX.
 
     Attributes:
-        workflow: address of the workflow job that started it; empty outside a workflow.
-        inventory: name of its inventory in AWX.
-        commit: of the project; empty where AWX does not pass it on.
+        workflow: Address of the workflow job that started it; empty outside a workflow.
+        inventory: Name of its inventory in AWX.
+        commit: Commit of the project; empty if AWX does not pass it on.
     """
 
     workflow: str
@@ -32,8 +32,8 @@ class AwxJob:
         """Return the job in which this process runs, or None outside AWX.
 
         Args:
-            variables: the extra vars.
-            environment: of the process; its own by default.
+            variables: Extra vars.
+            environment: Environment variables; by default those of this process.
         """
         if JOB not in variables:
             return None
@@ -44,7 +44,7 @@ class AwxJob:
 
 
 def _commit(variables: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """Return the commit of the project's copy; AWX passes on that of the project's own branch only."""
+    """Return the commit of the project's copy; AWX passes it on only for the project's own branch."""
     branch = variables.get(_JOB_BRANCH)
     if branch and branch != variables.get(_PROJECT_BRANCH):
         return ""

@@ -9,42 +9,44 @@ from typing import Any
 
 import yaml
 
-# libyaml's parser is about eight times faster, where it is there
+# libyaml's parser is about eight times faster, if it is installed
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MOST_VALUES = 1_000_000
 DEEPEST = 100
 TOO_DEEP = f"nested more than {DEEPEST} levels deep"
-# what libyaml composes without a doubt: it recurses in C, and a few ten thousand levels end the process
+# libyaml surely composes this many levels: it recurses in C, and some ten thousand levels crash the process
 _SURELY_FLAT = 2000
 
 
 class UnboundedError(yaml.MarkedYAMLError):
-    """A text that is not read; ``problem`` and ``problem_mark`` have the reason and the place."""
+    """A text that is refused; ``problem`` and ``problem_mark`` have the reason and the place."""
 
     def __init__(self, problem: str, event: Any) -> None:
         super().__init__(problem=problem, problem_mark=event.start_mark)
 
 
 def load_yaml(text: str, loader: Any = Loader) -> Any:
-    """The value of a YAML text.
+    """Return the value of a YAML text.
 
-    :raises yaml.YAMLError: when it is not YAML, or out of bounds.
+    Raises:
+        yaml.YAMLError: If it is not YAML, or is too large or too deep.
     """
     check_bounds(text)
-    return yaml.load(text, Loader=loader)  # noqa: S506 - callers give safe loaders
+    return yaml.load(text, Loader=loader)  # noqa: S506 - callers pass safe loaders
 
 
 def load_yaml_documents(text: str) -> list[Any]:
-    """The values of all documents of a YAML text, as :func:`load_yaml`."""
+    """Return the values of all documents of a YAML text; raises as `load_yaml`."""
     check_bounds(text)
     return list(yaml.load_all(text, Loader=Loader))
 
 
 def check_bounds(text: str) -> None:
-    """Refuse a text that nests too deeply or, by its aliases, holds itself or too many values.
+    """Refuse a text that nests too deeply or, through aliases, contains itself or too many values.
 
-    :raises UnboundedError: out of bounds.
-    :raises yaml.YAMLError: no YAML.
+    Raises:
+        UnboundedError: If it is too large or too deep.
+        yaml.YAMLError: If it is not YAML.
     """
     if not ("*" in text and "&" in text) and _deepest(text) <= _SURELY_FLAT:
         return
@@ -54,23 +56,24 @@ def check_bounds(text: str) -> None:
 
 
 def _deepest(text: str) -> int:
-    """No text nests deeper: block levels by its longest line, flow levels by its brackets."""
+    """Return an upper bound of the levels: block levels by the longest line, flow levels by the brackets."""
     longest = max(map(len, text.splitlines()), default=0)
     return 2 * longest + text.count("[") + text.count("{")
 
 
 class _Measure:
-    """Counts the values and levels of a document as they are when every alias is written out."""
+    """Counts the values and levels of a document with every alias expanded."""
 
     def __init__(self) -> None:
-        # values, and levels below, of each collection that is open, and of each anchor; None while that is open
+        # values and levels of each open collection and of each anchor; None while the anchor's node is open
         self._open: list[tuple[str | None, list[int]]] = []
         self._anchors: dict[str, tuple[int, int] | None] = {}
 
     def take(self, event: Any) -> None:
         """Count the next event of the parser.
 
-        :raises UnboundedError: out of bounds.
+        Raises:
+            UnboundedError: If the document is too large or too deep.
         """
         if isinstance(event, yaml.DocumentStartEvent):
             self._anchors.clear()
@@ -83,14 +86,14 @@ class _Measure:
         elif isinstance(event, yaml.ScalarEvent):
             self._close(event, event.anchor, (1, 0))
         elif isinstance(event, yaml.AliasEvent):
-            # one that is not defined is for the parser to refuse
+            # the parser refuses an undefined alias
             found = self._anchors.get(str(event.anchor), (1, 0))
             if found is None:
                 raise UnboundedError("an alias includes itself", event)
             self._close(event, None, found)
 
     def _close(self, event: Any, anchor: str | None, size: tuple[int, int] | None) -> None:
-        """Note the size of a node under its anchor and add it to the collection around it; None opens it."""
+        """Record the size of a node under its anchor and add it to the enclosing collection; None opens the node."""
         if anchor is not None:
             self._anchors[anchor] = size
         values, levels = size or (0, 0)

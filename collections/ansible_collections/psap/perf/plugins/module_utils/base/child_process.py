@@ -1,7 +1,7 @@
-"""The program of a process of ours beside Ansible's: ``python -P …/child_process.py MODULE PARENT ARGUMENT…``.
+"""The program of a helper process beside Ansible's: ``python -P …/child_process.py MODULE PARENT ARGUMENT…``.
 
 It calls ``main`` of *MODULE* (below ``module_utils``) with the arguments, and dies with the process *PARENT* that
-started it. It needs neither Ansible nor the driver: it makes the collection that it lies in importable.
+started it. It needs neither Ansible nor the driver: it makes the collection that contains it importable.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ def activate() -> None:
 
 
 def main(module: str, parent: str, *arguments: str) -> int:
-    """Do what *module* does; the exit code."""
+    """Call ``main`` of *module* and return the exit code."""
     activate()
     from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
     from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
     from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
 
-    # a terminal's Ctrl-C reaches every process of its group; how this one ends is for the one that started it to say
+    # a terminal's Ctrl-C reaches every process of its group; the parent decides how this one ends
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
     if os.getppid() != int(parent):
-        return 0  # whom this was to serve died while it started
+        return 0  # the parent died while this process started
     try:
         import_module(f"{_MODULE_UTILS}.{module}").main(*arguments)
     except PerfError as error:

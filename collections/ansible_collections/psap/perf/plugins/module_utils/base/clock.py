@@ -1,4 +1,4 @@
-"""Points in time as the artifacts spell them: UTC, ISO 8601, milliseconds, ``Z``."""
+"""Points in time in the artifacts' format: UTC, ISO 8601, milliseconds, ``Z``."""
 
 from __future__ import annotations
 
@@ -20,42 +20,43 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A time that the server wrote, and how finely it writes it: both in seconds."""
+    """A time that the server wrote, and the resolution in which it writes; both in seconds."""
 
     server_s: float
     resolution_s: float
 
 
 def utc_now() -> str:
-    """The present moment, for example ``2026-11-21T00:38:47.123Z``."""
+    """Return the current time, for example ``2026-11-21T00:38:47.123Z``."""
     return utc_text(datetime.datetime.now(datetime.UTC))
 
 
 def utc_text(moment: datetime.datetime) -> str:
-    """*moment* (aware) in UTC with milliseconds."""
+    """Return *moment* (aware) in UTC with milliseconds."""
     return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_utc(text: str) -> datetime.datetime:
-    """The aware moment that :func:`utc_text` (or Kubernetes) spelled."""
+    """Return the aware moment that `utc_text` (or Kubernetes) wrote as *text*."""
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def stamp(text: str | None) -> Stamp | None:
-    """The time in a Kubernetes field: whole seconds for ``Time``, microseconds for ``MicroTime``."""
+    """Return the time in a Kubernetes field: whole seconds for ``Time``, microseconds for ``MicroTime``."""
     return _parsed(text) if text else None
 
 
-# a thousand objects of the same second carry the same text
+# a thousand objects of the same second have the same text
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Stamp:
     return Stamp(parse_utc(text).timestamp(), MICROSECONDS if "." in text else WHOLE_SECONDS)
 
 
 def seconds(duration: object) -> float:
-    """Seconds of ``90``, ``"90s"``, ``"1h30m"``, ``"500ms"``.
+    """Return the seconds of ``90``, ``"90s"``, ``"1h30m"``, ``"500ms"``.
 
-    :raises UsageError: for anything else, and for more than a hundred years, which no clock of ours counts to.
+    Raises:
+        UsageError: If it is not a duration, or is longer than a hundred years.
     """
     found = _seconds(duration)
     if found > LONGEST_S:
@@ -64,13 +65,13 @@ def seconds(duration: object) -> float:
 
 
 class Seconds(float):
-    """A duration in seconds, the type of an argument that is written as ``seconds`` reads it."""
+    """A duration in seconds, the type of an argument that `seconds` parses."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, duration: object) -> Seconds:
-        """Return the duration that *duration* is.
+        """Return *duration* as `Seconds`.
 
         Raises:
             UsageError: As `seconds`.
@@ -89,7 +90,7 @@ def _seconds(duration: object) -> float:
 
 
 def seconds_text(number: float) -> str:
-    """*number* of seconds in decimal digits, to the millisecond: ``30``, ``0.5``, ``2592000``."""
+    """Return *number* of seconds in decimal digits, to the millisecond: ``30``, ``0.5``, ``2592000``."""
     return f"{number:.3f}".rstrip("0").rstrip(".")
 
 

@@ -1,6 +1,6 @@
-"""Credentials that nobody named as a secret, known by their form and hidden wherever text is written.
+"""Find credentials that are not declared as secrets by their form, and hide them wherever text is written.
 
-`perfanalysis/files/credentials.py` is a link to this file: neither package imports the other, and this imports none.
+`perfanalysis/files/credentials.py` is a link to this file: no package imports another.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _MOST_CARRIED = 1 << 16
 class Form:
     """One form of credentials.
 
-    :param marks: a text without any of them has none; to look for them costs next to nothing.
-    :param expression: finds one; the group ``kept`` stands before it and stays.
-    :param is_one: decides about what was found, where its characters alone do not.
+    Attributes:
+        marks: A text without any of them has no such credentials; this search is fast.
+        expression: Matches one; the group ``kept`` before it is kept.
+        is_one: Decides whether a match is a credential, if its characters alone do not.
     """
 
     marks: tuple[str, ...]
@@ -28,7 +29,7 @@ class Form:
     is_one: Callable[[str], bool] = lambda _found: True
 
     def hide(self, text: str, by: str) -> str:
-        """*text* with *by* in place of every one."""
+        """Return *text* with *by* in place of every match."""
         if not any(mark in text for mark in self.marks):
             return text
 
@@ -40,7 +41,7 @@ class Form:
 
 
 def _is_login(encoded: str) -> bool:
-    """Whether it is ``user:password`` in base64, and no word that looks like base64."""
+    """Return whether it is ``user:password`` in base64, not a word with the same characters."""
     try:
         decoded = base64.b64decode(encoded.encode() + b"=" * (-len(encoded) % 4), validate=True)
         return ":" in decoded.decode()
@@ -57,7 +58,7 @@ _QUOTE = r"\\*[\"']?"
 _END = r"(?:\\+[nr]|\s)"
 _IN_URL = r"(?:[^/\s\"'<>\\?#]|\\\\)"
 FORMS = (
-    # the user too: with tokens it is often the user that is secret
+    # the user too: a token is often given as the user
     _form("://", rf"(?P<kept>://)(?:{_IN_URL}{{0,256}}:{_IN_URL}{{1,512}}|{_IN_URL}{{16,512}})(?=@)"),
     _form(
         "earer EARER",
@@ -68,7 +69,7 @@ FORMS = (
     _form("eyJ", r"(?P<kept>)(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"),
     _form("sha256~", r"(?P<kept>)sha256~[\w-]{20,}"),
     _form("AKIA ASIA", r"(?P<kept>)(?<![A-Za-z0-9])(?:AKIA|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9])"),
-    # of AWS, by their names: the secret key, the token of a session
+    # AWS, by name: the secret key, the session token
     _form(
         "ecretKey ecretAccessKey ecret_key ecret_access_key ECRET_ACCESS_KEY essionToken ession_token ESSION_TOKEN",
         r"(?P<kept>(?i:secret_?(?:access_?)?key|session_?token)(?:\\++[nrt]?|[\s\"',:={}]|value){1,40})"
@@ -78,7 +79,7 @@ FORMS = (
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- hf_",
         r"(?P<kept>)(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{20,})",
     ),
-    # pull secrets: in clear, and whole in base64, in which "auths" has three forms
+    # pull secrets: in plain text, and entirely in base64, in which "auths" has three forms
     _form("auth", rf"(?P<kept>(?<![\w-])auth{_QUOTE}\s*[:=]\s*{_QUOTE})[A-Za-z0-9+/]{{8,}}={{0,2}}", _is_login),
     _form("YXV0aH F1dGhz hdXRoc", r"(?P<kept>)(?<![\w+/])e[\w+/]{1,24}(?:YXV0aH|F1dGhz|hdXRoc)[\w+/]{8,}={0,2}"),
     _form(
@@ -86,7 +87,7 @@ FORMS = (
         r"(?P<kept>\\*\"(?i:password|passwd|identitytoken|registrytoken)\\*\"\s*:\s*\\*\")"
         r"(?!(?:file|env|vault):|\(s)(?:[^\"\\]|\\[^\"])+",
     ),
-    # private keys, whole, or without their end; in base64 too, where they are no certificates and no public keys
+    # private keys, complete or without their end; also in base64, if they are neither certificates nor public keys
     _form(
         "PRIVATE",
         rf"(?P<kept>)-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^\"']{{0,20000}}?-----END [A-Z ]*PRIVATE KEY-----"
@@ -97,14 +98,18 @@ FORMS = (
 
 
 def hide(text: str, by: str = HIDDEN) -> str:
-    """*text* with *by* in place of all that has the form of a credential."""
+    """Return *text* with *by* in place of everything that has the form of a credential."""
     for form in FORMS:
         text = form.hide(text, by)
     return text
 
 
 def hide_in_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """*pieces* of a file that may be larger than the memory, likewise: whole lines, and private keys in one piece."""
+    """Yield a file with its credentials hidden, as `hide`, in whole lines and whole private keys.
+
+    Args:
+        pieces: The content of the file, which may be larger than the memory.
+    """
     carried = b""
     for piece in pieces:
         carried += piece
@@ -120,5 +125,5 @@ def hide_in_stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _hidden_bytes(content: bytes) -> bytes:
-    # a character for each byte, whatever it is
+    # latin-1 has a character for each byte
     return hide(content.decode("latin-1")).encode("latin-1")

@@ -1,4 +1,4 @@
-"""JSON and YAML documents of the artifacts: written whole and renamed, each naming its schema."""
+"""JSON and YAML documents of the artifacts, written completely and then renamed; each contains its schema's name."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 
-# libyaml's dumper is ten times faster, where it is there
+# libyaml's dumper is ten times faster, if it is installed
 _FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-# the analysis writes into run directories too, and names its own in another way
+# the analysis also writes into run directories, but names its partial files differently
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
-# no document of a run comes near these; without them one hostile document stops every reader
+# far above any document of a run; without a limit, one hostile document stops every reader
 _LARGEST_BYTES = 64 << 20
 
 
-class _Dumper(_FastDumper):  # type: ignore[misc]  # which of the two is known when it runs
+class _Dumper(_FastDumper):  # type: ignore[misc]  # known only at run time
     """Writes texts of several lines, such as the files in a ConfigMap, as lines."""
 
 
@@ -41,9 +41,9 @@ _Dumper.add_representer(str, _text)
 
 @contextlib.contextmanager
 def completing(path: Path) -> Iterator[Path]:
-    """Where to write a file that becomes *path* when the block ends without an error, and is removed otherwise.
+    """Yield a path to write to; it is renamed to *path* if the block ends without an error, and removed otherwise.
 
-    What a kill -9 leaves is for :func:`remove_partials`.
+    `remove_partials` removes the files that a kill -9 leaves.
     """
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
@@ -57,12 +57,13 @@ def completing(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """A text file that becomes *path* when the block ends without an error, and leaves nothing otherwise.
+    """Open a text file that becomes *path* if the block ends without an error, and is removed otherwise.
 
-    :raises PerfError: when the disk is full or the folder cannot be written.
+    Raises:
+        PerfError: If the disk is full or the folder cannot be written.
     """
     try:
-        # its mode is what the user's umask leaves; pylint does not see that completing() cleans up
+        # the user's umask sets its mode; pylint does not see that completing() cleans up
         with completing(path) as partial, partial.open("x", encoding="utf-8") as stream:  # pylint: disable=contextmanager-generator-missing-cleanup
             yield stream
     except OSError as error:
@@ -70,20 +71,20 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 
 def remove_partials(directory: Path) -> None:
-    """Remove what killed processes did not come to rename, at any depth of a directory that is nobody else's."""
+    """Remove, at any depth, the partial files of killed processes; no other process may use *directory*."""
     for path in directory.rglob(".*.partial"):
         if _PARTIAL.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write *text* to *path*, whole or not at all, and credentials of a known form not."""
+    """Write *text* to *path*, completely or not at all, with credentials of a known form hidden."""
     with replacing(path) as stream:
         stream.write(hide(text))
 
 
 def plain(value: Any) -> Any:
-    """*value* in plain Python types: Ansible's tagged strings and numbers are subclasses no dumper knows."""
+    """Return *value* in plain Python types: no dumper supports Ansible's tagged strings and numbers."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str):
@@ -100,7 +101,7 @@ def plain(value: Any) -> Any:
 
 
 def dump_yaml(value: Any) -> str:
-    """*value* as YAML to be kept, credentials of a known form hidden: before long lines are folded, amid one maybe."""
+    """Return *value* as YAML for a file, credentials of a known form hidden before long lines are folded."""
     return yaml_text(_shown(plain(value)))
 
 
@@ -113,7 +114,7 @@ def _shown(value: Any) -> Any:
 
 
 def yaml_text(value: Any) -> str:
-    """*value* as YAML, keys in their order, texts readable."""
+    """Return *value* as YAML, keys in their order, without escapes."""
     return str(
         yaml.dump(
             plain(value),
@@ -127,32 +128,34 @@ def yaml_text(value: Any) -> str:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write *document*, which names its ``schema``, as indented JSON."""
+    """Write *document*, which has its ``schema``, as indented JSON."""
     write_text(path, json_text(document))
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """*document* as indented JSON, credentials of a known form hidden."""
+    """Return *document* as indented JSON, credentials of a known form hidden."""
     return hide(json.dumps(plain(document), indent=2, ensure_ascii=False) + "\n")
 
 
 def write_yaml(path: Path, document: Mapping[str, Any]) -> None:
-    """Write *document*, which names its ``schema``, as YAML."""
+    """Write *document*, which has its ``schema``, as YAML."""
     write_text(path, dump_yaml(document))
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The document in *path*.
+    """Return the document in *path*.
 
-    :raises PerfError: when it is missing or no JSON object.
+    Raises:
+        PerfError: If it is missing or not a JSON object.
     """
     return _read(path, parse_json)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The document in *path*.
+    """Return the document in *path*.
 
-    :raises PerfError: when it is missing or no YAML mapping.
+    Raises:
+        PerfError: If it is missing or not a YAML mapping.
     """
     return _read(path, load_yaml)
 
@@ -160,7 +163,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def parse_json(text: str | bytes) -> Any:
     """Return the value of a JSON text that others may have written.
 
-    :raises ValueError: when it is not JSON, or nested too deeply.
+    Raises:
+        ValueError: If it is not JSON, or nested too deeply.
     """
     try:
         return _bounded(json.loads(text))
@@ -169,9 +173,10 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _bounded(value: Any) -> Any:
-    """Return *value* if it can be walked through: one hostile document would stop every reader.
+    """Return *value* if all readers can traverse it, which one hostile document could prevent.
 
-    :raises ValueError: when it cannot.
+    Raises:
+        ValueError: If it is too large or too deep.
     """
     left, counted = [(value, 0)], 0
     while left:
@@ -188,8 +193,8 @@ def _bounded(value: Any) -> Any:
 
 def _read(path: Path, parse: Any) -> dict[str, Any]:
     if path.exists() and not path.is_file():
-        # a pipe would be waited for
-        raise PerfError(f"cannot read {path}: it is no file")
+        # reading from a pipe would block
+        raise PerfError(f"cannot read {path}: it is not a file")
     try:
         if path.stat().st_size > _LARGEST_BYTES:
             raise ValueError(f"it has more than {_LARGEST_BYTES >> 20} MiB")
@@ -199,10 +204,10 @@ def _read(path: Path, parse: Any) -> dict[str, Any]:
     except (ValueError, yaml.YAMLError) as error:
         raise PerfError(f"{path} cannot be read as a document: {error}") from error
     if not isinstance(document, dict):
-        raise PerfError(f"{path} holds no document, but a {type(document).__name__}")
+        raise PerfError(f"{path} contains a {type(document).__name__}, not a document")
     return document
 
 
 def command_files(run: Path, pattern: str) -> list[Path]:
-    """Files of the commands of a run, not those of another run that was retrieved into the artifacts of one."""
+    """Return the files of a run's commands, without those of another run that a command retrieved as artifacts."""
     return [path for path in sorted(run.rglob(pattern)) if "artifacts" not in path.relative_to(run).parts]

@@ -1,4 +1,4 @@
-"""One family of errors for the collection and the driver; the exit codes are the design's table."""
+"""The errors of the collection and the driver, and their exit codes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 
 class PerfError(Exception):
-    """Something a user can act on: the message says what, where, and what to do."""
+    """An error that a user can act on: the message contains what failed, where, and what to do."""
 
     exit_code: ClassVar[int] = 1
-    # what a verb that fails still returns to the play
+    # the result that a failed verb returns to the play
     result: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -23,13 +23,13 @@ class UsageError(PerfError):
 
 
 class ClusterError(PerfError):
-    """The cluster cannot be reached, refuses us, or lacks what the command needs."""
+    """The cluster cannot be reached, refuses access, or does not meet the command's requirements."""
 
     exit_code = 3
 
 
 class HostError(ClusterError):
-    """A host of the inventory cannot be reached, or lacks what the command needs."""
+    """A host of the inventory cannot be reached, or does not meet the command's requirements."""
 
     def __init__(self, message: str, result: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__(message)
@@ -55,10 +55,10 @@ class HistoryError(PerfError):
 
 
 class WaitTimeoutError(PerfError):
-    """What was awaited did not come in time, or cannot come any more."""
+    """An expected state was not reached in time, or can no longer be reached."""
 
 
-class Interrupted(PerfError):  # noqa: N818 - it is a request of the user, not an error of anything
+class Interrupted(PerfError):  # noqa: N818 - a request of the user, not an error
     """The user asked the run to stop."""
 
     exit_code = 130
@@ -71,16 +71,16 @@ _BY_CODE: dict[int, type[PerfError]] = {
 
 
 def error_for_exit_code(code: int, message: str) -> PerfError:
-    """The error of the family whose ``exit_code`` is *code*; plain :class:`PerfError` for any other."""
+    """Return the error whose class has this exit code; a plain `PerfError` for any other code."""
     return _BY_CODE.get(code, PerfError)(message)
 
 
 def short(cause: object) -> str:
-    """The end of the nested message of urllib3, which is the part that says something."""
+    """Return the last part of urllib3's nested message, which has the cause."""
     return str(cause).rpartition(": ")[2] or type(cause).__name__
 
 
-# what OpenSSL says where a certificate lacks what RFC 5280 wants; Python asks for it since 3.13
+# OpenSSL's messages about certificates without the extensions of RFC 5280, which Python requires since 3.13
 _INCOMPLETE = re.compile(
     r"Missing (Authority|Subject) Key Identifier|CA cert does not include key usage extension"
     r"|Basic Constraints of CA cert not marked critical"
@@ -88,9 +88,9 @@ _INCOMPLETE = re.compile(
 
 
 def certificate_advice(cause: object) -> str:
-    """What to do about a private authority whose certificates Python 3.13 refuses; empty for any other cause.
+    """Return advice about a private authority whose certificates Python 3.13 refuses; empty for any other cause.
 
-    They are not let through: kubectl would, but kubernetes.core's modules on the same host would not.
+    Such certificates stay refused: kubectl accepts them, but kubernetes.core's modules on the same host do not.
     """
     if not _INCOMPLETE.search(str(cause)):
         return ""

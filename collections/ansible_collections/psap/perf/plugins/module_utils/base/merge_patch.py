@@ -1,4 +1,4 @@
-"""Merge patches, as RFC 7386 has them."""
+"""Merge patches (RFC 7386)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def merged(present: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """*present* with a merge patch (RFC 7386), as the server merges it."""
+    """Return *present* with a merge patch (RFC 7386), as the server merges it."""
     result: dict[str, Any] = dict(present) if isinstance(present, Mapping) else {}
     for key, value in patch.items():
         if value is None:

@@ -17,15 +17,16 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @functools.cache
 def groups() -> Mapping[str, str]:
-    """What the commands of each group do, by the group's name: ``meta/groups.yml`` of the collection.
+    """Return the description of each group's commands, by the group's name, from ``meta/groups.yml`` of the collection.
 
-    :raises PerfError: when that cannot be read.
+    Raises:
+        PerfError: If the file cannot be read.
     """
     return MappingProxyType(read_yaml(_GROUPS))
 
 
 def split_role(role: str) -> tuple[str, str]:
-    """Group and command of a role, with or without its collection: ``nfd_has_labels`` → ``("nfd", "has_labels")``.
+    """Return group and command of a role: ``("nfd", "has_labels")`` for ``nfd_has_labels``, with or without collection.
 
     A role outside the groups splits at its first underscore.
     """
@@ -36,27 +37,27 @@ def split_role(role: str) -> tuple[str, str]:
 
 
 def command_directory_name(role: str) -> str:
-    """``nfd__has_labels`` for the role ``psap.perf.nfd_has_labels``."""
+    """Return ``nfd__has_labels`` for the role ``psap.perf.nfd_has_labels``."""
     return "__".join(split_role(role))
 
 
 def path_part(text: str) -> str:
-    """*text* made safe as part of a directory's name."""
+    """Return *text* made safe as part of a directory's name."""
     return _UNSAFE.sub("_", text).strip("_") or "_"
 
 
 def label_value(text: str) -> str:
-    """*text* as a label may hold it: 63 characters of a small alphabet; the end, which differs, is kept."""
+    """Return *text* as a valid label: its last 63 characters, which distinguish it, other characters replaced."""
     return _UNSAFE.sub("-", text)[-63:].strip("-._")
 
 
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
-    """The known name that *name* most resembles, if any does by the share *alike* of its letters."""
+    """Return the known name that is most similar to *name*; None if none shares *alike* of its letters."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=alike)
     return found[0] if found else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean x?"``, or nothing."""
+    """Return ``"; did you mean x?"``; empty without a similar name."""
     found = nearest(name, known)
     return f"; did you mean {found}?" if found else ""

@@ -15,8 +15,8 @@ _CHILD_PROGRAM = Path(__file__).with_name("child_process.py")
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
-    """The command line of a process that calls ``main`` of *module*, named from ``module_utils``, and dies with us."""
-    # -P: the program's own folder is no place to import from
+    """Return the command line of a process that calls ``main`` of a *module* in ``module_utils`` and dies with us."""
+    # -P: do not import from the program's own folder
     return [sys.executable, "-P", str(_CHILD_PROGRAM), module, str(os.getpid()), *arguments]
 
 
@@ -27,7 +27,7 @@ def die_with_parent() -> None:
     """
     parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # the parent may have died between the fork and the call, which the kernel does not tell afterwards
+    # the parent may have died between the fork and the call, which the kernel does not report afterwards
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -38,7 +38,7 @@ def name_process(name: str) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """Ids of all living processes below *pid*, parents first."""
+    """Return the IDs of all live processes below *pid*, parents first."""
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
@@ -52,7 +52,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_descendants(pid: int) -> None:
-    """Kill everything below *pid*, and what those start while it happens."""
+    """Kill all processes below *pid*, including those that start meanwhile."""
     for _round in range(5):
         living = descendants(pid)
         if not living:
@@ -72,7 +72,7 @@ def _parents() -> Iterator[tuple[int, int]]:
             stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        # the name in parentheses may hold anything, so count from its end: state, parent, …
+        # the name in parentheses may contain any character, so count from its end: state, parent, …
         fields = stat.rpartition(")")[2].split()
         if fields and fields[0] != "Z":
             yield int(entry.name), int(fields[1])

@@ -28,7 +28,7 @@ _PIPE_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command line, the folder that it runs in, and what its environment has beside that of this process."""
+    """A command line, its working folder, and its environment variables in addition to those of this process."""
 
     command: tuple[str, ...]
     folder: Path
@@ -36,17 +36,20 @@ class Program:
 
 
 def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None], show: Callable[[str], None]) -> None:
-    """Run it to its end; what it writes goes to *log*.
+    """Run it to its end, with its output in *log*.
 
-    :param check: raises when the user asked to stop.
-    :param show: is told the last line that it wrote.
-    :raises UsageError: when it cannot be started.
-    :raises WaitTimeoutError: when time is up; it is stopped then, and what it has written stays.
-    :raises PerfError: when it fails.
+    Args:
+        check: Raises when the user asked to stop.
+        show: Called with the last lines of its output.
+
+    Raises:
+        UsageError: If it cannot be started.
+        WaitTimeoutError: If it does not end in *timeout_s*; it is stopped then, and its output is kept.
+        PerfError: If it fails.
     """
     name = program.command[0]
     if not program.folder.is_dir():
-        raise UsageError(f"there is no folder {program.folder} for {name} to run in")
+        raise UsageError(f"cannot run {name}: the folder {program.folder} does not exist")
     if shutil.which(name, path=program.environment.get("PATH")) is None:
         raise UsageError(f"the program {name} does not exist")
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +62,7 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # a Ctrl-C of a terminal is ours to pass on; a kill of ours is the program's, too
+            # this process passes on a terminal's Ctrl-C; if it is killed, the program is killed too
             start_new_session=True,
             preexec_fn=die_with_parent,
         )
@@ -67,17 +70,19 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
             while process.poll() is None:
                 check()
                 if time.monotonic() >= until:
-                    raise WaitTimeoutError(f"{name} did not end within {timeout_s:.0f} s; its last output: {said(log)}")
-                show(said(log))
+                    raise WaitTimeoutError(
+                        f"{name} did not end within {timeout_s:.0f} s; its last output: {_last_lines(log)}"
+                    )
+                show(_last_lines(log))
                 time.sleep(_POLL_S)
     if process.returncode:
         how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-        raise PerfError(f"{name} failed, {how}: {said(log)}; see its complete output in {log.name}")
+        raise PerfError(f"{name} failed, {how}: {_last_lines(log)}; see its complete output in {log.name}")
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a program that has ended printed: its standard output, and the end of its error output."""
+    """The standard output of a program that ended, and the end of its error output."""
 
     exit_code: int
     output: bytes
@@ -85,13 +90,16 @@ class Captured:
 
 
 def captured(program: Program, timeout_s: float, check: Callable[[], None]) -> Captured:
-    """Run it to its end without input, and return what it printed.
+    """Run it to its end without input, and return its output.
 
-    A process that it leaves behind in the background does not delay the return.
+    A background process that it leaves does not delay the return.
 
-    :param check: called at least five times a second; raises when the user asked to stop.
-    :raises OSError: when it cannot be started.
-    :raises WaitTimeoutError: when it does not end in time, or prints more than a mebibyte; it is killed then.
+    Args:
+        check: Called at least five times a second; raises when the user asked to stop.
+
+    Raises:
+        OSError: If it cannot be started.
+        WaitTimeoutError: If it does not end in time, or prints more than a mebibyte; it is killed then.
     """
     until, printed = time.monotonic() + timeout_s, {"output": bytearray(), "errors": bytearray()}
     process = subprocess.Popen(  # noqa: S603 - the program that the user named
@@ -122,7 +130,7 @@ def captured(program: Program, timeout_s: float, check: Callable[[], None]) -> C
 
 
 def _read_ready(selector: selectors.BaseSelector, patience_s: float) -> bool:
-    """Read once from each pipe that has something, after at most *patience_s*; False where none has."""
+    """Read once from each pipe with data, after at most *patience_s* seconds; return False if none has data."""
     if not selector.get_map():
         time.sleep(patience_s)
     ready = selector.select(patience_s)
@@ -134,8 +142,8 @@ def _read_ready(selector: selectors.BaseSelector, patience_s: float) -> bool:
     return bool(ready)
 
 
-def said(log: Path) -> str:
-    """The last lines of *log* that have words."""
+def _last_lines(log: Path) -> str:
+    """Return the last lines of *log* that are not blank."""
     with log.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - _READ_BYTES))
         lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -144,7 +152,7 @@ def said(log: Path) -> str:
 
 @contextlib.contextmanager
 def _ended(process: subprocess.Popen[bytes], grace_s: float = _GRACE_S) -> Iterator[None]:
-    """Stop the process and its children if the block ends before it: ask first, and kill after *grace_s*."""
+    """Stop the process and its children if the block ends first: terminate them, and kill them after *grace_s*."""
     try:
         yield
     finally:
@@ -152,13 +160,13 @@ def _ended(process: subprocess.Popen[bytes], grace_s: float = _GRACE_S) -> Itera
             if grace_s:
                 os.killpg(process.pid, signal.SIGINT)
                 _wait_for_end(process.pid, grace_s)
-            # children may ignore the question that ended their parent: a shell's background jobs do
+            # children may ignore the signal that ended their parent: a shell's background jobs do
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
 def _wait_for_end(pid: int, limit_s: float) -> None:
-    """Wait until the child *pid* has ended, and leave its exit code: until then no other group can have its number."""
+    """Wait until the child *pid* has ended, without reaping it, so that no other group gets its number."""
     until = time.monotonic() + limit_s
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < until:
         time.sleep(_END_POLL_S)

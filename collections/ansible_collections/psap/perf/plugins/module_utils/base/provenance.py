@@ -1,4 +1,4 @@
-"""The origin of a run, for run.json: versions, the project's commit, the command line without its values."""
+"""The origin of a run, for run.json: versions, the project's commit, the command line without values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 _PACKAGES = ("ansible-core", "kubernetes", "psap-perf")
 _GIT_TIMEOUT_S = 5
-# of ansible-playbook, and of the driver
+# options of ansible-playbook and of the driver
 _SETTING_OPTIONS = ("-e", "--extra-vars", "-s", "--set")
 
 
@@ -43,7 +43,7 @@ def start_facts(
 
 
 def versions() -> dict[str, str | None]:
-    """Versions of Python and of the packages that shape a run; None for one that is not installed."""
+    """Return the versions of Python and of packages that affect a run; None for a package that is not installed."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
 
 
@@ -55,7 +55,7 @@ def _version(package: str) -> str | None:
 
 
 def git_state(project: Path) -> dict[str, Any] | None:
-    """``{commit, dirty}`` of the project's checkout, or None outside one."""
+    """Return ``{commit, dirty}`` of the project's checkout, or None outside one."""
     commit = _git(project, "rev-parse", "HEAD")
     if commit is None:
         return None
@@ -77,7 +77,7 @@ def _git(project: Path, *words: str) -> str | None:
 
 
 def command_line(words: Sequence[str]) -> list[str]:
-    """*words* as an artifact may keep them: settings and extra vars by file or by name, never with their values."""
+    """Return *words* for an artifact: settings and extra vars with their file or name, never with their values."""
     return list(_without_values(iter(words)))
 
 

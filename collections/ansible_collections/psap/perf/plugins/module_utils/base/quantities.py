@@ -1,4 +1,4 @@
-"""Kubernetes quantities: read exactly, and written back as the smallest unit that schedulers count in."""
+"""Kubernetes quantities: parsed exactly, and formatted in the smallest unit that schedulers use."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _MEBI = _BINARY["Mi"]
 
 
 def parse_quantity(text: object) -> Fraction:
-    """The number that *text* stands for: ``"4"`` is 4, ``"250m"`` 1/4, ``"1Ki"`` 1024, ``"1e3"`` 1000.
+    """Return the value of a quantity: ``"4"`` is 4, ``"250m"`` 1/4, ``"1Ki"`` 1024, ``"1e3"`` 1000.
 
-    :raises UsageError: when it is not a quantity.
+    Raises:
+        UsageError: If it is not a quantity.
     """
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
@@ -30,7 +31,7 @@ def parse_quantity(text: object) -> Fraction:
 
 
 def format_quantity(resource: str, amount: Fraction) -> str:
-    """At most *amount* of *resource*, in whole steps: CPU in millicores, bytes in Mi, else whole numbers."""
+    """Return *amount* of *resource*, rounded down: CPU to millicores, bytes to Mi, others to whole numbers."""
     if resource == "cpu":
         return f"{amount * 1000 // 1}m"
     if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):

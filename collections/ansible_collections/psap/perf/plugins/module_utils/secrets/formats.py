@@ -1,4 +1,4 @@
-"""Whether a secret is what it is declared to be, and whether only its owner has it; never what it says."""
+"""Check a secret's format and who can read its file, without printing its value."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ FORMATS: Mapping[str, str] = {
     "key_value": "lines NAME=VALUE",
     "yaml": "a mapping in YAML",
     "json": "a mapping in JSON",
-    "aws": "a file as the program aws keeps it, with aws_access_key_id and aws_secret_access_key",
+    "aws": "a credentials file of the AWS CLI, with aws_access_key_id and aws_secret_access_key",
 }
 _KEYS_OF_AWS = re.compile(r"^[ \t]*(aws_access_key_id|aws_secret_access_key)[ \t]*=[ \t]*\S", re.MULTILINE)
 _KEY_VALUE = re.compile(r"\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=.*")
-# a volume of Kubernetes is read by the one container that it is mounted in, whatever its modes are
+# only the container in which a Kubernetes volume is mounted reads it, regardless of the files' modes
 _KUBERNETES_VOLUME = "..data"
 
 
 def malformed(text: str, kind: str) -> str:
-    """What is wrong with the text of a secret of this format, as the end of a sentence; empty for nothing."""
-    return "" if _CHECKS[kind](text) else f"is not what it is declared to be: {FORMATS[kind]}"
+    """Return why *text* is not of the format *kind*, as the end of a sentence; empty if it is."""
+    return "" if _CHECKS[kind](text) else f"does not have the declared format: {FORMATS[kind]}"
 
 
 def _is_token(text: str) -> bool:
@@ -70,17 +70,17 @@ _CHECKS: Mapping[str, Callable[[str], bool]] = {
 
 
 def exposed(path: Path) -> str:
-    """Who else can read or change the file of a secret, as the end of a sentence; empty for nobody.
+    """Return which other users can read or change a secret's file, as the end of a sentence; empty for none.
 
-    A file that everybody may read is not exposed where a folder above it is closed to them.
+    A world-readable file is not exposed if a folder above it is closed to other users.
     """
     found = path.stat()
     if found.st_uid not in (0, os.geteuid()):
-        return f"belongs to the user {found.st_uid}, and not to you: chown it"
+        return f"belongs to the user {found.st_uid}, not to you: chown it"
     if any((folder / _KUBERNETES_VOLUME).is_symlink() for folder in path.parents):
         return ""
     if found.st_mode & stat.S_IWOTH or path.parent.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
-        return "can be changed by everybody: chmod o-w, it and its folder"
+        return "is writable by all users: run chmod o-w on it and its folder"
     if found.st_mode & stat.S_IROTH and all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents):
-        return "can be read by everybody on this machine: chmod o-r"
+        return "is readable by all users of this machine: run chmod o-r on it"
     return ""

@@ -1,4 +1,4 @@
-"""Values of secrets replaced in what is written piece by piece."""
+"""Replace values of secrets in a stream."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import SHO
 
 
 class Hiding:
-    """Writes to *target* without the *values*, also where pieces cut one apart; :meth:`flush` writes the rest."""
+    """Writes to *target* without the *values*, even if one spans several pieces; `flush` writes the rest."""
 
     def __init__(self, target: BinaryIO, values: Iterable[str]) -> None:
-        """*values* are resolved secrets."""
+        """Hide *values*, which are resolved secrets."""
         forms = {form.encode() for value in values if len(value) >= SHORTEST for form, _kind in forms_of(value)}
-        # the longest first: a secret may contain another one
+        # the longest first: a secret may contain another
         self._forms = sorted(forms, key=len, reverse=True)
         self._target = target
         self._rest = b""
 
     def write(self, piece: bytes) -> int:
-        """Take *piece*, of which the end may be held back."""
+        """Write *piece*; its end may be held back."""
         text = self._hide(self._rest + piece)
         held = min(len(text), max((len(form) for form in self._forms), default=1) - 1)
         cut = len(text) - held
@@ -30,7 +30,7 @@ class Hiding:
         return len(piece)
 
     def flush(self) -> None:
-        """Write what was held back: nothing more comes."""
+        """Write the rest after the last piece."""
         self._target.write(self._rest)
         self._rest = b""
 

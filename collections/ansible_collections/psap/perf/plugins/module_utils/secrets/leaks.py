@@ -1,4 +1,4 @@
-"""Values of secrets: hidden wherever they appear, and searched for in what a run leaves."""
+"""Hide values of secrets, and search for them in the files of a run."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN
 
-# of the environment, which every program of a run inherits: the API server's, as AWX gives it, and the history's
+# environment variables, which every program of a run inherits: the API server's (set by AWX), the history's
 CREDENTIALS = ("K8S_AUTH_API_KEY", "K8S_AUTH_PASSWORD", "PERF_OPENSEARCH_PASSWORD")
-# Shorter ones stand in any text by chance: replacing "a" everywhere would hide nothing and ruin everything.
+# Shorter values occur in any text by chance: replacing every "a" would hide nothing and damage all texts.
 SHORTEST = 4
-# the same for a part of one
+# the same for a part of a secret
 _LONG = 8
 _SECRET_KEY = re.compile(r"[\w.-]*(?:auth|key|passw(?:or)?d|secret|token)", re.IGNORECASE)
-# a line of a file of settings, as the program aws has it, and an address as git keeps it
+# a line of a settings file, such as the AWS CLI's, and an address in git's format
 _SETTING = re.compile(rf"\s*{_SECRET_KEY.pattern}\s*[=:]\s*\"?(.+?)\"?\s*", re.IGNORECASE)
 _ADDRESS = re.compile(r"\w+://[^/\s:@]*:([^/\s@]+)@")
 _CHUNK = 1 << 20
@@ -37,15 +37,15 @@ class Hit:
 
 
 def credentials_of_environment() -> list[str]:
-    """Secrets that no setting names, because a run has them from its environment."""
+    """Return the secrets that a run has from its environment, and not from a setting."""
     return [os.environ[name] for name in CREDENTIALS if len(os.environ.get(name, "")) >= SHORTEST]
 
 
 class Redactor:
-    """Replaces every known secret, and its base64, in whatever structure it appears."""
+    """Replaces every known secret and its base64 in any structure."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        """*values* are resolved secrets; more come by :meth:`add`."""
+        """Hide *values*, which are resolved secrets; `add` adds more."""
         self._forms: list[str] = []
         self._values: list[str] = []
         for value in values:
@@ -57,11 +57,11 @@ class Redactor:
             return
         self._values.append(value)
         forms = {*self._forms, *(form for form, _kind in forms_of(value))}
-        # the longest first: a secret may contain another one
+        # the longest first: a secret may contain another
         self._forms = sorted(forms, key=len, reverse=True)
 
     def redact(self, item: Any) -> Any:
-        """*item* with every secret replaced, in texts, keys, lists and dictionaries; all else as it is."""
+        """Return *item* with every secret replaced in texts, keys, lists and dictionaries; anything else unchanged."""
         if not self._forms:
             return item
         if isinstance(item, str):
@@ -82,8 +82,11 @@ class Redactor:
 
 
 def forms_of(value: str) -> tuple[tuple[str, str], ...]:
-    """How *value* may stand in a file: as it is, escaped as in JSON or in an address, and in base64, alone, with a line
-    end or amid other text. Of several lines each is secret, and of a pull secret and its like what their keys say."""
+    """Return the forms that *value* may have in a file, each with its kind, ``text`` or ``base64``.
+
+    As text: unchanged, or escaped for JSON or an address. In base64: alone, with a line end, or within other text. Each
+    line of several is secret, and in documents such as pull secrets the values of secret keys.
+    """
     texts: set[str] = set()
     encoded: set[str] = set()
     for part in {value, *_lines(value), *_credentials_in(value)}:
@@ -98,7 +101,7 @@ def _lines(value: str) -> Iterator[str]:
 
 
 def _credentials_in(value: str) -> Iterator[str]:
-    """What is secret by its key in a document or a file of settings, and the password in an address or in ``auth``."""
+    """Yield the values of secret keys in a document or a settings file, and passwords of an address or of ``auth``."""
     yield from (text for text in (*_of_document(value), *_of_lines(value)) if len(text) >= _LONG)
 
 
@@ -135,7 +138,7 @@ def _base64(value: str, end: str) -> str:
 
 
 def _amid(value: str) -> Iterator[str]:
-    """The characters of a longer text's base64 that *value* alone decides, for each place where it may begin."""
+    """Yield the characters of a longer text's base64 that depend only on *value*, for each offset of *value* in it."""
     content = value.encode()
     for before, undecided in enumerate((0, 2, 3)):
         encoded = base64.b64encode(bytes(before) + content).decode()
@@ -145,7 +148,7 @@ def _amid(value: str) -> Iterator[str]:
 
 
 def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
-    """Every place below *path* where one of *values* stands, each file and form once, at its first line."""
+    """Return the files below *path* that contain one of *values*, once for each form, with its first line."""
     needles = _needles(form for value in values if len(value) >= SHORTEST for form in forms_of(value))
     if not needles:
         return []
@@ -153,7 +156,7 @@ def scan_directory(path: Path, values: Iterable[str]) -> list[Hit]:
 
 
 def _needles(forms: Iterable[tuple[str, str]]) -> list[tuple[bytes, str]]:
-    """What is to be searched for: a form that holds another one stands nowhere without it."""
+    """Return the forms to search for, without those that contain another form."""
     kept: dict[str, str] = {}
     for form, kind in sorted(forms, key=lambda each: len(each[0])):
         if not any(shorter in form for shorter in kept):
@@ -162,7 +165,7 @@ def _needles(forms: Iterable[tuple[str, str]]) -> list[tuple[bytes, str]]:
 
 
 def _scan_file(path: Path, needles: list[tuple[bytes, str]]) -> Iterator[Hit]:
-    """Reads in chunks that overlap by the longest needle: a run's log may be larger than the memory."""
+    """Yield the hits of a file, read in chunks that overlap by the longest needle: a log may exceed the memory."""
     overlap = max(len(needle) for needle, _kind in needles) - 1
     found: set[str] = set()
     tail, lines_before = b"", 0

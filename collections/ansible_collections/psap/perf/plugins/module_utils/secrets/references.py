@@ -18,7 +18,7 @@ FILE = "secrets.txt"
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where a secret is kept: ``file:NAME``, ``env:NAME`` or ``vault:NAME``."""
+    """The place of a secret: ``file:NAME``, ``env:NAME`` or ``vault:NAME``."""
 
     kind: str
     name: str
@@ -28,28 +28,32 @@ class Reference:
 
 
 def parse_reference(text: object) -> Reference:
-    """*text* as a reference.
+    """Return *text* as a reference.
 
-    :raises UsageError: for anything else, without repeating it: it may be the secret itself.
+    Raises:
+        UsageError: If it is not a reference; the message does not contain *text*, which may be the secret itself.
     """
     kind, colon, name = text.partition(":") if isinstance(text, str) else ("", "", "")
     if kind not in KINDS or not colon or not name.strip():
         raise UsageError("must name a secret, not be one: file:NAME (below $PERF_SECRETS_DIR), env:NAME or vault:NAME")
     if kind == "file" and (Path(name).is_absolute() or ".." in Path(name).parts):
-        raise UsageError(f"file:{name} must be a name below $PERF_SECRETS_DIR")
+        raise UsageError(f"file:{name} must be a path below $PERF_SECRETS_DIR")
     return Reference(kind=kind, name=name.strip())
 
 
 def resolve(reference: Reference, vault: Callable[[str], str | None] | None = None) -> str:
-    """The secret's value, without the line end of a file.
+    """Return the secret's value, without the line end of a file.
 
-    :param vault: gives the decrypted value of a vaulted variable, or None when there is none of that name.
-    :raises UsageError: when it is missing or empty, naming the place to put it.
+    Args:
+        vault: Returns the decrypted value of a vaulted variable, or None if it does not exist.
+
+    Raises:
+        UsageError: If it is missing, too short or exposed; the message contains the place.
     """
     value = _READERS[reference.kind](reference.name) if reference.kind != "vault" else _vaulted(reference.name, vault)
     if len(value) < SHORTEST:
         raise UsageError(
-            f"the secret {reference} is empty or shorter than {SHORTEST} characters: it could not be hidden"
+            f"the secret {reference} is empty or shorter than {SHORTEST} characters, so it could not be hidden"
         )
     return value
 
@@ -57,7 +61,7 @@ def resolve(reference: Reference, vault: Callable[[str], str | None] | None = No
 def _from_file(name: str) -> str:
     folder = os.environ.get(DIRECTORY)
     if not folder:
-        raise UsageError(f"file:{name} needs {DIRECTORY}, the folder of the secrets' files, in the environment")
+        raise UsageError(f"cannot find the secret file:{name}: set {DIRECTORY} to the folder of the secrets' files")
     path = Path(folder).expanduser() / name
     try:
         text, others = path.read_text(encoding="utf-8").rstrip("\r\n"), exposed(path)
@@ -88,13 +92,13 @@ _READERS: Mapping[str, Callable[[str], str]] = {"file": _from_file, "env": _from
 
 
 def remember(run: Path, reference: str) -> None:
-    """Note that the run used *reference*."""
+    """Record that the run used *reference*."""
     with (run / FILE).open("a", encoding="utf-8") as stream:
         stream.write(f"{reference}\n")
 
 
 def remembered_values(run: Path, vault: Callable[[str], str | None]) -> Iterator[str]:
-    """The values of all secrets that *run* used, as far as they can still be had."""
+    """Yield the values of all secrets that *run* used, except those that are no longer available."""
     path = run / FILE
     if not path.exists():
         return
@@ -102,5 +106,5 @@ def remembered_values(run: Path, vault: Callable[[str], str | None]) -> Iterator
         try:
             yield resolve(parse_reference(reference), vault=vault)
         except UsageError:
-            # gone since: what cannot be read cannot be searched for, and the run already refused to go without it
+            # deleted since: a value that cannot be read cannot be searched for, and the run refused to start without it
             continue
