@@ -84,7 +84,7 @@ def test_credentials_file_has_the_format_of_aws(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["word", "[default]\naws_access_key_id = id\n", "{}", "[a]\n[b]\n"])
 def test_other_credentials_are_refused_without_being_shown(text: str) -> None:
-    with pytest.raises(UsageError, match="as the program aws keeps it") as refused:
+    with pytest.raises(UsageError, match="a credentials file of the AWS CLI") as refused:
         Keys.parse(f"{text}\nvery-secret-word")
     assert "very-secret-word" not in str(refused.value)
 

@@ -6,7 +6,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.workflow import prob
 
 OK = {"run": "scale_test-1", "verdict": "ok", "exit_code": 0, "reason": ""}
 HELD = {"run": "scale_test-3", "verdict": "failed", "exit_code": 3, "reason": "Check: the cluster is in use by run x"}
-CANCELLED = "test has no result, as of a job that AWX cancelled, that reached its time limit or that could not start"
+CANCELLED = "test has no result: AWX cancelled the job, or it reached its time limit, or it could not start"
 
 
 def test_successful_workflow() -> None:
@@ -30,4 +30,4 @@ def test_jobs_without_a_result_are_listed_in_order_of_time() -> None:
     first, *others = problems({"cleanup": None})
 
     assert first.startswith("prepare has no result")
-    assert [other.partition(",")[0] for other in others] == ["test did not run", "cleanup has no result"]
+    assert [other.partition(":")[0] for other in others] == ["test did not run", "cleanup has no result"]

@@ -30,7 +30,7 @@ def export_command(ctx: click.Context, /, run: str, runs_dir: Path | None, **par
     """
     directory = find_run(current_runs_root(ctx, runs_dir), run)
     given = {**given_store(params), "acl": params["acl"], "retention": params["retention"]}
-    exported = export(directory, settings_of(directory, given), tell=_print_progress)
+    exported = export(directory, settings_of(directory, given), progress=_print_progress)
     files = len(exported.manifest.files)
     click.echo(f"exported {directory.name}: {files} files, of which {exported.sent} were sent")
     click.echo(f"export  {exported.place}")

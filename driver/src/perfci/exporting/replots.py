@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.fetching impor
 from ansible_collections.psap.perf.plugins.module_utils.exporting.index_page import Subject
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import SCHEME, Place
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings, refuse_leaks
-from ansible_collections.psap.perf.plugins.module_utils.exporting.sending import Exported, export_directory
+from ansible_collections.psap.perf.plugins.module_utils.exporting.sending import ExportResult, export_directory
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, new_run_directory
 from perfanalysis.reports.writing import make_report
@@ -196,7 +196,7 @@ def _document(done: Replot) -> dict[str, Any]:
     }
 
 
-def export_plots(done: Replot, settings: ExportSettings, folders: tuple[str, ...] = ()) -> Exported:
+def export_plots(done: Replot, settings: ExportSettings, folders: tuple[str, ...] = ()) -> ExportResult:
     """Export the plots, as the step `plots` of a job.
 
     Raises:

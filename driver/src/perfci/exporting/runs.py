@@ -12,10 +12,10 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export imp
     FACT,
     PREFIX,
     ExportSettings,
+    export_fact,
     export_run,
-    told,
 )
-from ansible_collections.psap.perf.plugins.module_utils.exporting.sending import Exported, Tell, untold
+from ansible_collections.psap.perf.plugins.module_utils.exporting.sending import ExportResult, Progress, no_progress
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, hold, release, update_run
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import (
     parse_reference,
@@ -57,11 +57,11 @@ def value_of(reference: str) -> str:
     return resolve(parsed)
 
 
-def export(run: Path, settings: ExportSettings, tell: Tell = untold, whole: bool = True) -> Exported:
+def export(run: Path, settings: ExportSettings, progress: Progress = no_progress, whole: bool = True) -> ExportResult:
     """Export a run to a folder of its name, and record the result in its run.json.
 
     Args:
-        tell: Called with the progress.
+        progress: Called with the progress.
         whole: Whether the whole run is here; files that a part lacks remain in an earlier export.
 
     Raises:
@@ -73,11 +73,13 @@ def export(run: Path, settings: ExportSettings, tell: Tell = untold, whole: bool
         document = {key: value for key, value in read_json(run / RUN_FILE).items() if key != FACT}
         try:
             access, secrets = settings.access(value_of), remembered_values(run, lambda _name: None)
-            exported = export_run(run, document, place, access, settings.terms(), secrets, tell=tell, whole=whole)
+            exported = export_run(
+                run, document, place, access, settings.terms(), secrets, progress=progress, whole=whole
+            )
         except PerfError as error:
-            update_run(run, {FACT: told(None, str(place), utc_now(), error)})
+            update_run(run, {FACT: export_fact(None, str(place), utc_now(), error)})
             raise
-        update_run(run, {FACT: told(exported, str(place), utc_now())})
+        update_run(run, {FACT: export_fact(exported, str(place), utc_now())})
         return exported
     finally:
         release(run)

@@ -14,8 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import (
     FACT,
     ExportSettings,
+    export_fact,
     export_run,
-    told,
 )
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import JOINED, RunEnvironment
@@ -42,7 +42,7 @@ class ActionModule(PerfAction):
         try:
             fact = _export(context, settings)
         except PerfError as error:
-            fact = told(None, settings.to, utc_now(), error)
+            fact = export_fact(None, settings.to, utc_now(), error)
             # AWX deletes the files with the job
             again = "" if AwxJob.read(context.variables) else f"; try again with: perfdrv export {context.run}"
             why = f"the run was not exported: {error}{again}"
@@ -59,7 +59,7 @@ def _export(context: VerbContext, settings: ExportSettings) -> dict[str, Any]:
     secrets = remembered_values(context.run_directory, context.vaulted)
     run = context.run_directory
     exported = export_run(run, _ended(run), place, access, terms, secrets, context.check_interrupted)
-    return told(exported, str(place), utc_now())
+    return export_fact(exported, str(place), utc_now())
 
 
 def _ended(run: Path) -> dict[str, Any]:

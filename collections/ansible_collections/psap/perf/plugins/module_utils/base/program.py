@@ -81,7 +81,7 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class Output:
     """The standard output of a program that ended, and the end of its error output."""
 
     exit_code: int
@@ -89,7 +89,7 @@ class Captured:
     errors: str
 
 
-def captured(program: Program, timeout_s: float, check: Callable[[], None]) -> Captured:
+def capture(program: Program, timeout_s: float, check: Callable[[], None]) -> Output:
     """Run it to its end without input, and return its output.
 
     A background process that it leaves does not delay the return.
@@ -126,7 +126,7 @@ def captured(program: Program, timeout_s: float, check: Callable[[], None]) -> C
             if not _read_ready(selector, 0):
                 break
     errors = printed["errors"][-_READ_BYTES:].decode("utf-8", "replace")
-    return Captured(process.returncode, bytes(printed["output"]), errors)
+    return Output(process.returncode, bytes(printed["output"]), errors)
 
 
 def _read_ready(selector: selectors.BaseSelector, patience_s: float) -> bool:

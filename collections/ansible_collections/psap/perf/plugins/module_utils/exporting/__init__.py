@@ -1,1 +1,1 @@
-"""A run directory in an S3 store: sent, found whole or half, fetched and verified."""
+"""Export run directories to an S3 store; check, fetch and verify exports."""

@@ -1,4 +1,4 @@
-"""Fetching an export: only a whole one, each file verified by its SHA-256, what is there already not again."""
+"""Fetch a complete export; verify each file by its SHA-256, and skip files that exist locally."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.store import C
 
 
 class Source(Protocol):
-    """Where an export is."""
+    """The source of an export."""
 
     def read(self, path: str) -> bytes | None:
-        """The content of a small file of the export; None where there is none."""
+        """Return the content of a small file; None if it does not exist."""
 
     def get(self, path: str, target: Path) -> str | None:
-        """Write a file of the export to *target*; returns its SHA-256, None where there is no such file."""
+        """Write a file to *target*; return its SHA-256, None if the file does not exist."""
 
     def holds_more(self) -> bool:
-        """Whether there is anything at all, as far as that can be known."""
+        """Return whether the source has any file, as far as that can be determined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,15 @@ class StoreSource:
     place: Place
 
     def read(self, path: str) -> bytes | None:
-        """The content of a small file of the export; None where there is none."""
+        """Return the content of a small file; None if it does not exist."""
         return self.store.read(self.place.key(path))
 
     def get(self, path: str, target: Path) -> str | None:
-        """Write a file of the export to *target*; returns its SHA-256, None where there is no such file."""
+        """Write a file to *target*; return its SHA-256, None if the file does not exist."""
         return self.store.get(self.place.key(path), target)
 
     def holds_more(self) -> bool:
-        """Whether anything is there."""
+        """Return whether the place has any file."""
         return bool(self.store.sizes(self.place.key("")))
 
     def __str__(self) -> str:
@@ -58,10 +58,11 @@ class StoreSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """An export that is here now.
+class FetchResult:
+    """An export that was fetched.
 
-    :param fetched: how many files came; the others were here.
+    Attributes:
+        fetched: How many files were fetched; the others existed locally.
     """
 
     directory: Path
@@ -70,10 +71,11 @@ class Fetched:
 
 
 def read_manifest(source: Source) -> Manifest:
-    """The manifest of an export.
+    """Return the manifest of an export.
 
-    :raises UsageError: nothing is there.
-    :raises DataQualityError: it is no whole export.
+    Raises:
+        UsageError: If the source has no export.
+        DataQualityError: If the export is incomplete.
     """
     content = source.read(FILE)
     if content is not None:
@@ -85,10 +87,11 @@ def read_manifest(source: Source) -> Manifest:
     raise UsageError(f"no export at {source}: {FILE} is missing")
 
 
-def fetch(source: Source, root: Path, check: Callable[[], None] = lambda: None) -> Fetched:
-    """Bring an export to ``root/NAME``, which is then exactly that, and verify every file.
+def fetch(source: Source, root: Path, check: Callable[[], None] = lambda: None) -> FetchResult:
+    """Make ``root/NAME`` a copy of an export, and verify every file.
 
-    :raises DataQualityError: it is no whole export, or a file of it is damaged or missing.
+    Raises:
+        DataQualityError: If the export is incomplete, or a file of it is damaged.
     """
     manifest = read_manifest(source)
     directory = root / manifest.name
@@ -103,11 +106,11 @@ def fetch(source: Source, root: Path, check: Callable[[], None] = lambda: None) 
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    return Fetched(directory, manifest, came)
+    return FetchResult(directory, manifest, came)
 
 
 def _ensure(source: Source, directory: Path, file: ExportedFile) -> bool:
-    """See to it that a file is here; whether it had to be fetched."""
+    """Fetch a file unless it exists locally; return whether it was fetched."""
     target = directory / file.path
     if _is(target, file):
         return False
@@ -136,5 +139,5 @@ def _is(path: Path, file: ExportedFile) -> bool:
 
 
 def cache_folder(cache: Path, source: Source, endpoint: str = "") -> Path:
-    """Where what is fetched from a source is kept: exports of the same name from elsewhere are others."""
+    """Return the cache's folder for a source, so that exports of the same name do not mix."""
     return cache / hashlib.sha256(f"{endpoint} {source}".encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The page of an export: what it is and every file of it, by links that work from a bucket and from a disk."""
+"""The index page of an export: its facts and files, with links that work in a bucket and on a disk."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _GOOD = frozenset({"ok"})
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is exported, for people.
+    """The description of an export's contents.
 
-    :param facts: lines of its head, such as when it began.
-    :param reason: of a run that failed, its first failure.
+    Attributes:
+        facts: Lines of the page's head, such as its start.
+        reason: First failure of a failed run; else empty.
     """
 
     name: str
@@ -34,12 +35,12 @@ class _Folder:
     files: list[tuple[str, ExportedFile]] = field(default_factory=list)
 
     def count(self) -> int:
-        """Files in it, at any depth."""
+        """Return the number of its files, at any depth."""
         return len(self.files) + sum(folder.count() for folder in self.folders.values())
 
 
 def index_page(subject: Subject, files: Sequence[ExportedFile]) -> str:
-    """The page, which needs no server and nothing from elsewhere."""
+    """Return the page as HTML that needs no server and no other file."""
     facts = {**subject.facts, "files": f"{len(files)}, {size_text(sum(file.size for file in files))}"}
     status = "good" if subject.status in _GOOD else "bad"
     head = [
@@ -58,7 +59,7 @@ def index_page(subject: Subject, files: Sequence[ExportedFile]) -> str:
 
 
 def _first_links(files: Iterable[ExportedFile]) -> Iterator[str]:
-    """What most readers come for: pages, then failures, then the run's own documents."""
+    """Yield links for most readers: pages, then failures, then the run's documents."""
     paths = [file.path for file in files]
     pages = [path for path in paths if path.endswith("/index.html")]
     failures = [path for path in paths if path.rpartition("/")[2] == "FAILURE"][:5]
@@ -97,7 +98,7 @@ def _order(name: str) -> tuple[int, str]:
 
 
 def size_text(size: float) -> str:
-    """``13.4 kB``."""
+    """Return a number of bytes as text, such as ``13.4 kB``."""
     for unit in _UNITS:
         if size < 1000 or unit == _UNITS[-1]:
             break

@@ -1,4 +1,4 @@
-"""The manifest of an export, which is written last: where it is, the export is whole."""
+"""The manifest of an export, which is written last: if it exists, the export is complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETENTION_TAG = "psap-perf-retention"
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file of an export; ``sha256`` in hexadecimal digits."""
+    """A file of an export; ``sha256`` is in hexadecimal digits."""
 
     path: str
     size: int
@@ -30,10 +30,11 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an export has.
+    """The contents of an export.
 
-    :param name: of what was exported: the ID of a run, or of plots.
-    :param expires: from when on it may be deleted; None for never.
+    Attributes:
+        name: ID of the exported run or plots.
+        expires: Time from which it may be deleted; None for never.
     """
 
     name: str
@@ -45,11 +46,11 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """The bytes of all files."""
         return sum(file.size for file in self.files)
 
     def document(self) -> dict[str, Any]:
-        """As it is written."""
+        """Return the JSON document."""
         return {
             "schema": SCHEMA,
             "name": self.name,
@@ -62,14 +63,15 @@ class Manifest:
         }
 
     def content(self) -> bytes:
-        """The bytes of the file."""
+        """Return the content of the manifest's file."""
         return (json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def parse_manifest(content: bytes, where: str) -> Manifest:
-    """The manifest that these bytes are.
+    """Return the manifest in *content*.
 
-    :raises DataQualityError: they are none, or name a file outside of the export.
+    Raises:
+        DataQualityError: If it is not a manifest, or lists a file outside of the export.
     """
     try:
         document: Mapping[str, Any] = parse_json(content)
@@ -87,16 +89,17 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
 
 
 def _safe(path: Any) -> str:
-    """A path that stays below the export."""
+    """Return *path* if it is below the export."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
-        raise ValueError(f"{path!r} is no path below the export")
+        raise ValueError(f"{path!r} is not a path below the export")
     return str(path)
 
 
 def expiry(retention: str, now: datetime.datetime) -> str | None:
-    """When something that is kept for *retention* (``90d``) expires; None for an empty one.
+    """Return the time *retention* (``90d``) after *now*; None for an empty retention.
 
-    :raises UsageError: it is not a duration.
+    Raises:
+        UsageError: If it is not a duration.
     """
     return utc_text(now + datetime.timedelta(seconds=seconds(retention))) if retention else None

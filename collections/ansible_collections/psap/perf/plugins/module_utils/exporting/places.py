@@ -1,4 +1,4 @@
-"""Where exports are: a place in an S3 store, and how the store is reached."""
+"""The place of an export in an S3 store, and the access to the store."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ class Place:
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        """From ``s3://BUCKET/PREFIX``.
+        """Parse ``s3://BUCKET/PREFIX``.
 
-        :raises UsageError: for anything else.
+        Raises:
+            UsageError: If *text* is not such a place.
         """
         parts = urllib.parse.urlsplit(text)
         segments = [segment for segment in parts.path.split("/") if segment]
         if parts.scheme != SCHEME or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
             raise UsageError(f"{text!r} is not a location in an S3 store; write s3://BUCKET or s3://BUCKET/PREFIX")
         if not {".", ".."}.isdisjoint(segments):
-            raise UsageError(f"{text!r} has a folder that is called . or ..; write the place without it")
+            raise UsageError(f"{text!r} contains a folder named . or ..; write the location without it")
         return cls(parts.netloc, "/".join(segments))
 
     def below(self, *names: str) -> Place:
-        """A folder in this one."""
+        """Return a subfolder of this place."""
         return Place(self.bucket, "/".join(filter(None, (self.prefix, *names))))
 
     def key(self, path: str) -> str:
-        """The key of a file in it."""
+        """Return the key of a file in it."""
         return f"{self.prefix}/{path}" if self.prefix else path
 
     @property
     def name(self) -> str:
-        """Its last folder."""
+        """The name of its last folder."""
         return self.prefix.rpartition("/")[2] or self.bucket
 
     def __str__(self) -> str:
@@ -56,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The credentials of a store, of which no text shows more than the ID."""
+    """The credentials of a store; only the ID appears in any text."""
 
     identity: str
     secret: str = field(repr=False)
@@ -64,9 +65,10 @@ class Keys:
 
     @classmethod
     def parse(cls, text: str) -> Keys:
-        """From the content of a file as the program ``aws`` keeps it: profile ``default``, or the only one.
+        """Parse a credentials file of the AWS CLI: the profile ``default``, or the only one.
 
-        :raises UsageError: for anything else, without repeating it.
+        Raises:
+            UsageError: If *text* is not such a file; the message does not contain it.
         """
         parser = configparser.ConfigParser(interpolation=None)
         try:
@@ -81,23 +83,24 @@ class Keys:
         return cls(values[0], values[1], parser.get(name, "aws_session_token", fallback="").strip() or None)
 
     def secrets(self) -> Iterator[str]:
-        """What must stand nowhere."""
+        """Yield the values that must not appear in any file."""
         yield from filter(None, (self.secret, self.token))
 
 
 _WRONG_KEYS = (
-    "the credentials of the S3 store must be a file as the program aws keeps it: a line [default], then "
+    "the credentials of the S3 store must be a credentials file of the AWS CLI: a line [default], then "
     "aws_access_key_id = … and aws_secret_access_key = …"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a store is reached.
+    """The access to a store.
 
-    :param endpoint: its URL; empty for AWS.
-    :param authority: PEM file of the certificate authorities that are trusted instead of the system's; empty for these.
-    :param keys: None for what boto3 finds by itself: the environment, ``~/.aws``, the role of the machine or pod.
+    Attributes:
+        endpoint: URL of the store; empty for AWS.
+        authority: PEM file of certificate authorities to trust instead of the system's; empty for the system's.
+        keys: Credentials; None for those that boto3 finds: the environment, ``~/.aws``, the role of the machine or pod.
     """
 
     endpoint: str = ""
@@ -106,16 +109,17 @@ class Access:
     keys: Keys | None = None
 
     def url(self, place: Place, path: str) -> str:
-        """Where a browser finds a file of *place*, if it may read it there."""
+        """Return the URL of a file of *place* for a browser, which may need permission to read it."""
         key = urllib.parse.quote(place.key(path))
         if self.endpoint:
             return f"{self.endpoint.rstrip('/')}/{place.bucket}/{key}"
         return f"https://{place.bucket}.s3.{self.region + '.' if self.region else ''}amazonaws.com/{key}"
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Refuse an access that cannot work.
 
-        :raises UsageError: the endpoint is not a URL, or the authority is not a file.
+        Raises:
+            UsageError: If the endpoint is not a URL, or the authority is not a file.
         """
         if self.endpoint:
             parts = urllib.parse.urlsplit(self.endpoint)

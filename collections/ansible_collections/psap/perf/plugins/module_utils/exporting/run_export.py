@@ -1,4 +1,4 @@
-"""The export of a run: its settings, the place of it, and no secret in it."""
+"""The export of a run: its settings, its place, and the check for secrets."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.exporting.index_page import Subject
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access, Keys, Place
 from ansible_collections.psap.perf.plugins.module_utils.exporting.sending import (
-    Exported,
-    Tell,
+    ExportResult,
+    Progress,
     Terms,
     export_directory,
-    untold,
+    no_progress,
 )
-from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Look, Store
+from ansible_collections.psap.perf.plugins.module_utils.exporting.store import ObjectOptions, Store
 from ansible_collections.psap.perf.plugins.module_utils.exporting.tags import object_tags
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE
 from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import credentials_of_environment, scan_directory
 
 PREFIX = "export_"
-# of run.json, which says it of the run and not of what was exported
+# field of run.json with the result of the export; the exported run.json does not contain it
 FACT = "export"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """The settings ``export_…``.
+    """The ``export_…`` settings.
 
-    :param to: ``s3://BUCKET/PREFIX``; empty for no export.
-    :param credentials: a reference to a secret; empty for what boto3 finds.
+    Attributes:
+        to: ``s3://BUCKET/PREFIX``; empty for no export.
+        credentials: A reference to a secret; empty for the credentials that boto3 finds.
     """
 
     to: str = ""
@@ -46,38 +47,44 @@ class ExportSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ExportSettings:
-        """From settings by their names; what is not there is at its default."""
+        """Return the values of settings by their names; missing ones have their defaults."""
         known = {name: values.get(f"{PREFIX}{name}") for name in cls.__dataclass_fields__}
         return cls(**{name: value for name, value in known.items() if value is not None})
 
     def place(self, *names: str) -> Place:
-        """Where something called by the last of *names* goes, in folders called by those before.
+        """Return the place for an export whose name is the last of *names*, in folders named by the others.
 
-        :raises UsageError: ``to`` is no place.
+        Raises:
+            UsageError: If ``to`` is not a place.
         """
         return Place.parse(self.to).below(*names)
 
     def access(self, resolve: Callable[[str], str]) -> Access:
-        """How the store is reached.
+        """Return the access to the store.
 
-        :param resolve: the value of a reference to a secret.
-        :raises UsageError: there is no such secret, or it is none of a store.
+        Args:
+            resolve: Returns the value of a reference to a secret.
+
+        Raises:
+            UsageError: If the secret is missing, or is not a credentials file.
         """
         keys = Keys.parse(resolve(self.credentials)) if self.credentials else None
         return Access(self.endpoint, self.region, self.authority, keys)
 
     def terms(self) -> Terms:
-        """How objects are written.
+        """Return the options for writing objects.
 
-        :raises UsageError: a tag that a store would refuse, or a retention that is not a duration.
+        Raises:
+            UsageError: If a store would refuse a tag, or the retention is not a duration.
         """
-        return Terms(Look(self.acl, object_tags(self.retention, self.tags)), self.retention)
+        return Terms(ObjectOptions(self.acl, object_tags(self.retention, self.tags)), self.retention)
 
 
 def refuse_leaks(directory: Path, values: Iterable[str]) -> None:
-    """Refuse to let out a directory in which a secret stands.
+    """Refuse to export a directory that contains a secret.
 
-    :raises PerfError: with the places.
+    Raises:
+        PerfError: If a secret is found; the message lists the places.
     """
     hits = scan_directory(directory, [*values, *credentials_of_environment()])
     if hits:
@@ -86,10 +93,10 @@ def refuse_leaks(directory: Path, values: Iterable[str]) -> None:
 
 
 def subject_of(document: Mapping[str, Any], name: str) -> Subject:
-    """What the index page says of a run, by its ``run.json``."""
+    """Return a run's description for the index page, from its ``run.json``."""
     reason = document.get("reason") or {}
     lines = [str(reason.get(key) or "") for key in ("what", "why", "where")]
-    # of a run of former days it is a name
+    # in earlier runs it is a name
     cluster, lab = (each if isinstance(each, Mapping) else {} for each in map(document.get, ("cluster", "lab")))
     facts = {
         "began": document.get("started"),
@@ -118,25 +125,28 @@ def export_run(
     terms: Terms,
     secrets: Iterable[str],
     check: Callable[[], None] = lambda: None,
-    tell: Tell = untold,
+    progress: Progress = no_progress,
     whole: bool = True,
-) -> Exported:
-    """Export a run, unless a secret stands in it.
+) -> ExportResult:
+    """Export a run, unless it contains a secret.
 
-    :param document: its ``run.json``, as it is to be in the export.
-    :param secrets: the values of those that the run used.
-    :param whole: as for :func:`export_directory`.
-    :raises PerfError: a secret stands in it, or the store cannot be reached, refuses, or damages what it gets.
+    Args:
+        document: The ``run.json`` of the export.
+        secrets: The values of the secrets that the run used.
+        whole: As for `export_directory`.
+
+    Raises:
+        PerfError: If the run contains a secret, or the store cannot be reached, refuses, or damages data.
     """
     mine = tuple(access.keys.secrets()) if access.keys else ()
     refuse_leaks(run, (*secrets, *mine))
     subject = subject_of(document, place.name)
     with Store(access, place.bucket) as store:
-        return export_directory(run, subject, store, place, terms, {RUN_FILE: document}, check, tell, whole)
+        return export_directory(run, subject, store, place, terms, {RUN_FILE: document}, check, progress, whole)
 
 
-def told(exported: Exported | None, place: str, at: str, error: Exception | None = None) -> dict[str, Any]:
-    """What ``run.json`` says of an export: ``status`` is ``ok`` or ``failed``, and ``why`` it failed."""
+def export_fact(exported: ExportResult | None, place: str, at: str, error: Exception | None = None) -> dict[str, Any]:
+    """Return the fact for ``run.json`` about an export: ``status`` is ``ok`` or ``failed``, ``why`` the reason."""
     if exported is None:
         return {"status": "failed", "to": place, "at": at, "why": str(error)}
     manifest = exported.manifest

@@ -1,4 +1,4 @@
-"""Sending a directory to a store: what is there already is not sent again, and the manifest comes last."""
+"""Send a directory to a store: existing files are not sent again, and the manifest is sent last."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest impor
     parse_manifest,
 )
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Place
-from ansible_collections.psap.perf.plugins.module_utils.exporting.store import CONNECTIONS, Look, Store, digest_of
+from ansible_collections.psap.perf.plugins.module_utils.exporting.store import (
+    CONNECTIONS,
+    ObjectOptions,
+    Store,
+    digest_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import NUMBER_LOCK_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     LOCK_FILE,
@@ -37,38 +42,40 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     STOP_FILE,
 )
 
-# of those who work on the run
+# files of the processes that work on the run
 _OWN = frozenset({LOCK_FILE, REACHED_FILE, RESERVE_FILE, STOP_FILE})
 PART_BYTES = 16 << 20
-# a store takes 10,000 parts of an object
+# a store accepts 10,000 parts of an object
 _MOST_PARTS = 9000
 _POLL_S = 0.5
-Tell = Callable[[int, int, int], None]
-"""What hears how far it is: files that are there, files in all, bytes sent."""
+Progress = Callable[[int, int, int], None]
+"""Called with the files that are in the store, all files, and the bytes sent."""
 
 
-def untold(_there: int, _of: int, _bytes: int) -> None:
-    """Say nothing of how far it is."""
+def no_progress(_there: int, _of: int, _bytes: int) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How something is exported.
+    """The options of an export.
 
-    :param retention: a duration after which it may be deleted; empty for never.
-    :param part_bytes: files of more bytes are sent in parts of so many.
+    Attributes:
+        retention: Duration after which it may be deleted; empty for never.
+        part_bytes: Size of the parts in which larger files are sent.
     """
 
-    look: Look
+    options: ObjectOptions
     retention: str = ""
     part_bytes: int = PART_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What came of it.
+class ExportResult:
+    """The result of an export.
 
-    :param sent: how many files were sent; the others were there.
+    Attributes:
+        sent: How many files were sent; the others existed.
     """
 
     place: Place
@@ -85,24 +92,29 @@ def export_directory(
     terms: Terms,
     instead: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     check: Callable[[], None] = lambda: None,
-    tell: Tell = untold,
+    progress: Progress = no_progress,
     whole: bool = True,
-) -> Exported:
-    """Make *place* a copy of *directory*, with an index page, and a manifest when all of it is there.
+) -> ExportResult:
+    """Make *place* a copy of *directory*, with an index page and, when it is complete, a manifest.
 
-    Files that an earlier export sent and that are gone since are deleted; those of others are not.
+    Files that an earlier export sent and that no longer exist are deleted; other files are kept.
 
-    :param instead: JSON documents that the export has in place of files, by their paths.
-    :param check: called twice a second; what it raises ends the export, which a later one goes on with.
-    :param whole: False where the directory is a part of what an earlier export sent, whose other files then stay.
-    :raises PerfError: the store cannot be reached, refuses, or damages what it gets; or it has no whole export of which
-        the directory could be a part.
+    Args:
+        instead: JSON documents that replace files in the export, by their paths.
+        check: Called twice a second; an exception ends the export, which a later one continues.
+        whole: False if the directory is a part of an earlier export, whose other files are then kept.
+
+    Raises:
+        PerfError: If the store cannot be reached, refuses, or damages data; or it has no complete export of which the
+            directory could be a part.
     """
     now = datetime.datetime.now(datetime.UTC)
     sending = _Sending(directory, store, place, terms, instead, whole)
     if not whole and sending.former is None:
-        raise PerfError(f"{directory.name} is here in part, and {place} has no export of the whole: export that first")
-    files = sending.send_all(sorted(files_of(directory)), check, tell)
+        raise PerfError(
+            f"{directory.name} contains only a part, and {place} has no complete export; export the complete run first"
+        )
+    files = sending.send_all(sorted(files_of(directory)), check, progress)
     if not whole:
         files = sending.with_former(files)
     page = index_page(subject, files).encode()
@@ -111,17 +123,17 @@ def export_directory(
         subject.name, subject.flow, subject.status, utc_text(now), expiry(terms.retention, now), tuple(known)
     )
     if sending.is_former(manifest):
-        return Exported(place, sending.former or manifest, 0, 0)
+        return ExportResult(place, sending.former or manifest, 0, 0)
     check()
     sending.withdraw()
-    store.put(place.key(INDEX), page, terms.look)
+    store.put(place.key(INDEX), page, terms.options)
     sending.delete_gone(manifest)
-    store.put(place.key(FILE), manifest.content(), terms.look)
-    return Exported(place, manifest, sending.sent, sending.sent_bytes)
+    store.put(place.key(FILE), manifest.content(), terms.options)
+    return ExportResult(place, manifest, sending.sent, sending.sent_bytes)
 
 
 def files_of(directory: Path) -> Iterator[str]:
-    """Paths of the files below a directory that are exported: not what is being written, nor links to elsewhere."""
+    """Yield the paths of the files to export, without partial files and links that leave the directory."""
     root = directory.resolve()
     for folder, _folders, names in os.walk(directory):
         for name in names:
@@ -158,13 +170,13 @@ class _Sending:
         content = store.read(place.key(FILE))
         self.former = parse_manifest(content, place.key(FILE)) if content else None
         self._known = {file.path: file for file in self.former.files} if self.former else {}
-        # the manifest alone says what a part lacks: it stays until the next one replaces it
+        # only the manifest lists the files that a part does not have: keep it until the next one replaces it
         self._withdrawn = self.former is None or not whole
         self.sent = 0
         self.sent_bytes = 0
 
-    def send_all(self, paths: list[str], check: Callable[[], None], tell: Tell) -> list[ExportedFile]:
-        """Send files, several at once; those that vanish meanwhile are left out."""
+    def send_all(self, paths: list[str], check: Callable[[], None], progress: Progress) -> list[ExportedFile]:
+        """Send files concurrently, without those that are deleted meanwhile."""
         found: list[ExportedFile] = []
         with ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="export") as pool:
             waiting = {pool.submit(self._ensure, path) for path in paths}
@@ -173,27 +185,27 @@ class _Sending:
                     done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
                     found += [file for each in done if (file := each.result()) is not None]
                     check()
-                    tell(len(found), len(paths), self.sent_bytes)
+                    progress(len(found), len(paths), self.sent_bytes)
             except BaseException:
-                # what is on its way comes to its end, and nothing else begins
+                # finish started files, and start no others
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         return sorted(found, key=lambda file: file.path)
 
     def with_former(self, files: list[ExportedFile]) -> list[ExportedFile]:
-        """These files, and those of the former export that the store still has."""
+        """Return these files, and those of the former export that the store still has."""
         mine = {INDEX, *(file.path for file in files)}
         others = (file for path, file in self._known.items() if path not in mine)
         return sorted([*files, *(file for file in others if self._has(file))], key=lambda file: file.path)
 
     def _ensure(self, path: str) -> ExportedFile | None:
-        """See to it that the store has a file."""
+        """Send a file unless the store has it; return None if the file was deleted."""
         try:
             with (self._directory / path).open("rb") as stream:
                 size = os.fstat(stream.fileno()).st_size
                 if size > self._terms.part_bytes and path not in self._instead:
                     return self._ensure_large(path, stream, size)
-                # of a file that grows no more than it had: what is sent is what was hashed
+                # if the file grows, only its first *size* bytes: they are the ones that were hashed
                 return self._ensure_small(path, self._instead.get(path) or stream.read(size))
         except FileNotFoundError:
             return None
@@ -202,7 +214,7 @@ class _Sending:
         file = ExportedFile(path, len(content), hashlib.sha256(content).hexdigest())
         if not self._has(file):
             self.withdraw()
-            self._store.put(self._place.key(path), content, self._terms.look)
+            self._store.put(self._place.key(path), content, self._terms.options)
             self._count(file)
         return file
 
@@ -211,12 +223,12 @@ class _Sending:
         if not self._has(file):
             self.withdraw()
             part_bytes = max(self._terms.part_bytes, -(-size // _MOST_PARTS))
-            self._store.put_large(self._place.key(path), stream, file, part_bytes, self._terms.look)
+            self._store.put_large(self._place.key(path), stream, file, part_bytes, self._terms.options)
             self._count(file)
         return file
 
     def _has(self, file: ExportedFile) -> bool:
-        """Whether the store has it as it is."""
+        """Return whether the store has this content."""
         key = self._place.key(file.path)
         if self._there.get(key) != file.size:
             return False
@@ -228,14 +240,14 @@ class _Sending:
             self.sent_bytes += file.size
 
     def withdraw(self) -> None:
-        """Before anything changes: an export that changes is not whole."""
+        """Delete the manifest before the first change: a changing export is not complete."""
         with self._lock:
             if not self._withdrawn:
                 self._store.delete([self._place.key(FILE)])
                 self._withdrawn = True
 
     def is_former(self, manifest: Manifest) -> bool:
-        """Whether the store has exactly this already, and says so."""
+        """Return whether the store already has exactly this export, with its manifest."""
         former = self.former
         if former is None or self._withdrawn:
             return False
@@ -243,7 +255,7 @@ class _Sending:
         return mine == theirs and all(self._has(file) for file in manifest.files if file.path == INDEX)
 
     def delete_gone(self, manifest: Manifest) -> None:
-        """Delete what the former export sent and this one has not, and what was half sent."""
+        """Delete the files of the former export that this one does not have, and incomplete uploads."""
         kept = {file.path for file in manifest.files}
         gone = [self._place.key(path) for path in self._known if path not in kept]
         self._store.delete(key for key in gone if key in self._there)

@@ -1,4 +1,4 @@
-"""One bucket of an S3 store, reached by boto3: what goes in is verified by its SHA-256, and so is what comes out."""
+"""One bucket of an S3 store, accessed with boto3; sent and fetched objects are verified by their SHA-256."""
 
 from __future__ import annotations
 
@@ -19,40 +19,41 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 _DIGEST = "sha256"
 _CHUNK = 1 << 20
 CONNECTIONS = 8
-# a store sends 1,000 at most, and deletes no more at once
+# a store lists at most 1,000 keys in a page, and deletes at most as many in a request
 _PAGE = 1000
 _TRIES = 6
 _CONNECT_S, _READ_S = 10, 60
 _ABSENT = frozenset({"404", "NoSuchKey", "NotFound", "NoSuchUpload"})
 _ADVICE: Mapping[str, str] = {
     "NoSuchBucket": "the bucket does not exist: create it, or correct export_to",
-    "InvalidAccessKeyId": "the store does not know these credentials",
+    "InvalidAccessKeyId": "the store has no such credentials",
     "SignatureDoesNotMatch": "the store does not accept these credentials",
     "ExpiredToken": "the credentials have expired",
     "AccessDenied": "the credentials do not allow it",
     "403": "the credentials do not allow it",
-    "BadDigest": "what arrived is not what was sent",
-    "XAmzContentSHA256Mismatch": "what arrived is not what was sent",
+    "BadDigest": "the data was damaged on its way",
+    "XAmzContentSHA256Mismatch": "the data was damaged on its way",
     "PermanentRedirect": "the bucket is in another region: set export_region",
 }
 
 
 class StoreError(PerfError):
-    """The store cannot be reached, or refuses."""
+    """The store cannot be reached, or refuses a request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What an object gets besides its content.
+class ObjectOptions:
+    """The attributes of an object that is written.
 
-    :param acl: a canned ACL; empty for none, so that the object is as private as its bucket.
+    Attributes:
+        acl: A canned ACL; if empty, the object is as private as its bucket.
     """
 
     acl: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self, key: str, digest: str) -> dict[str, Any]:
-        """For boto3's calls that create an object."""
+        """Return the arguments for boto3's calls that create an object."""
         kind = _content_type(key)
         known: dict[str, Any] = {"Metadata": {_DIGEST: digest}, "ContentType": kind}
         if self.acl:
@@ -62,7 +63,7 @@ class Look:
         return known
 
 
-# a browser shows these; all else a run has is text too, but for tables and databases
+# a browser shows these; other files of a run are text too, except tables and databases
 _TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
@@ -86,11 +87,12 @@ class Store:
     """A bucket."""
 
     def __init__(self, access: Access, bucket: str) -> None:
-        """Nothing is sent yet.
+        """Create the client; this sends nothing.
 
-        :raises UsageError: boto3 is missing, or the access cannot be.
+        Raises:
+            UsageError: If boto3 is missing, or the access cannot work.
         """
-        # heavy, and most runs export nothing
+        # slow to import, and most runs export nothing
         try:
             import boto3
             from botocore.exceptions import BotoCoreError
@@ -115,7 +117,7 @@ class Store:
                 config=_config(bool(access.endpoint)),
             )
         except (BotoCoreError, ValueError) as error:
-            raise UsageError(f"the S3 store cannot be used: {hide(str(error))}") from error
+            raise UsageError(f"cannot use the S3 store: {hide(str(error))}") from error
 
     def close(self) -> None:
         """Close its connections."""
@@ -128,43 +130,46 @@ class Store:
         self.close()
 
     def sizes(self, prefix: str) -> dict[str, int]:
-        """The keys below a prefix, and how many bytes each object has."""
+        """Return the bytes of each object below a prefix, by its key."""
         found: dict[str, int] = {}
-        with self._told(f"list {prefix}"):
+        with self._convert_errors(f"list {prefix}"):
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
             for page in pages:
                 found.update({each["Key"]: int(each["Size"]) for each in page.get("Contents", ())})
         return found
 
     def digest(self, key: str) -> str | None:
-        """The SHA-256 that the object was sent with; None where there is no object, or nothing is known of it."""
-        with self._told(f"look at {key}"), _absent():
+        """Return the SHA-256 that the object was sent with; None if the object or its SHA-256 is missing."""
+        with self._convert_errors(f"get the SHA-256 of {key}"), _absent():
             found = self._client.head_object(Bucket=self.bucket, Key=key)
             return str(found["Metadata"].get(_DIGEST) or "") or None
         return None
 
-    def put(self, key: str, content: bytes, look: Look) -> None:
+    def put(self, key: str, content: bytes, options: ObjectOptions) -> None:
         """Send a small object."""
         digest = hashlib.sha256(content)
         wanted = _base64(digest)
-        with self._told(f"send {key}"):
+        with self._convert_errors(f"send {key}"):
             answer = self._client.put_object(
                 Bucket=self.bucket,
                 Key=key,
                 Body=content,
                 ChecksumSHA256=wanted,
-                **look.arguments(key, digest.hexdigest()),
+                **options.arguments(key, digest.hexdigest()),
             )
         self._verify(key, answer.get("ChecksumSHA256"), wanted, digest.hexdigest())
 
-    def put_large(self, key: str, stream: BinaryIO, file: ExportedFile, part_bytes: int, look: Look) -> None:
-        """Send a file in parts, of which those that an earlier call sent are not sent again.
+    def put_large(
+        self, key: str, stream: BinaryIO, file: ExportedFile, part_bytes: int, options: ObjectOptions
+    ) -> None:
+        """Send a file in parts; parts that an earlier call sent are not sent again.
 
-        :raises DataQualityError: the file changed meanwhile.
+        Raises:
+            DataQualityError: If the file changes meanwhile.
         """
         digest = file.sha256
-        with self._told(f"send {key}"):
-            upload, there = self._resumable(key, look, digest)
+        with self._convert_errors(f"send {key}"):
+            upload, there = self._resumable(key, options, digest)
             whole, parts, confirmed = hashlib.sha256(), [], True
             stream.seek(0)
             for number, part in enumerate(_parts(stream, file.size, part_bytes), start=1):
@@ -189,21 +194,21 @@ class Store:
                 Bucket=self.bucket, Key=key, UploadId=upload, MultipartUpload={"Parts": parts}
             )
         if there and self.digest(key) != digest:
-            # the file has changed since it was sent for the first time, and the object says of it what is past
-            self.put_large(key, stream, file, part_bytes, look)
+            # the file has changed since the upload began, so the object has an outdated SHA-256
+            self.put_large(key, stream, file, part_bytes, options)
         elif not confirmed:
             self._read_back(key, digest)
 
     def read(self, key: str) -> bytes | None:
-        """The content of a small object; None where there is none."""
-        with self._told(f"fetch {key}"), _absent():
+        """Return the content of a small object; None if it does not exist."""
+        with self._convert_errors(f"fetch {key}"), _absent():
             content: bytes = self._client.get_object(Bucket=self.bucket, Key=key)["Body"].read()
             return content
         return None
 
     def get(self, key: str, target: Path) -> str | None:
-        """Write an object's content to a file; returns its SHA-256, None where there is no object."""
-        with self._told(f"fetch {key}"), _absent():
+        """Write an object's content to a file; return its SHA-256, None if the object does not exist."""
+        with self._convert_errors(f"fetch {key}"), _absent():
             body = self._client.get_object(Bucket=self.bucket, Key=key)["Body"]
             digest = hashlib.sha256()
             with target.open("wb") as stream:
@@ -214,15 +219,15 @@ class Store:
         return None
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Delete objects; one that is not there is no error."""
-        # one by one: what deletes many at once wants a checksum that not every store knows
+        """Delete objects; a missing one is not an error."""
+        # one by one: the request that deletes several needs a checksum that some stores do not support
         for key in keys:
-            with self._told(f"delete {key}"):
+            with self._convert_errors(f"delete {key}"):
                 self._client.delete_object(Bucket=self.bucket, Key=key)
 
     def end_uploads(self, prefix: str) -> None:
-        """Give up what was sent in parts and never completed, below a prefix."""
-        with self._told(f"list what of {prefix} is half sent"):
+        """Abort the incomplete uploads below a prefix."""
+        with self._convert_errors(f"list the incomplete uploads of {prefix}"):
             for key, upload in list(self._uploads(prefix)):
                 self._client.abort_multipart_upload(Bucket=self.bucket, Key=key, UploadId=upload)
 
@@ -231,8 +236,8 @@ class Store:
         for page in pages:
             yield from ((each["Key"], each["UploadId"]) for each in page.get("Uploads", ()))
 
-    def _resumable(self, key: str, look: Look, digest: str) -> tuple[str, dict[int, Mapping[str, Any]]]:
-        """The upload of an object that an earlier call left, and the parts that it has; else a new one."""
+    def _resumable(self, key: str, options: ObjectOptions, digest: str) -> tuple[str, dict[int, Mapping[str, Any]]]:
+        """Return an earlier call's incomplete upload of an object, with its parts; otherwise a new one."""
         for other, upload in self._uploads(key):
             if other != key:
                 continue
@@ -243,31 +248,36 @@ class Store:
                     return upload, parts
             self._client.abort_multipart_upload(Bucket=self.bucket, Key=key, UploadId=upload)
         begun = self._client.create_multipart_upload(
-            Bucket=self.bucket, Key=key, ChecksumAlgorithm="SHA256", **look.arguments(key, digest)
+            Bucket=self.bucket, Key=key, ChecksumAlgorithm="SHA256", **options.arguments(key, digest)
         )
         return str(begun["UploadId"]), {}
 
-    def _verify(self, key: str, said: str | None, wanted: str, digest: str) -> None:
-        """The store says what it received; one that does not is asked for it."""
-        if said is None:
+    def _verify(self, key: str, stored: str | None, wanted: str, digest: str) -> None:
+        """Compare the checksum that the store returned; if it returned none, read the object back."""
+        if stored is None:
             self._read_back(key, digest)
-        elif said != wanted:
-            raise DataQualityError(f"{self.bucket}/{key} arrived damaged: the store has another SHA-256; export again")
+        elif stored != wanted:
+            raise DataQualityError(
+                f"{self.bucket}/{key} was damaged on its way: the store has a different SHA-256; export again"
+            )
 
     def _read_back(self, key: str, digest: str) -> None:
-        with self._told(f"verify {key}"):
+        with self._convert_errors(f"verify {key}"):
             body = self._client.get_object(Bucket=self.bucket, Key=key)["Body"]
             found = hashlib.sha256()
             for chunk in body.iter_chunks(_CHUNK):
                 found.update(chunk)
         if found.hexdigest() != digest:
-            raise DataQualityError(f"{self.bucket}/{key} arrived damaged: it reads back otherwise; export again")
+            raise DataQualityError(
+                f"{self.bucket}/{key} was damaged on its way: the store returns different data; export again"
+            )
 
     @contextlib.contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        """Errors of the client become one sentence.
+    def _convert_errors(self, what: str) -> Iterator[None]:
+        """Convert errors of the client to one sentence.
 
-        :raises StoreError: the store cannot be reached, or refuses.
+        Raises:
+            StoreError: If the store cannot be reached, or refuses.
         """
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
@@ -276,12 +286,12 @@ class Store:
             yield
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            said = _ADVICE.get(code) or error.response.get("Error", {}).get("Message") or code
-            raise StoreError(f"cannot {what} in {where}: {hide(str(said))} ({code})") from error
+            reason = _ADVICE.get(code) or error.response.get("Error", {}).get("Message") or code
+            raise StoreError(f"cannot {what} in {where}: {hide(str(reason))} ({code})") from error
         except NoCredentialsError as error:
             raise UsageError(
-                f"no credentials for {where}: set export_credentials to file:NAME or env:NAME, or give those of AWS "
-                "in the environment or in ~/.aws"
+                f"no credentials for {where}: set export_credentials to file:NAME or env:NAME, or provide AWS "
+                "credentials in the environment or in ~/.aws"
             ) from error
         except BotoCoreError as error:
             raise StoreError(f"cannot {what} in {where}: {hide(str(error))}") from error
@@ -296,10 +306,10 @@ def _config(given_endpoint: bool) -> Any:
         read_timeout=_READ_S,
         retries={"mode": "standard", "total_max_attempts": _TRIES},
         max_pool_connections=CONNECTIONS,
-        # the hosts of buckets seldom have a name and a certificate outside of AWS; a signed payload is verified by
-        # every store, also one that knows no checksums
+        # outside of AWS, buckets seldom have host names and certificates; a signed payload is verified by
+        # every store, even one without support for checksums
         s3={"addressing_style": "path" if given_endpoint else "auto", "payload_signing_enabled": True},
-        # those that are not asked for are unknown to many stores
+        # many stores do not support the checksums that are not required
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         user_agent_extra="psap.perf",
@@ -308,7 +318,7 @@ def _config(given_endpoint: bool) -> Any:
 
 @contextlib.contextmanager
 def _absent() -> Iterator[None]:
-    """An object that is not there is no error."""
+    """Ignore the error of a missing object."""
     from botocore.exceptions import ClientError
 
     try:
@@ -323,14 +333,14 @@ def _base64(digest: Any) -> str:
 
 
 def _is_part(sent: Mapping[str, Any], part: bytes) -> bool:
-    """Whether the store has this part: by its SHA-256, else by the MD5 that a part's ETag is."""
+    """Return whether the store has this part, by its SHA-256, or by the MD5 in its ETag."""
     if sent.get("ChecksumSHA256"):
         return bool(sent["ChecksumSHA256"] == _base64(hashlib.sha256(part)))
     return str(sent["ETag"]).strip('"') == hashlib.md5(part, usedforsecurity=False).hexdigest()
 
 
 def digest_of(stream: BinaryIO, size: int) -> str:
-    """The SHA-256 of the first *size* bytes of a file."""
+    """Return the SHA-256 of the first *size* bytes of a file."""
     digest = hashlib.sha256()
     stream.seek(0)
     for chunk in _parts(stream, size, _CHUNK):
@@ -339,7 +349,7 @@ def digest_of(stream: BinaryIO, size: int) -> str:
 
 
 def _parts(stream: BinaryIO, size: int, part_bytes: int) -> Iterator[bytes]:
-    """The first *size* bytes, part by part: a file may grow."""
+    """Yield the first *size* bytes in parts; the file may grow."""
     while size > 0:
         part = stream.read(min(size, part_bytes))
         if not part:

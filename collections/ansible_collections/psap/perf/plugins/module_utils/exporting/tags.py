@@ -1,4 +1,4 @@
-"""Tags of exported objects, by which a store's own rules can delete what is old."""
+"""Tags of exported objects, which a store's rules can use to delete old ones."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.exporting.manifest import RETENTION_TAG
 
-# what S3 takes
+# limit of S3
 _MOST = 10
 _TEXT = re.compile(r"[\w\s.:/=+@-]*")
 _LONGEST = {"key": 128, "value": 256}
 
 
 def object_tags(retention: str, others: Mapping[str, Any]) -> dict[str, str]:
-    """The tags of every object of an export: the given ones, and how long it is kept.
+    """Return the tags of every object of an export: *others*, and the retention.
 
-    :raises UsageError: one that a store would refuse, or a retention that is not a duration.
+    Raises:
+        UsageError: If a store would refuse a tag, or the retention is not a duration.
     """
     tags = {str(key): str(value) for key, value in others.items()}
     if retention:
@@ -29,9 +30,9 @@ def object_tags(retention: str, others: Mapping[str, Any]) -> dict[str, str]:
         for text, what in ((key, "key"), (value, "value")):
             if not _TEXT.fullmatch(text) or len(text) > _LONGEST[what] or (what == "key" and not text.strip()):
                 raise UsageError(
-                    f"export_tags: {text[:40]!r} is no {what} of a tag: letters, digits, spaces, . : / = + - @ _, "
+                    f"export_tags: {text[:40]!r} is not a valid {what}; use letters, digits, spaces, . : / = + - @ _, "
                     f"at most {_LONGEST[what]}"
                 )
     if len(tags) > _MOST:
-        raise UsageError(f"export_tags: a store takes {_MOST} tags of an object, and these are {len(tags)}")
+        raise UsageError(f"export_tags: {len(tags)} tags, but a store accepts at most {_MOST} per object")
     return tags

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import HIDDEN, hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, WaitTimeoutError
-from ansible_collections.psap.perf.plugins.module_utils.base.program import Captured, Program, captured
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Output, Program, capture
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.kubeconfigs import KubeconfigContext
 
 _LIMIT_S = 30.0
@@ -81,7 +81,7 @@ class CredentialPlugin:
         folder = self._chosen.user["folder"]
         program = Program((self._command(folder), *self._arguments), folder, self._environment())
         try:
-            ended = captured(program, _LIMIT_S, self._check)
+            ended = capture(program, _LIMIT_S, self._check)
         except OSError as error:
             hint = str(self._plugin.get("installHint") or "").strip().partition("\n")[0]
             raise self._failure(
@@ -134,7 +134,7 @@ class CredentialPlugin:
         )
 
 
-def _reason(ended: Captured, arguments: list[str]) -> str:
+def _reason(ended: Output, arguments: list[str]) -> str:
     """Return the last line of the error output, without the plugin's arguments and other credentials."""
     lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
     if not lines:

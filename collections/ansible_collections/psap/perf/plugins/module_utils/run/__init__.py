@@ -1,1 +1,1 @@
-"""The run directory: what is in it, and what failed."""
+"""The run directory: its contents and its failures."""

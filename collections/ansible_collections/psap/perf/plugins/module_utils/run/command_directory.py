@@ -1,4 +1,4 @@
-"""Numbered directories below a run: groups, and one for each command that opens."""
+"""Numbered directories below a run: one for each group and each command."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _NUMBERED = re.compile(r"(\d{3,})__(.+)")
 
 
 def number_and_name(directory: Path) -> tuple[int, str] | None:
-    """``(5, "nfd__has_labels")`` of ``005__nfd__has_labels``; None for any other name."""
+    """Return ``(5, "nfd__has_labels")`` for ``005__nfd__has_labels``; None for any other name."""
     match = _NUMBERED.fullmatch(directory.name)
     return (int(match[1]), match[2]) if match else None
 
 
 def numbered_children(parent: Path) -> list[Path]:
-    """The numbered directories of *parent*, in the order of their numbers."""
+    """Return the numbered directories of *parent*, in the order of their numbers."""
     found = [(entry[0], path) for path in parent.iterdir() if (entry := number_and_name(path)) and path.is_dir()]
     return [path for _number, path in sorted(found)]
 
@@ -35,9 +35,10 @@ def numbered_children(parent: Path) -> list[Path]:
 def open_command(run: Path, parent: Path | None, groups: Sequence[str], role: str, attempt: int) -> Path:
     """Make the directory of a command, with ``src`` and ``artifacts``.
 
-    :param parent: the directory of the command that includes this one, if any.
-    :param groups: names of the groups between the parent (or the run) and the command, outermost first.
-    :param attempt: groups of an earlier attempt are left alone, and opened anew.
+    Args:
+        parent: The directory of the command that includes this one, if any.
+        groups: Names of the groups between the parent (or the run) and the command, outermost first.
+        attempt: Number of the attempt; groups of earlier attempts are not used again.
     """
     try:
         place = parent or run
@@ -52,12 +53,12 @@ def open_command(run: Path, parent: Path | None, groups: Sequence[str], role: st
 
 
 def open_group(parent: Path, group: str, attempt: int) -> Path:
-    """The directory of a group in this attempt, made when it is not there yet."""
+    """Return the directory of a group in this attempt; create it if missing."""
     return _group(parent, path_part(group), attempt)
 
 
 def open_cell(environment: RunEnvironment, index: int) -> Path:
-    """The directory of a cell; one that is a process of its own has the whole run directory."""
+    """Return the directory of a cell; if this process runs only the cell, the run directory."""
     if environment.cell == index:
         return environment.directory
     return open_group(environment.directory, f"cell__{index}", environment.attempt)
@@ -96,7 +97,7 @@ def _next(parent: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def _numbering(parent: Path) -> Iterator[None]:
-    """One process at a time gives numbers in *parent*; the record lock ends with a killed process."""
+    """Let only one process assign numbers in *parent*; the record lock ends with a killed process."""
     with (parent / NUMBER_LOCK_FILE).open("a") as stream:
         fcntl.lockf(stream, fcntl.LOCK_EX)
         yield

@@ -1,7 +1,7 @@
 """The run directory: its name, its ``run.json``, and whether a process still works on it.
 
-``run.json`` is written whole and renamed, so a lock on it would stay behind on the replaced file. The lock stands on
-``run.lock`` instead: a POSIX record lock, which ends with the process that took it, however it ends.
+``run.json`` is replaced by renaming, so a lock on it would remain on the replaced file. The lock is on ``run.lock``
+instead: a POSIX record lock, which ends with the process that acquired it, even if that is killed.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ RUN_SCHEMA = "psap.perf/run/1"
 RUN_FILE = "run.json"
 LOCK_FILE = "run.lock"
 STOP_FILE = "stop"
-# there once the cluster answered in the present attempt
+# exists once the cluster has responded in the present attempt
 REACHED_FILE = "reached"
 REPORT_FOLDER = "report"
 # space for the last documents of an attempt, and for those of its finalizers
 RESERVE_FILE = ".reserve"
 _RESERVE_BYTES = 256 << 10
-# what one command may need for its documents
+# space that one command may need for its documents
 _FULL_BYTES = 64 << 10
 
-# Closing any descriptor of a file ends all of a process's record locks on it: a file locked here is not opened again.
+# Closing any descriptor of a file ends all of a process's record locks on it: do not open a file locked here again.
 _held: dict[Path, IO[str]] = {}
 
 
 def runs_root(project: Path) -> Path:
-    """The folder of all runs: ``$PERF_RUNS_DIR``, or ``runs`` in the project."""
+    """Return the folder of all runs: ``$PERF_RUNS_DIR``, or ``runs`` in the project."""
     configured = os.environ.get("PERF_RUNS_DIR")
     return Path(configured).expanduser().absolute() if configured else project / "runs"
 
@@ -49,7 +49,8 @@ def runs_root(project: Path) -> Path:
 def new_run_directory(root: Path, flow: str) -> Path:
     """Make ``<flow>-<UTC time>-<6 hex>`` below *root*.
 
-    :raises PerfError: when the folder cannot be made.
+    Raises:
+        PerfError: If the folder cannot be made.
     """
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     try:
@@ -68,19 +69,19 @@ def new_run_directory(root: Path, flow: str) -> Path:
 
 
 def is_full(directory: Path) -> bool:
-    """Whether there is no space left below *directory* for what a command has to write."""
+    """Return whether *directory* has too little space for a command's documents."""
     return shutil.disk_usage(directory).free < _FULL_BYTES
 
 
 def make_room(directory: Path) -> None:
-    """Give back what an attempt keeps in reserve, where there is less than that."""
+    """Free the space that an attempt keeps in reserve, if less than that is left."""
     if shutil.disk_usage(directory).free < _RESERVE_BYTES:
         (directory / RESERVE_FILE).unlink(missing_ok=True)
 
 
 def _keep_reserve(directory: Path) -> None:
     if shutil.disk_usage(directory).free < 4 * _RESERVE_BYTES:
-        # what is there is needed
+        # the remaining space is needed
         return
     path = directory / RESERVE_FILE
     try:
@@ -91,11 +92,12 @@ def _keep_reserve(directory: Path) -> None:
 
 
 def refuse_links(directory: Path) -> None:
-    """Refuse to write into a run directory with symbolic links, through which others could have files overwritten.
+    """Refuse to write into a run directory with symbolic links, through which other users could overwrite files.
 
-    What was captured, below ``artifacts``, may hold links: no attempt writes there again.
+    Captured files below ``artifacts`` may contain links: no attempt writes there again.
 
-    :raises UsageError: when it has one.
+    Raises:
+        UsageError: If it has a link.
     """
     for folder, folders, names in os.walk(directory):
         for path in (Path(folder, name) for name in (*folders, *names)):
@@ -107,9 +109,10 @@ def refuse_links(directory: Path) -> None:
 
 
 def hold(directory: Path) -> None:
-    """Mark *directory* as being worked on, until this process ends or calls :func:`release`.
+    """Lock *directory* until this process ends or calls `release`.
 
-    :raises UsageError: when another process works on it, or as :func:`refuse_links`.
+    Raises:
+        UsageError: If another process works on it, or it contains links.
     """
     path = (directory / LOCK_FILE).absolute()
     if path in _held:
@@ -125,14 +128,14 @@ def hold(directory: Path) -> None:
 
 
 def release(directory: Path) -> None:
-    """End what :func:`hold` began."""
+    """Release the lock of `hold`."""
     stream = _held.pop((directory / LOCK_FILE).absolute(), None)
     if stream is not None:
         stream.close()
 
 
 def is_held(directory: Path) -> bool:
-    """Whether a living process works on *directory*."""
+    """Return whether a live process works on *directory*."""
     path = (directory / LOCK_FILE).absolute()
     if path in _held:
         return True
@@ -148,7 +151,7 @@ def is_held(directory: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What ``run.json`` says, corrected by whether anyone still works on it."""
+    """The content of ``run.json``, with the status corrected if no process works on the run."""
 
     directory: Path
     document: Mapping[str, Any]
@@ -156,14 +159,15 @@ class RunState:
 
     @property
     def id(self) -> str:
-        """The run's id, which is its directory's name unless it is a cell."""
+        """The run's ID, which is its directory's name unless it is a cell."""
         return str(self.document.get("id", self.directory.name))
 
 
 def read_run(directory: Path) -> RunState:
-    """The state of a run; one that says ``running`` while nobody holds it was interrupted.
+    """Return the state of a run; it is ``interrupted`` if it is ``running`` in ``run.json`` but no process holds it.
 
-    :raises PerfError: when there is no readable ``run.json``.
+    Raises:
+        PerfError: If ``run.json`` is missing or cannot be read.
     """
     document = read_json(directory / RUN_FILE)
     status = str(document.get("status", "running"))
@@ -173,11 +177,12 @@ def read_run(directory: Path) -> RunState:
 
 
 def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write ``run.json`` for a new attempt at *directory*, which this process holds, and return the document.
+    """Write ``run.json`` for a new attempt at *directory*, which this process holds; return the document.
 
-    Files that a killed attempt was writing are removed.
+    Partial files of a killed attempt are removed.
 
-    :param facts: what is known at the start: ``flow``, ``tags``, ``presets``, ``site``, ``argv`` and the like.
+    Args:
+        facts: Fields known at the start: ``flow``, ``tags``, ``presets``, ``site``, ``argv`` and the like.
     """
     remove_partials(directory)
     former = read_json(directory / RUN_FILE) if (directory / RUN_FILE).exists() else {}
@@ -212,14 +217,14 @@ def begin_attempt(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _closed(attempt: Mapping[str, Any], directory: Path) -> dict[str, Any]:
-    """A former attempt, which nobody can be working on any more."""
+    """Return a former attempt, which is interrupted if it did not end."""
     if attempt.get("status") != "running":
         return dict(attempt)
     return {**attempt, "status": "interrupted", "ended": last_written(directory)}
 
 
 def last_written(directory: Path) -> str:
-    """When a file below *directory* last changed, its report aside: the end of a run that was killed."""
+    """Return when a file below *directory*, except its report, last changed: the end of a killed run."""
     moments = [(directory / RUN_FILE).stat().st_mtime]
     for folder, folders, names in os.walk(directory):
         if folder == str(directory) and REPORT_FOLDER in folders:
@@ -231,7 +236,7 @@ def last_written(directory: Path) -> str:
 
 
 def update_run(directory: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Change some keys of ``run.json``; only the process that holds the run, or one it started, may."""
+    """Change keys of ``run.json``; only the process that holds the run, or its children, may call this."""
     document = {**read_json(directory / RUN_FILE), **changes}
     write_json(directory / RUN_FILE, document)
     return document
@@ -245,10 +250,11 @@ def end_attempt(
     kept: Mapping[str, Any] = MappingProxyType({}),
     ended: str | None = None,
 ) -> dict[str, Any]:
-    """Write how the last attempt ended: ``ok``, ``failed``, ``interrupted`` or ``refused``.
+    """Write the status of the last attempt: ``ok``, ``failed``, ``interrupted`` or ``refused``.
 
-    :param kept: keys of ``run.json`` that do not follow the attempt, as the status of a run that was only cleaned up.
-    :param ended: when it ended; now, unless it is given.
+    Args:
+        kept: Keys of ``run.json`` that the attempt does not change, such as the status of a run that it only cleans up.
+        ended: Its end as UTC text; now by default.
     """
     (directory / RESERVE_FILE).unlink(missing_ok=True)
     document = read_json(directory / RUN_FILE)

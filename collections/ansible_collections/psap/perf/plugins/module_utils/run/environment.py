@@ -1,4 +1,4 @@
-"""What the process that runs a playbook hands to its workers, and a driver to it, through the environment."""
+"""The environment variables that a driver sets for the playbook's process, and that for its workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUN_DIRECTORY = "PERF_RUN_DIR"
 ATTEMPT = "PERF_RUN_ATTEMPT"
 CELL = "PERF_RUN_CELL"
 PARENT = "PERF_RUN_PARENT"
-# set where a driver holds the attempt, of which this Ansible is a part
+# set if a driver holds the attempt that includes this Ansible process
 JOINED = "PERF_RUN_JOINED"
 PROJECT = "PERF_PROJECT_DIR"
 INVENTORY = "PERF_INVENTORY_SOURCES"
@@ -21,12 +21,13 @@ INVENTORY = "PERF_INVENTORY_SOURCES"
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """Where this process works.
+    """The run and cell of this process.
 
-    :param attempt: the number of the run's present attempt.
-    :param cell: index of the cell that this process runs alone; its directory is the run directory then.
-    :param parent: id of the run that a cell belongs to.
-    :param inventory: the inventory sources given to ansible-playbook.
+    Attributes:
+        attempt: Number of the run's present attempt.
+        cell: Index of the cell that this process runs alone; its directory is the run directory then.
+        parent: ID of the run that a cell belongs to.
+        inventory: The inventory sources of ansible-playbook.
     """
 
     directory: Path
@@ -38,15 +39,16 @@ class RunEnvironment:
 
     @classmethod
     def read(cls) -> RunEnvironment:
-        """From the environment.
+        """Return the values of the environment.
 
-        :raises UsageError: when the callback that fills it in is not enabled.
+        Raises:
+            UsageError: If the callback that sets them is not enabled.
         """
         directory = os.environ.get(RUN_DIRECTORY)
         if not directory:
             raise UsageError(
                 "no run directory: run from the project's folder, set ANSIBLE_CONFIG to its ansible.cfg, or "
-                "give your own, below [defaults], callbacks_enabled = psap.perf.run_directory and "
+                "add to your own, below [defaults], callbacks_enabled = psap.perf.run_directory and "
                 "vars_plugins_enabled = host_group_vars, psap.perf.presets"
             )
         cell = os.environ.get(CELL)
@@ -61,17 +63,17 @@ class RunEnvironment:
 
     @property
     def run(self) -> str:
-        """The ID of the run; that of the whole run in the process of one cell."""
+        """The ID of the run; in the process of one cell, the ID of the entire run."""
         return self.parent or self.directory.name
 
     @property
     def root(self) -> Path:
-        """The directory of the whole run, which is that of the parent for a cell of its own process."""
+        """The directory of the entire run; in the process of one cell, the parent's directory."""
         around = (each for each in self.directory.parents if each.name == self.parent)
         return next(around, self.directory)
 
     def write(self) -> None:
-        """To the environment, for the workers that are forked from here on."""
+        """Set the environment variables, for workers that are forked from now on."""
         values = {
             RUN_DIRECTORY: str(self.directory),
             ATTEMPT: str(self.attempt),

@@ -1,4 +1,4 @@
-"""What failed in a run, in the order of time; the gate and the conclusion read it, the callback writes it."""
+"""The failures of a run, in the order of time: written by the callback, read by the gate and the conclusion."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ FILE = "failures.jsonl"
 class Failure:
     """One failed task.
 
-    :param what: the command and task, as the user reads them.
-    :param where: ``file:line`` of the task, and the host.
-    :param why: the task's message.
-    :param kind: name of the error's class, for example ``ClusterError``; empty for a task that is none of our verbs.
+    Attributes:
+        what: The command and task, for the user.
+        where: ``file:line`` of the task, and the host.
+        why: The task's message.
+        kind: Name of the error's class, for example ``ClusterError``; empty for a task that is not one of our verbs.
     """
 
     at: str
@@ -38,13 +39,13 @@ class Failure:
 
     @property
     def interrupted(self) -> bool:
-        """Whether it only says that the run was asked to stop."""
+        """Whether the only failure is that the run was asked to stop."""
         return self.kind == "Interrupted"
 
     def reason(self) -> dict[str, Any]:
-        """As ``run.json`` has it."""
+        """The reason in the format of ``run.json``."""
         if self.interrupted:
-            # what happened is that somebody stopped the run; the task is where it was by then
+            # the cause is the request to stop; the task is only the place that the run had reached
             stopped = {"what": "the run was asked to stop", "where": f"{self.what}, {self.where}", "why": ""}
             return {**stopped, "directory": self.directory, "exit_code": self.exit_code, "kind": self.kind}
         keys = ("what", "where", "why", "directory", "exit_code", "kind")
@@ -52,7 +53,7 @@ class Failure:
 
 
 def ending(failures: Sequence[Failure]) -> tuple[str, int, dict[str, Any] | None]:
-    """How an attempt with these failures ends: status, exit code and reason, those of the first one."""
+    """Return status, exit code and reason of an attempt with these failures, which the first one determines."""
     if not failures:
         return "ok", 0, None
     first = failures[0]
@@ -68,12 +69,12 @@ def append_failure(run: Path, failure: Failure) -> None:
 
 
 def failures_of(run: Path, attempt: int) -> list[Failure]:
-    """The failures of one attempt, first first; a line cut off by a kill is left out."""
+    """Return the failures of one attempt, the oldest first, without a line that a kill cut off."""
     return [failure for failure in every_failure(run) if failure.attempt == attempt]
 
 
 def every_failure(run: Path) -> list[Failure]:
-    """The failures of all attempts, first first."""
+    """Return the failures of all attempts, the oldest first."""
     path = run / FILE
     if not path.exists():
         return []

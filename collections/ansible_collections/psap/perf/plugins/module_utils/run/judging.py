@@ -1,4 +1,4 @@
-"""The bridge from the verb judge to the package perfanalysis, which is imported only when something is judged."""
+"""Connects the verb judge to the package perfanalysis, which is imported only to judge."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ _MODULE = "perfanalysis.verdicts.thresholds.write"
 
 
 def check(thresholds: Mapping[str, object], workloads: int | None = None) -> tuple[str, ...]:
-    """The thresholds in words; *workloads* is the least number that a recording will have, where that is known.
+    """Return the thresholds in words; *workloads* is the least number that a recording will have, if known.
 
-    :raises UsageError: when one of them is wrong, or needs more workloads, or perfanalysis is not installed.
+    Raises:
+        UsageError: If one of them is invalid, or needs more workloads, or perfanalysis is not installed.
     """
     writer, errors = _perfanalysis()
     try:
         return tuple(threshold.name for threshold in writer.check_thresholds(thresholds, workloads=workloads))
     except errors.AnalysisError as error:
-        raise _ours(error) from error
+        raise _convert_error(error) from error
 
 
 def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, unjudged_allowed: bool) -> dict[str, Any]:
-    """Judge what was recorded below *recording*, write the verdict into *output*, and return it.
+    """Judge the recording below *recording*, write the verdict into *output*, and return it.
 
-    :raises PerfError: with the exit code of the verdict when it is not good; its result carries the verdict.
+    Raises:
+        PerfError: If the verdict is not good, with its exit code; its result contains the verdict.
     """
     writer, errors = _perfanalysis()
     try:
         made = writer.judge_run(recording, thresholds, output, unjudged_allowed=unjudged_allowed)
     except errors.AnalysisError as error:
-        raise _ours(error) from error
+        raise _convert_error(error) from error
     document: dict[str, Any] = made.document
     problem = made.verdict.error
     if problem is not None:
-        raise _ours(problem, {"verdict": document, "file": str(made.json)}) from problem
+        raise _convert_error(problem, {"verdict": document, "file": str(made.json)}) from problem
     return document
 
 
@@ -47,11 +49,11 @@ def _perfanalysis() -> tuple[Any, Any]:
     except ImportError as error:
         raise UsageError(
             f"thresholds need the Python package perfanalysis where Ansible runs, and it cannot be imported ({error}): "
-            "install psap-perf into Ansible's environment, or give no thresholds"
+            "install psap-perf into Ansible's environment, or pass no thresholds"
         ) from error
 
 
-def _ours(error: Any, result: Mapping[str, Any] | None = None) -> PerfError:
+def _convert_error(error: Any, result: Mapping[str, Any] | None = None) -> PerfError:
     ours = error_for_exit_code(error.exit_code, str(error))
     ours.result = result or {}
     return ours

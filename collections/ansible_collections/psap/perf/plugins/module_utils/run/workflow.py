@@ -1,4 +1,4 @@
-"""What went wrong in a workflow of AWX: each job of a flow passes on what :mod:`psap.perf.result` returns."""
+"""The problems of an AWX workflow: each job of a flow passes on the result of the verb ``psap.perf.result``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, PREPARE, TEST
 
-_NO_RESULT = "no result, as of a job that AWX cancelled, that reached its time limit or that could not start"
+_NO_RESULT = "no result: AWX cancelled the job, or it reached its time limit, or it could not start"
 
 
 def problems(results: Mapping[str, Mapping[str, Any] | None]) -> list[str]:
-    """Return a sentence for each step that did not go well, in the order of time: the first one is the cause.
+    """Return a sentence for each step that failed, in the order of time: the first one is the cause.
 
     Args:
-        results: the result of each step that passed one on.
+        results: The result of each step that passed one on.
     """
     found: list[str] = []
     for step in (PREPARE, TEST, CLEANUP):
@@ -24,7 +24,7 @@ def problems(results: Mapping[str, Mapping[str, Any] | None]) -> list[str]:
         if result is not None:
             found.append(f"{step} (run {result['run']}) {result['verdict']}: {result['reason']}")
         elif step == TEST and found:
-            # it follows a prepare that went well only
+            # this step runs only after a successful prepare
             found.append(f"{step} did not run")
         else:
             found.append(f"{step} has {_NO_RESULT}")
