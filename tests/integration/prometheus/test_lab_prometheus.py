@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import dump_snapshot
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import Wanted, find
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import PrometheusOptions, find
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (
     await_scrape,
@@ -39,7 +39,7 @@ def _never() -> None:
 @pytest.fixture(name="prometheus")
 def _prometheus(openshift_lab: Lab) -> Iterator[Prometheus]:
     cluster = Cluster(Access(kubeconfig=str(openshift_lab.kubeconfig)))
-    address = find(lambda: cluster, Wanted())
+    address = find(lambda: cluster, PrometheusOptions())
     cluster.close()
     with Prometheus(address) as prometheus:
         assert await_scrape(prometheus, time.time(), 60.0, _never)

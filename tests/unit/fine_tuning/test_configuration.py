@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merge_configuration
 
 FILES = (
     Path(__file__).resolve().parents[3]
@@ -35,33 +35,33 @@ BASE = {"environment": {"A": "1"}, "peft_method": "none", "epochs": 1, "nested":
     ],
 )
 def test_hyper_parameters_override_the_base(given: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert merged(BASE, given, {}) == {**BASE, **expected}
+    assert merge_configuration(BASE, given, {}) == {**BASE, **expected}
 
 
 def test_null_removes_a_key() -> None:
-    assert "epochs" not in merged(BASE, {"epochs": None, "never": None}, {})
-    assert "never" not in merged(BASE, {"epochs": None, "never": None}, {})
+    assert "epochs" not in merge_configuration(BASE, {"epochs": None, "never": None}, {})
+    assert "never" not in merge_configuration(BASE, {"epochs": None, "never": None}, {})
 
 
 def test_upper_case_names_are_environment_variables() -> None:
     given = {"NCCL_SOCKET_NTHREADS": 4, "NCCL_IB_DISABLE": True, "A": None, "R2": 1.5, "environment": {"B": 2}}
-    made = merged(BASE, given, {})
+    made = merge_configuration(BASE, given, {})
     assert made["environment"] == {"NCCL_SOCKET_NTHREADS": "4", "NCCL_IB_DISABLE": "true", "R2": "1.5", "B": "2"}
     assert not {"NCCL_SOCKET_NTHREADS", "A", "R2"} & set(made)
 
 
 def test_inputs_are_not_modified() -> None:
     given = {"nested": {"a": 9}, "raw_lists": {"x": [1]}}
-    merged(BASE, given, {"output_dir": "/o"})
+    merge_configuration(BASE, given, {"output_dir": "/o"})
     assert BASE["nested"] == {"a": 1, "b": 2}
     assert given == {"nested": {"a": 9}, "raw_lists": {"x": [1]}}
 
 
 def test_reserved_parameters_are_refused() -> None:
     decided = {"output_dir": "/mnt/output", "model": "m"}
-    assert merged(BASE, {}, decided)["output_dir"] == "/mnt/output"
+    assert merge_configuration(BASE, {}, decided)["output_dir"] == "/mnt/output"
     with pytest.raises(UsageError, match="hyper_parameters: model, output_dir follows from"):
-        merged(BASE, {"output_dir": "/tmp", "raw_lists": {"model": ["x"]}}, decided)
+        merge_configuration(BASE, {"output_dir": "/tmp", "raw_lists": {"model": ["x"]}}, decided)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_reserved_parameters_are_refused() -> None:
 )
 def test_invalid_configuration_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        merged(BASE, given, {})
+        merge_configuration(BASE, given, {})
 
 
 @pytest.mark.parametrize("workload", ["fms", "ilab"])
 def test_base_configurations_of_the_role_can_be_merged(workload: str) -> None:
     base = yaml.safe_load((FILES / f"base_{workload}.yml").read_text(encoding="utf-8"))
-    made = merged(base, {}, {})
+    made = merge_configuration(base, {}, {})
     assert made == base
     assert all(isinstance(value, str) for value in made["environment"].values())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import check_job, config_maps
 
 JOB: dict[str, Any] = {
     "name": "granite-lora",
@@ -19,16 +19,16 @@ JOB: dict[str, Any] = {
 
 
 def test_valid_job_is_described() -> None:
-    assert checked(JOB) == JOB
-    assert checked({**JOB, "name": "a" * 50, "gpus_per_pod": 0})["gpus_per_pod"] == 0
+    assert check_job(JOB) == JOB
+    assert check_job({**JOB, "name": "a" * 50, "gpus_per_pod": 0})["gpus_per_pod"] == 0
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"name": "1-is-first"}, "1-is-first is no name for a job"),
-        ({"name": "a" * 51}, "is no name for a job"),
-        ({"name": "ends-"}, "is no name for a job"),
+        ({"name": "1-is-first"}, "1-is-first is not a valid job name"),
+        ({"name": "a" * 51}, "is not a valid job name"),
+        ({"name": "ends-"}, "is not a valid job name"),
         ({"pods": 0}, "pod_count begins at 1"),
         ({"gpus_per_pod": -1}, "gpu at 0"),
         ({"dataset": {"replication": 0}}, "dataset_replication is above 0"),
@@ -36,12 +36,12 @@ def test_valid_job_is_described() -> None:
 )
 def test_invalid_job_is_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        checked({**JOB, **wrong})
+        check_job({**JOB, **wrong})
 
 
 def test_all_mistakes_are_reported_together() -> None:
-    with pytest.raises(UsageError, match=r"no name for a job; .*; pod_count begins at 1"):
-        checked({**JOB, "name": "Big", "pods": 0})
+    with pytest.raises(UsageError, match=r"not a valid job name; .*; pod_count begins at 1"):
+        check_job({**JOB, "name": "Big", "pods": 0})
 
 
 def test_job_files_go_into_config_maps() -> None:

@@ -182,7 +182,7 @@ def test_nulls_keep_the_base_at_every_depth() -> None:
         ({"sources": {"x": {"type": "dataset", "transform": 3}}}, "x.transform must be the name of a converter"),
         (
             {"sources": {"x": {"type": "dataset", "transform": {"fsm": "convert_alpaca"}}}},
-            "fine_tuning_sources.x.transform.fsm is no workload; did you mean fms?",
+            "fine_tuning_sources.x.transform.fsm is not a workload; did you mean fms?",
         ),
         (
             {"sources": {"x": {"type": "dataset", "transform": "convert_alpacca"}}},
@@ -194,8 +194,8 @@ def test_nulls_keep_the_base_at_every_depth() -> None:
         ({"mode": "multi_model", "multi_model": [{"name": "a@hf"}], "gpu": [1, 2]}, "but the settings make 2"),
         ({"mode": "multi_model", "multi_model": [{"name": "a@hf", "replicas": 0}]}, "replicas must be at least 1"),
         ({"many_model_timespan": "soon"}, "soon"),
-        ({"name": "a" * 21}, "is no beginning of a job's name"),
-        ({"name": "1st"}, "is no beginning of a job's name"),
+        ({"name": "a" * 21}, "is not a valid beginning of a job name"),
+        ({"name": "1st"}, "is not a valid beginning of a job name"),
     ],
 )
 def test_invalid_training_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import Observed, document, outcome_of
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import JobObjects, document, outcome_of
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs/schema/fine-tuning-1.json").read_text())
@@ -52,9 +52,9 @@ def pod(
     }
 
 
-def observed(*pods: dict[str, Any], conditions: tuple[tuple[str, str], ...] = ()) -> Observed:
+def observed(*pods: dict[str, Any], conditions: tuple[tuple[str, str], ...] = ()) -> JobObjects:
     main = next((item for item in pods if "master" in item["metadata"]["name"]), None)
-    return Observed(job(*conditions), main, pods, "NVIDIA-H100", Lab("l", simulated=("nodes",)), interrupted=False)
+    return JobObjects(job(*conditions), main, pods, "NVIDIA-H100", Lab("l", simulated=("nodes",)), interrupted=False)
 
 
 SUCCEEDED, FAILED = (("Succeeded", "True"),), (("Running", "False"), ("Failed", "True"))
@@ -92,7 +92,7 @@ def test_completed_job() -> None:
             "j-master-0: the pod failed node is gone",
         ),
         (observed(conditions=FAILED), "failed", "it is Failed"),
-        (observed(), "failed", "no pod was made: the job waits for a queue, or its controller is not there"),
+        (observed(), "failed", "no pod was created: the job waits for a queue, or its controller is not running"),
         (observed(pod("j-master-0", "Running")), "failed", "j-master-0 was still Running when the command ended"),
         (
             observed(
@@ -120,7 +120,7 @@ def test_completed_job() -> None:
         ),
     ],
 )
-def test_failed_job_reports_why(seen: Observed, outcome: str, reason: str) -> None:
+def test_failed_job_reports_why(seen: JobObjects, outcome: str, reason: str) -> None:
     assert outcome_of(seen) == (outcome, reason)
 
 

@@ -45,7 +45,7 @@ def test_wait_ends_when_each_query_has_enough() -> None:
 
 def test_missing_series_are_reported() -> None:
     expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
-    with pytest.raises(MissingSeriesError, match=r"within 0 s: exporters: 1 of 2 \(exporters\)$") as raised:
+    with pytest.raises(MissingSeriesError, match=r"after 0 s: exporters: 1 of 2 \(exporters\)$") as raised:
         await_series(Scripted(exporters=[1], operator=[1]), expected, 0, go_on)
     assert raised.value.result == {"found": [1, 1]}
 

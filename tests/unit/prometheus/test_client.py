@@ -142,9 +142,9 @@ def test_targets() -> None:
     ("status", "body", "kind", "text"),
     [
         (403, b"", ClusterError, r"refuses the request \(403\).*cluster-monitoring-view"),
-        (502, b"<html>", ClusterError, "with 502 is not Prometheus"),
-        (200, b"[]", ClusterError, "with 200 is not Prometheus"),
-        (200, {"status": "success", "data": {}}, ClusterError, "KeyError in its answer"),
+        (502, b"<html>", ClusterError, r"502\) is not from Prometheus"),
+        (200, b"[]", ClusterError, r"200\) is not from Prometheus"),
+        (200, {"status": "success", "data": {}}, ClusterError, "KeyError when parsing it"),
         (400, {"status": "error", "errorType": "bad_data", "error": "1:2: parse error"}, RefusedError, "parse error"),
     ],
 )

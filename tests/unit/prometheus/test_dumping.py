@@ -137,10 +137,10 @@ def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pod", "kind", "says"),
     [
-        (_Pod(b"", 127, "tar: not found"), PerfError, "ended with 127: tar: not found"),
+        (_Pod(b"", 127, "tar: not found"), PerfError, "failed with exit code 127: tar: not found"),
         (_Pod(DATABASE[: len(DATABASE) // 2]), DataQualityError, "cannot be read to its end"),
         (_Pod(gzip.compress(b"no tar" * 200)), DataQualityError, "cannot be read to its end"),
-        (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "has no database of Prometheus"),
+        (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "is not a database of Prometheus"),
     ],
 )
 def test_incomplete_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:
@@ -191,7 +191,7 @@ def test_snapshot_on_another_machine_is_reported(tmp_path: Path) -> None:
             dump_snapshot(prometheus, archive)
         with (
             Prometheus(Address(fake.url, "x")) as prometheus,
-            pytest.raises(ClusterError, match="folder of its database is not known here"),
+            pytest.raises(ClusterError, match="folder of its database is unknown here"),
         ):
             dump_snapshot(prometheus, archive)
     assert not archive.exists()

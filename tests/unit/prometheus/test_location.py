@@ -10,7 +10,11 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import NoPrometheusError, Wanted, find
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import (
+    NoPrometheusError,
+    PrometheusOptions,
+    find,
+)
 
 CA = {"data": {"ca-bundle.crt": "PEM of the cluster"}}
 
@@ -48,29 +52,31 @@ def _never() -> _Cluster:
 def test_given_address_needs_no_cluster(tmp_path: Path) -> None:
     authority = tmp_path / "ca.pem"
     authority.write_text("PEM")
-    wanted = Wanted("https://prom.example.com", token="t0ken", authority=str(authority), proxy="http://proxy:3128")
-    assert find(_never, wanted) == Address(
+    options = PrometheusOptions(
+        "https://prom.example.com", token="t0ken", authority=str(authority), proxy="http://proxy:3128"
+    )
+    assert find(_never, options) == Address(
         "https://prom.example.com", "as given", "t0ken", "PEM", "http://proxy:3128", None
     )
 
 
 @pytest.mark.parametrize(
-    ("wanted", "says"),
+    ("options", "says"),
     [
-        (Wanted("prom.example.com"), "is not an http"),
-        (Wanted("https://me:hush@prom.example.com"), "credentials: artifacts keep it; give prom.example.com a token$"),
-        (Wanted("http://prom.example.com", token="t0ken"), "would be sent in plain text"),
-        (Wanted("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
+        (PrometheusOptions("prom.example.com"), "is not an http"),
+        (PrometheusOptions("https://me:hush@prom.example.com"), "credentials, .*; pass a token for prom.example.com$"),
+        (PrometheusOptions("http://prom.example.com", token="t0ken"), "would be sent in plain text"),
+        (PrometheusOptions("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
     ],
 )
-def test_invalid_address_is_refused(wanted: Wanted, says: str) -> None:
+def test_invalid_address_is_refused(options: PrometheusOptions, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        find(_never, wanted)
+        find(_never, options)
 
 
 def test_lab_reports_its_address() -> None:
     cluster = _Cluster({"prometheus-url": "http://127.0.0.1:9090", "prometheus-data": "/labs/x/prometheus/data"})
-    found = find(lambda: cluster, Wanted())
+    found = find(lambda: cluster, PrometheusOptions())
     assert found == Address("http://127.0.0.1:9090", "of the lab", data=Path("/labs/x/prometheus/data"))
     assert not cluster.tokens
 
@@ -78,7 +84,7 @@ def test_lab_reports_its_address() -> None:
 @pytest.mark.parametrize("lab", [{"name": "mine"}, {"name": "mine", "prometheus-url": "http://10.0.0.1:9090"}])
 def test_lab_without_prometheus_is_reported(lab: dict[str, str]) -> None:
     with pytest.raises(NoPrometheusError, match=r"the lab mine has no Prometheus; perflab up --profile openshift"):
-        find(lambda: _Cluster(lab), Wanted())
+        find(lambda: _Cluster(lab), PrometheusOptions())
 
 
 def test_openshift_has_routes_tokens_and_certificates() -> None:
@@ -89,7 +95,7 @@ def test_openshift_has_routes_tokens_and_certificates() -> None:
     }
     cluster = _Cluster(objects=objects)
     cluster.proxy = "http://proxy:3128"
-    assert find(lambda: cluster, Wanted()) == Address(
+    assert find(lambda: cluster, PrometheusOptions()) == Address(
         "https://thanos-querier.apps.example.com",
         "route openshift-monitoring/thanos-querier",
         "short-lived",
@@ -101,15 +107,15 @@ def test_openshift_has_routes_tokens_and_certificates() -> None:
 
 def test_second_route_and_another_account() -> None:
     cluster = _Cluster(objects=_route("prometheus-k8s"))
-    found = find(lambda: cluster, Wanted(service_account="tuning/reader"))
+    found = find(lambda: cluster, PrometheusOptions(service_account="tuning/reader"))
     assert (found.url, found.authority) == ("https://prometheus-k8s.apps.example.com", None)
     assert cluster.tokens == [("tuning", "reader", 3600)]
     with pytest.raises(UsageError, match="write namespace/name"):
-        find(lambda: cluster, Wanted(service_account="reader"))
+        find(lambda: cluster, PrometheusOptions(service_account="reader"))
 
 
 def test_missing_prometheus_is_reported() -> None:
     with pytest.raises(NoPrometheusError, match="has none of the routes thanos-querier, prometheus-k8s"):
-        find(lambda: _Cluster(objects={}), Wanted())
-    with pytest.raises(NoPrometheusError, match="neither a lab nor an OpenShift; give its url"):
-        find(lambda: _Cluster(), Wanted())
+        find(lambda: _Cluster(objects={}), PrometheusOptions())
+    with pytest.raises(NoPrometheusError, match="neither a lab nor OpenShift; pass its url"):
+        find(lambda: _Cluster(), PrometheusOptions())

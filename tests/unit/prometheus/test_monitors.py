@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import (
-    Asking,
     Key,
+    Request,
     endpoints_of,
     namespaces_of,
     samples_in,
@@ -63,26 +63,26 @@ def test_pod_has_the_port_by_name_or_number(endpoint: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "asking"),
+    ("entry", "expected"),
     [
-        ({}, Asking()),
-        ({"path": "/m", "params": {"a": ["1", "2"]}}, Asking(path="/m?a=1&a=2")),
-        ({"authorization": {"credentials": {"name": "s", "key": "k"}}}, Asking(token=Key("Secret", "s", "k"))),
+        ({}, Request()),
+        ({"path": "/m", "params": {"a": ["1", "2"]}}, Request(path="/m?a=1&a=2")),
+        ({"authorization": {"credentials": {"name": "s", "key": "k"}}}, Request(token=Key("Secret", "s", "k"))),
         ({"authorization": {"type": "Token", "credentials": {"name": "s", "key": "k"}}},
-         Asking(kind="Token", token=Key("Secret", "s", "k"))),
-        ({"bearerTokenSecret": {"name": "s", "key": "k"}}, Asking(token=Key("Secret", "s", "k"))),
-        ({"bearerTokenSecret": {"key": ""}, "bearerTokenFile": "/var/run/token"}, Asking(own_token=True)),
+         Request(kind="Token", token=Key("Secret", "s", "k"))),
+        ({"bearerTokenSecret": {"name": "s", "key": "k"}}, Request(token=Key("Secret", "s", "k"))),
+        ({"bearerTokenSecret": {"key": ""}, "bearerTokenFile": "/var/run/token"}, Request(own_token=True)),
         ({"basicAuth": {"username": {"name": "s", "key": "u"}, "password": {"name": "s", "key": "p"}}},
-         Asking(kind="Basic", user=Key("Secret", "s", "u"), token=Key("Secret", "s", "p"))),
+         Request(kind="Basic", user=Key("Secret", "s", "u"), token=Key("Secret", "s", "p"))),
         ({"scheme": "HTTPS", "tlsConfig": {"ca": {"configMap": {"name": "c", "key": "ca"}}, "serverName": "n"}},
-         Asking(scheme="https", authority=Key("ConfigMap", "c", "ca"), server="n")),
+         Request(scheme="https", authority=Key("ConfigMap", "c", "ca"), server="n")),
         ({"scheme": "https", "tlsConfig": {"insecureSkipVerify": True, "ca": {"secret": {"name": "c", "key": "ca"}}}},
-         Asking(scheme="https")),
+         Request(scheme="https")),
     ],
 )  # fmt: skip
-def test_endpoint_is_scraped_as_the_monitor_configures(entry: dict[str, Any], asking: Asking) -> None:
+def test_endpoint_is_scraped_as_the_monitor_configures(entry: dict[str, Any], expected: Request) -> None:
     (endpoint,) = endpoints_of(monitor(entry))
-    assert endpoint.asking == asking
+    assert endpoint.request == expected
 
 
 def test_selector_has_the_kubectl_syntax() -> None:

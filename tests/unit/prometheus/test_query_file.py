@@ -72,10 +72,10 @@ def test_scraped_series_are_distinguished_from_computed_ones(expression: str, ba
     ("text", "says"),
     [
         ("up\n", r"metrics.txt:1: a query without a name"),
-        ("# a\nup\n# b\n", r"metrics.txt:3: 'b' is followed by no query"),
-        ("# a\nup\n# a\nup\n", r"metrics.txt:3: there is a query 'a' above already"),
-        ("#\nup\n", r"metrics.txt:1: the query below has no name"),
-        ("# a\nsum(up\n# b\nup\n", r"metrics.txt:1: the query 'a' has brackets that are not closed"),
+        ("# a\nup\n# b\n", r"metrics.txt:3: no query follows the name 'b'"),
+        ("# a\nup\n# a\nup\n", r"metrics.txt:3: the name 'a' is used above"),
+        ("#\nup\n", r"metrics.txt:1: the name of the query is empty"),
+        ("# a\nsum(up\n# b\nup\n", r"metrics.txt:1: the query 'a' has unclosed brackets"),
         ("## nothing\n", "has no query"),
     ],
 )
@@ -85,7 +85,7 @@ def test_invalid_query_file_is_refused_with_its_line(tmp_path: Path, text: str, 
 
 
 def test_namespace_query_requires_a_namespace(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r":6: the query 'Memory by pod \(GiB\)' is about \$NAMESPACE"):
+    with pytest.raises(UsageError, match=r":6: the query 'Memory by pod \(GiB\)' contains \$NAMESPACE"):
         _read(tmp_path, FILE, namespace="")
 
 

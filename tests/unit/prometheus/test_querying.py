@@ -95,8 +95,8 @@ def test_interrupt_ends_the_queries(tmp_path: Path) -> None:
     [
         ({"duration_s": 10.0, "end_s": 5.0}, "excludes"),
         ({"duration_s": -1.0}, "cannot be negative"),
-        ({}, "give the window"),
-        ({"end_s": 5.0}, "give the window"),
+        ({}, "the window is missing"),
+        ({"end_s": 5.0}, "the window is missing"),
     ],
 )
 def test_window_is_given_in_one_way(given: dict[str, float], says: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import Forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import Asking, Key, Target
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import Key, Request, Target
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping import Scraper, TargetError, targets_of
 
 from tests.standins.http_servers import Quiet, served
@@ -24,7 +24,7 @@ SECRET = {name: base64.b64encode(value).decode() for name, value in (("token", b
 
 
 class Page(Quiet, http.server.BaseHTTPRequestHandler):
-    """Answers with who is asking."""
+    """Answers with the sender of the request."""
 
     def do_GET(self) -> None:
         """One sample, whose label is the header."""
@@ -72,12 +72,12 @@ def _scraper() -> Iterator[tuple[Scraper, list[str]]]:
         yield Scraper(Source(), "ns", lambda: "own", hidden.append, connect, 10.0), hidden
 
 
-def target(pod: str = "one", **asking: Any) -> Target:
-    return Target("ns", pod, 80, Asking(**asking))
+def target(pod: str = "one", **request: Any) -> Target:
+    return Target("ns", pod, 80, Request(**request))
 
 
 @pytest.mark.parametrize(
-    ("asking", "header", "secrets"),
+    ("options", "header", "secrets"),
     [
         ({}, "", []),
         ({"token": TOKEN}, "Bearer t0ken", ["t0ken"]),
@@ -86,23 +86,23 @@ def target(pod: str = "one", **asking: Any) -> Target:
     ],
 )
 def test_target_gets_the_credentials_of_its_monitor(
-    scraper: tuple[Scraper, list[str]], asking: dict[str, Any], header: str, secrets: list[str]
+    scraper: tuple[Scraper, list[str]], options: dict[str, Any], header: str, secrets: list[str]
 ) -> None:
     asker, hidden = scraper
-    assert asker.page(target(**asking)) == f'asked{{by="{header}"}} 1\n'
+    assert asker.page(target(**options)) == f'asked{{by="{header}"}} 1\n'
     assert hidden == secrets
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (target(path="/gone"), "answers 404 Not Found"),
+        (target(path="/gone"), "responds with 404 Not Found"),
         (target("closed", path="/cut"), "nobody listens"),
         (target(path="/cut"), "Remote end closed connection"),
         (target("forbidden"), "forbidden: pods/portforward"),
-        (target(token=Key("Secret", "s", "nothing")), "there is no Secret ns/s with nothing, which the monitor names"),
+        (target(token=Key("Secret", "s", "nothing")), "Secret ns/s with nothing of the monitor is missing"),
         (target(scheme="https"), "SSL"),
-        (target(scheme="https", authority=TOKEN), "the certificates in s cannot be used"),
+        (target(scheme="https", authority=TOKEN), "cannot use the certificates in s"),
     ],
 )
 def test_failing_target_has_a_reason(scraper: tuple[Scraper, list[str]], asked: Target, words: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import Observed, document, first_ready
+from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import ServiceObjects, document, first_ready
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed
 from perfanalysis.workloads.run_analysis import analyse_run
 
@@ -61,7 +61,7 @@ EVENTS = [
     event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(39)),
     event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(50)),
 ]
-STARTED = Observed(service(true("Ready", at(59))), [READY], EVENTS, SEEN)
+STARTED = ServiceObjects(service(true("Ready", at(59))), [READY], EVENTS, SEEN)
 
 
 def took(told: dict[str, Any], which: str = "steps") -> dict[str, float]:
@@ -100,24 +100,24 @@ def test_each_step_has_its_duration_and_clock() -> None:
 def test_step_without_a_timestamp_is_left_out() -> None:
     waiting = pod(conditions=[true("PodScheduled", at(7)), {"type": "Ready", "status": "False"}])
     told = document(
-        ASKED, Observed(service(), [waiting], [], {"applied": SEEN["applied"], "scheduled": "", "ready": ""})
+        ASKED, ServiceObjects(service(), [waiting], [], {"applied": SEEN["applied"], "scheduled": "", "ready": ""})
     )
     check(told)
     assert took(told) == {"pod created": 1, "scheduled": 6}
     assert (told["seen"], told["ready"]) == ([], False)
-    loaded = document(ASKED, Observed(service(true("Ready", at(9))), [waiting], [], {}))
+    loaded = document(ASKED, ServiceObjects(service(true("Ready", at(9))), [waiting], [], {}))
     assert loaded["steps"][-1]["after"] == "scheduled"
 
 
 def test_service_without_pods_has_no_steps() -> None:
-    told = document(ASKED, Observed(service(), [], [], {}))
+    told = document(ASKED, ServiceObjects(service(), [], [], {}))
     check(told)
     assert (told["steps"], told["pod"]) == ([], None)
 
 
 def test_timestamps_out_of_order_yield_no_negative_time() -> None:
     early = pod(conditions=[true("Ready", at(30))])
-    assert took(document(ASKED, Observed(service(true("Ready", at(29))), [early], [], {})))["ready"] == 0
+    assert took(document(ASKED, ServiceObjects(service(true("Ready", at(29))), [early], [], {})))["ready"] == 0
 
 
 def test_first_ready_pod_is_measured() -> None:
@@ -181,7 +181,7 @@ def test_report_has_the_steps_as_kpis(
     """A step is by the finer clock, where that saw its begin, too: of the image pulled it did not."""
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
-    observed = Observed(STARTED.service, STARTED.pods, STARTED.events, seen)
+    observed = ServiceObjects(STARTED.service, STARTED.pods, STARTED.events, seen)
     (artifacts / "model_start.json").write_text(json.dumps(document(ASKED, observed)))
     (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
     found = {value.name: value.number for value in analysis.kpis}

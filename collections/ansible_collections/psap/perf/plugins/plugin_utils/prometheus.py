@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import MONITORING, Wanted, find
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import MONITORING, PrometheusOptions, find
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 AUTO, EXEC, API = "auto", "exec", "api"
@@ -28,14 +28,14 @@ def address_of(context: VerbContext, args: PrometheusArguments) -> Address:
     Raises:
         NoPrometheusError: If the cluster has none.
     """
-    wanted = Wanted(
+    options = PrometheusOptions(
         url=args.url,
         token=context.secret(args.token) if args.token else None,
         authority=args.authority,
         service_account=args.service_account,
         proxy=Access.from_variables(context.variables).proxy,
     )
-    found = find(context.cluster, wanted)
+    found = find(context.cluster, options)
     if found.token:
         context.redactor.add(found.token)
     return found

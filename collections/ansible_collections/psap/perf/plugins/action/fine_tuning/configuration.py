@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml, write_json
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merged
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import checked, config_maps
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.configuration import merge_configuration
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.description import check_job, config_maps
 from ansible_collections.psap.perf.plugins.modules.fine_tuning.configuration import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -33,9 +33,9 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Merge and keep it."""
         args = context.arguments(Arguments)
-        job = checked(args.job)
+        job = check_job(args.job)
         base = read_yaml(Path(self._find_needle("files", args.base)))
-        configuration = merged(base, args.hyper_parameters, args.decided)
+        configuration = merge_configuration(base, args.hyper_parameters, args.decided)
         write_json(context.directory / "src" / "config.json", configuration)
         made = config_maps(job, configuration, self._programs(args.programs))
         return VerbResult(values={"configuration": configuration, "config_maps": made})

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.fine_tuning.result import FILE, JobObjects, document
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query, QueryArguments
@@ -68,7 +68,7 @@ class ActionModule(PerfAction):
             return VerbResult(skipped=f"{args.kind} {args.name} does not exist, so there is no result")
         pods, main = _pods(cluster, args)
         node = (main or {}).get("spec", {}).get("nodeName")
-        observed = Observed(
+        observed = JobObjects(
             job=job,
             main=main,
             pods=pods,

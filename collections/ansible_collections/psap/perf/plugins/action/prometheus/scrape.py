@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors impo
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraping import (
     Scraper,
     TargetError,
-    described,
+    target_document,
     targets_of,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -53,7 +53,7 @@ class ActionModule(CommandAction):
         targets = targets_of(cluster, monitor)
         if context.check_mode:
             return VerbResult(
-                values={"targets": list(map(described, targets))},
+                values={"targets": list(map(target_document, targets))},
                 skipped=f"check mode: would scrape {len(targets)} targets",
             )
         scraper = Scraper(
@@ -67,7 +67,7 @@ class ActionModule(CommandAction):
         found = []
         for target in targets:
             context.check_interrupted()
-            found.append({**described(target), **_page(context, scraper, target)})
+            found.append({**target_document(target), **_page(context, scraper, target)})
         about = {"kind": monitor["kind"], "namespace": scraper.namespace, "name": monitor["metadata"]["name"]}
         document = {"schema": "psap.perf/metrics-targets/1", "monitor": about, "targets": found}
         write_yaml(context.directory / "artifacts/metrics_targets.yml", context.redactor.redact(document))
@@ -99,7 +99,7 @@ def _page(context: VerbContext, scraper: Scraper, target: Target) -> dict[str, A
         page = scraper.page(target)
     except TargetError as error:
         return {"error": str(error)}
-    path = target.asking.path.removeprefix("/metrics")
+    path = target.request.path.removeprefix("/metrics")
     file = f"metrics/{path_part(f'{target.pod}_{target.port}{path}')}.txt"
     place = context.directory / "artifacts" / file
     place.parent.mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, Observed, document
+from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, ServiceObjects, document
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -51,6 +51,6 @@ class ActionModule(PerfAction):
         selector = answering_pods(args.kind, args.name)
         pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=selector))
         events, _version = cluster.list(Query("v1", "Event", args.namespace))
-        found = document(asdict(args.asked), Observed(service, pods, events, args.seen))
+        found = document(asdict(args.asked), ServiceObjects(service, pods, events, args.seen))
         write_json(context.directory / "artifacts" / FILE, found)
         return VerbResult(values={name: found[name] for name in ("steps", "seen")})

@@ -1,1 +1,1 @@
-"""What fine-tuning commands reckon, without Ansible and without a cluster."""
+"""Computations of the fine-tuning commands, without Ansible and without a cluster."""

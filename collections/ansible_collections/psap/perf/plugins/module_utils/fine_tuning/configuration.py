@@ -1,6 +1,6 @@
-"""The configuration that a trainer gets: a base, the user's hyper-parameters over it, and what the command decides.
+"""The configuration of a trainer: a base, the user's hyper-parameters over it, and the values that the command sets.
 
-Hyper-parameters are an open dictionary: what a trainer understands, it may be given.
+Hyper-parameters are an open dictionary: any option of the trainer is allowed.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 Configuration = dict[str, Any]
 
 
-def merged(base: Mapping[str, Any], hyper_parameters: Mapping[str, Any], decided: Mapping[str, Any]) -> Configuration:
-    """*base* with *hyper_parameters* over it, and *decided*, which none of them may set.
+def merge_configuration(
+    base: Mapping[str, Any], hyper_parameters: Mapping[str, Any], decided: Mapping[str, Any]
+) -> Configuration:
+    """Return *base* with *hyper_parameters* over it, and *decided* over both.
 
-    Dictionaries merge by key and null takes a key away. A name in capitals, such as ``NCCL_SOCKET_NTHREADS``, is an
-    environment variable. What stands below ``raw_lists`` goes beside the others.
+    Dictionaries merge by key; null removes a key. A name in capitals, such as ``NCCL_SOCKET_NTHREADS``, is an
+    environment variable. The lists in ``raw_lists`` become hyper-parameters.
 
-    :raises UsageError: when a hyper-parameter sets what the command decides.
+    Raises:
+        UsageError: If a hyper-parameter sets a key of *decided*.
     """
-    given = _arranged(hyper_parameters)
+    given = _arrange(hyper_parameters)
     taken = sorted(set(given) & set(decided))
     if taken:
-        raise UsageError(
-            f"hyper_parameters: {', '.join(taken)} follows from the command's other arguments; leave it out there"
-        )
+        raise UsageError(f"hyper_parameters: {', '.join(taken)} follows from the command's other arguments; remove it")
     configuration = _over(_over(base, given), decided)
     variables = configuration.get(ENVIRONMENT) or {}
     configuration[ENVIRONMENT] = {name: _as_variable(name, value) for name, value in variables.items()}
     return configuration
 
 
-def _arranged(hyper_parameters: Mapping[str, Any]) -> Configuration:
-    """Raw lists beside the others, variables below ``environment``."""
+def _arrange(hyper_parameters: Mapping[str, Any]) -> Configuration:
+    """Return the hyper-parameters with raw lists merged and variables in ``environment``."""
     raw = hyper_parameters.get(RAW_LISTS) or {}
     if not isinstance(raw, Mapping):
         raise UsageError(f"hyper_parameters.{RAW_LISTS} must be a mapping of names to lists, not {raw!r}")

@@ -1,4 +1,4 @@
-"""What the programs in the pods of a fine-tuning job are told, and the ConfigMaps that carry them there."""
+"""The input of the programs in a fine-tuning job's pods, and the ConfigMaps with programs and input."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ LABEL = "psap.perf/fine-tuning-job"
 _NAME = re.compile(r"[a-z][-a-z0-9]{0,48}[a-z0-9]")
 
 
-def checked(job: Mapping[str, Any]) -> dict[str, Any]:
-    """*job* as it is.
+def check_job(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *job* if it is valid.
 
-    :raises UsageError: when its name or a number cannot be; all that is wrong is told at once.
+    Raises:
+        UsageError: If its name or a number is invalid; the message lists all problems.
     """
     problems = []
     if not _NAME.fullmatch(job["name"]):
         rule = "begin with a letter, use at most 50 letters, digits and dashes"
-        problems.append(f"{job['name']} is no name for a job; {rule}")
+        problems.append(f"{job['name']} is not a valid job name; {rule}")
     if job["pods"] < 1 or job["gpus_per_pod"] < 0 or job["dataset"]["replication"] <= 0:
         problems.append("pod_count begins at 1, gpu at 0, and dataset_replication is above 0")
     if problems:
@@ -33,9 +34,9 @@ def checked(job: Mapping[str, Any]) -> dict[str, Any]:
 def config_maps(
     job: Mapping[str, Any], configuration: Mapping[str, Any], programs: Mapping[str, Mapping[str, str]]
 ) -> list[Manifest]:
-    """``<job>-config`` with ``job.json`` and ``config.json``, and one for each entry of *programs*: file → text."""
-    described = {"config.json": _document(configuration), "job.json": _document(job)}
-    return [_config_map(job["name"], part, data) for part, data in {"config": described, **programs}.items()]
+    """Return ``<job>-config`` with ``job.json`` and ``config.json``, and a ConfigMap for each entry of *programs*."""
+    documents = {"config.json": _document(configuration), "job.json": _document(job)}
+    return [_config_map(job["name"], part, data) for part, data in {"config": documents, **programs}.items()]
 
 
 def _config_map(job: str, part: str, data: Mapping[str, str]) -> Manifest:

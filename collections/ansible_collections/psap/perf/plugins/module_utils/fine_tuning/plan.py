@@ -1,4 +1,4 @@
-"""What the flow fine_tuning will fetch and train, from its settings, before anything is touched."""
+"""The downloads and trainings of the flow fine_tuning, from its settings, before anything is changed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import P
 MULTI = "multi_model"
 REFERENCE, CONCURRENT = "reference", "concurrent"
 _PREFIX = "fine_tuning_"
-# the number of the cell, a piece of the model's name and that of a replica follow; the command takes 50
+# the cell's number, a part of the model's name and the replica's number follow; the command accepts 50
 _LONGEST_NAME = 20
 _LONGEST_MODEL = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """Something to fetch into the claim, below *storage_dir*."""
+    """A download into the claim, below *storage_dir*."""
 
     name: str
     source: str
@@ -39,9 +39,9 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """One job, by those arguments of its command that no setting is.
+    """One job: the arguments of its command that are not settings.
 
-    *phase* tells passes of a cell apart and is usually empty.
+    *phase* distinguishes passes of a cell and is usually empty.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class CellPlan:
-    """A cell of the matrix and its jobs; *rate* is how many of them a second mode ``many_model`` submits, 0 for all."""
+    """A cell of the matrix and its jobs; *rate* is the jobs per second in mode ``many_model``, 0 for no limit."""
 
     index: int
     name: str
@@ -69,9 +69,9 @@ class CellPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it; each download once. *gpus* is the most that a pod of any job has, 0 when none trains on GPUs.
+    """The plan; each download once. *gpus* is the maximum of a pod of any job, 0 if no job trains on GPUs.
 
-    *pods* are those of each cell that are there at once.
+    *pods* are each cell's concurrent pods.
     """
 
     downloads: tuple[Download, ...]
@@ -81,16 +81,19 @@ class Plan:
 
 
 def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Plan:
-    """The jobs of each of *cells* (``index``, ``name``, ``values``), and what they need in the claim.
+    """Return the jobs of each of *cells* (``index``, ``name``, ``values``), and what they need in the claim.
 
-    :param settings: all settings of the flow by name.
-    :raises UsageError: with all that is wrong, a line each.
+    Args:
+        settings: All settings of the flow by name.
+
+    Raises:
+        UsageError: If settings are invalid; the message has a line for each problem.
     """
     planning = _Planning(settings, {}, {})
-    with planning.noting():
+    with planning.collect_errors():
         planning.check_mode(len(cells))
     sources: dict[str, Source] = {}
-    with planning.noting():
+    with planning.collect_errors():
         sources = read_sources(settings[f"{_PREFIX}sources"])
     planned = [
         CellPlan(**cell, trainings=tuple(planning.trainings(sources, cell)), rate=planning.rate(cell)) for cell in cells
@@ -102,7 +105,7 @@ def make_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -
 
 
 def _pods(settings: Mapping[str, Any], cell: CellPlan) -> Pods:
-    """The pods of a cell that are there at once."""
+    """Return the concurrent pods of a cell."""
     values = {name.removeprefix(_PREFIX): value for name, value in {**settings, **cell.values}.items()}
     at_once = sum(training.phase == CONCURRENT for training in cell.trainings) or 1
     jobs = values["many_model_count"] if values["mode"] == "many_model" else at_once
@@ -112,14 +115,14 @@ def _pods(settings: Mapping[str, Any], cell: CellPlan) -> Pods:
 
 @dataclass(frozen=True, slots=True)
 class _Planning:
-    """What was found so far: things that are wrong, and downloads, each once and in order."""
+    """The problems found so far, and the downloads, each once and in order."""
 
     settings: Mapping[str, Any]
     found: dict[str, None]
     downloads: dict[Download, None]
 
     @contextmanager
-    def noting(self) -> Iterator[None]:
+    def collect_errors(self) -> Iterator[None]:
         try:
             yield
         except UsageError as error:
@@ -131,20 +134,20 @@ class _Planning:
             raise UsageError("fine_tuning_multi_model: mode multi_model needs models, such as [{name: org/model@hf}]")
         if mode == MULTI and cells > 1:
             raise UsageError(
-                f"fine_tuning_mode: multi_model trains one cell, but the settings make {cells}; leave the lists out"
+                f"fine_tuning_mode: multi_model trains one cell, but the settings make {cells}; remove the lists"
             )
         if any(one.get("replicas", 1) < 1 for one in models):
             raise UsageError("fine_tuning_multi_model: replicas must be at least 1")
         name = self._job_name()
         if not re.fullmatch(r"[a-z][-a-z0-9]*", name) or len(name) > _LONGEST_NAME:
             raise UsageError(
-                f"fine_tuning_name: {name} is no beginning of a job's name; begin with a letter, use at most "
+                f"fine_tuning_name: {name} is not a valid beginning of a job name; begin with a letter, use at most "
                 f"{_LONGEST_NAME} small letters, digits and dashes"
             )
 
     def rate(self, cell: Mapping[str, Any]) -> float:
         values = {**self.settings, **cell["values"]}
-        with self.noting():
+        with self.collect_errors():
             timespan_s = seconds(values[f"{_PREFIX}many_model_timespan"])
             return float(values[f"{_PREFIX}many_model_count"] / timespan_s) if timespan_s else 0.0
         return 0.0
@@ -153,12 +156,12 @@ class _Planning:
         values = {**self.settings, **cell["values"]}
         base = f"{self._job_name()}-{cell['index']}"
         if self.settings[f"{_PREFIX}mode"] != MULTI:
-            with self.noting():
+            with self.collect_errors():
                 yield self._training(sources, values, base, values[f"{_PREFIX}model_name"])
             return
         for phase in (REFERENCE, CONCURRENT):
             for number, model in enumerate(self.settings[f"{_PREFIX}multi_model"]):
-                with self.noting():
+                with self.collect_errors():
                     one = self._training(sources, values, base, model["name"])
                     for replica in range(model.get("replicas", 1) if phase == CONCURRENT else 1):
                         suffix = "alone" if phase == REFERENCE else str(replica)
@@ -199,7 +202,7 @@ class _Planning:
 
 
 def without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:
-    """*given* without what is null, at every depth: the base's value stays in force there."""
+    """Return *given* without nulls, at every depth, so that the base's values apply there."""
     return {
         key: without_nulls(value) if isinstance(value, Mapping) else value
         for key, value in given.items()
@@ -214,6 +217,6 @@ def _networks(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _slug(model: str) -> str:
-    """What of a model's name can stand in that of a job."""
+    """Return the part of a model's name that is valid in a job's name."""
     last = model.partition("@")[0].rpartition("/")[2].lower()
     return re.sub(r"[^a-z0-9]+", "-", last)[:_LONGEST_MODEL].strip("-") or "model"

@@ -1,4 +1,4 @@
-"""What became of a fine-tuning job, as its own objects tell: the document ``fine_tuning.json``."""
+"""The result of a fine-tuning job, from its objects: the document ``fine_tuning.json``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """What the cluster shows of a job.
+class JobObjects:
+    """The objects of a job in the cluster.
 
-    :param main: the pod whose log and times are the training's; None when it never was.
-    :param pods: all pods of the job, the main one too.
-    :param interrupted: that the run was asked to stop.
-    :param lost: the pods that lost their nodes, by name, and how.
+    Attributes:
+        main: The pod whose log and times are the training's; None if it was never created.
+        pods: All pods of the job, including the main one.
+        interrupted: Whether the run was asked to stop.
+        lost: The reasons of the pods that lost their nodes, by the pods' names.
     """
 
     job: Object
@@ -37,8 +38,8 @@ class Observed:
     lost: Mapping[str, str] = field(default_factory=dict)
 
 
-def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
-    """``fine_tuning.json``: *asked*, what the command was to do, and what became of it. Times are epoch seconds."""
+def document(asked: Mapping[str, Any], observed: JobObjects) -> dict[str, Any]:
+    """Return ``fine_tuning.json``: *asked*, the command's arguments, and the result. Times are epoch seconds."""
     ended = _main_container(observed.main).get("terminated") or {}
     started = ended or _main_container(observed.main).get("running") or {}
     outcome, reason = outcome_of(observed)
@@ -57,10 +58,10 @@ def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
     }
 
 
-def outcome_of(observed: Observed) -> tuple[str, str | None]:
-    """``completed``, ``failed`` or ``interrupted``, and why it did not complete.
+def outcome_of(observed: JobObjects) -> tuple[str, str | None]:
+    """Return ``completed``, ``failed`` or ``interrupted``, and the reason if it did not complete.
 
-    A worker that failed after the main pod completed makes the job a failure, whatever its conditions say.
+    If a worker fails after the main pod completed, the job fails regardless of its conditions.
     """
     lost = "; ".join(f"{name}: {text}" for name, text in observed.lost.items())
     failed = lost or next((text for pod in _main_first(observed) for text in _failure(pod)), None)
@@ -75,7 +76,7 @@ def outcome_of(observed: Observed) -> tuple[str, str | None]:
 
 
 def _failure(pod: Object) -> Iterator[str]:
-    """Why a pod failed; nothing when it did not."""
+    """Yield why a pod failed; nothing if it did not."""
     status = pod.get("status", {})
     if status.get("phase") != "Failed":
         return
@@ -87,8 +88,8 @@ def _failure(pod: Object) -> Iterator[str]:
     yield f"{name}: {status.get('reason') or 'the pod failed'} {status.get('message', '')}".rstrip()
 
 
-def _unfinished(observed: Observed) -> str:
-    """What a job that has neither succeeded nor failed was doing when it was left."""
+def _unfinished(observed: JobObjects) -> str:
+    """Return the state of a job that has neither succeeded nor failed."""
     for pod in _main_first(observed):
         name, phase = pod["metadata"]["name"], pod.get("status", {}).get("phase", "Pending")
         stuck = next((text for text, _entry in stuck_containers(pod)), None)
@@ -100,30 +101,30 @@ def _unfinished(observed: Observed) -> str:
         if phase != "Succeeded":
             return f"{name} was still {phase} when the command ended"
     if not observed.pods:
-        return "no pod was made: the job waits for a queue, or its controller is not there"
+        return "no pod was created: the job waits for a queue, or its controller is not running"
     return "the job had not ended when the command did"
 
 
-def _main_first(observed: Observed) -> list[Object]:
+def _main_first(observed: JobObjects) -> list[Object]:
     main = observed.main
     others = [pod for pod in observed.pods if main is None or pod["metadata"]["name"] != main["metadata"]["name"]]
     return [*([main] if main is not None else []), *sorted(others, key=lambda pod: str(pod["metadata"]["name"]))]
 
 
 def _main_container(pod: Object | None) -> Mapping[str, Any]:
-    """The state of the pod's first container."""
+    """Return the state of the pod's first container."""
     statuses = (pod or {}).get("status", {}).get("containerStatuses") or [{}]
     state: Mapping[str, Any] = statuses[0].get("state") or {}
     return state
 
 
 def _verdict(job: Object) -> Verdict:
-    """Whether the job completed, as the wait for it sees that."""
+    """Return whether the job completed, by the predicate of the wait for it."""
     return predicate_for(str(job.get("kind", "PyTorchJob")), "completed")(job)
 
 
 def _words(job: Object) -> str:
-    """What the job itself says of its failure."""
+    """Return the job's message about its failure."""
     gone_wrong = condition(job, "Failed") or {}
     return str(gone_wrong.get("message") or gone_wrong.get("reason") or "")
 

@@ -1,4 +1,4 @@
-"""Where models and data sets come from: the entries of ``fine_tuning_sources``, and what a name finds in them."""
+"""The sources of models and data sets: the entries of ``fine_tuning_sources``, and the lookup of names in them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ DATASET, MODEL, REGISTRY = "dataset", "model", "model_registry"
 _KINDS = (DATASET, MODEL, REGISTRY)
 _FIELDS = ("type", "source_dir", "secret", "image", "transform", "response_template")
 _WORKLOADS = ("fms", "ilab", "ray")
-# the programs of that name among the files of the jobs' roles, which would refuse another one only when they train
+# the programs of these names in the files of the jobs' roles, which would refuse others only when they train
 CONVERTERS = ("convert_alpaca", "convert_alpaca_to_messages")
 _HOW = "add it to fine_tuning_sources"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One entry; *source_dir* is empty for data that are in the claim already.
+    """One entry; *source_dir* is empty for data that are already in the claim.
 
-    :param transform: converter of each record by workload; the key ``""`` is that of all workloads.
+    Attributes:
+        transform: Converter of each record by workload; the key ``""`` applies to all workloads.
     """
 
     key: str
@@ -35,28 +36,30 @@ class Source:
     response_template: str = ""
 
     def address(self, name: str) -> str:
-        """Where *name* is; empty for nowhere to be fetched from."""
+        """Return the address of *name*; empty if it is not downloaded."""
         if not self.source_dir:
             return ""
         return self.source_dir + ("" if self.source_dir.endswith("/") else "/") + name
 
     def transform_for(self, workload: str) -> str:
-        """The converter that *workload* needs; empty for none."""
+        """Return the converter that *workload* needs; empty for none."""
         return self.transform.get(workload, self.transform.get("", ""))
 
 
 def read_sources(declared: Mapping[str, Any]) -> dict[str, Source]:
-    """The entries by their keys.
+    """Return the entries by their keys.
 
-    :raises UsageError: for the first that is not well formed.
+    Raises:
+        UsageError: For the first invalid entry.
     """
     return {key: _source(key, body) for key, body in declared.items()}
 
 
 def find_dataset(sources: Mapping[str, Source], name: str) -> Source:
-    """The entry of the data set *name*, by its whole name or without the ending.
+    """Return the entry of the data set *name*, by its full name or without the suffix.
 
-    :raises UsageError: when there is none.
+    Raises:
+        UsageError: If it does not exist.
     """
     known = {key: source for key, source in sources.items() if source.kind == DATASET}
     for key in (name, name.partition(".")[0]):
@@ -66,10 +69,13 @@ def find_dataset(sources: Mapping[str, Source], name: str) -> Source:
 
 
 def find_model(sources: Mapping[str, Source], name: str, registry: str) -> tuple[str, Source]:
-    """The name of a model without its registry, and the entry to fetch it by.
+    """Return the name of a model without its registry, and the entry with which to fetch it.
 
-    :param registry: for a name that has none.
-    :raises UsageError: when there is no such registry, or the name alone says nothing.
+    Args:
+        registry: Registry for a name without one.
+
+    Raises:
+        UsageError: If the registry is unknown, or neither *name* nor *registry* has one.
     """
     model, at, named = name.partition("@")
     direct = sources.get(model)
@@ -119,6 +125,6 @@ def _source(key: str, body: Any) -> Source:
 def _check_converters(place: str, converters: Mapping[str, Any]) -> None:
     for workload, name in converters.items():
         if workload and workload not in _WORKLOADS:
-            raise UsageError(f"{place}.{workload} is no workload{did_you_mean(str(workload), _WORKLOADS)}")
+            raise UsageError(f"{place}.{workload} is not a workload{did_you_mean(str(workload), _WORKLOADS)}")
         if name and name not in CONVERTERS:
             raise UsageError(f"{place}: unknown converter {name}{did_you_mean(str(name), CONVERTERS)}")

@@ -1,1 +1,1 @@
-"""Prometheus: where it is, what it is asked, and how its database is emptied and kept."""
+"""Find and query Prometheus, and dump and reset its database."""

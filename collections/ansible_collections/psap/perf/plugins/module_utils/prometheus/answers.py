@@ -1,4 +1,4 @@
-"""What Prometheus answers, typed; and the same form again, for files that any tool for Prometheus reads."""
+"""Responses of Prometheus, typed; written in the same format, for tools that read it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 
 Sample = tuple[float, str]
-"""A moment in seconds since the epoch, and the value as Prometheus writes it: digits, ``NaN``, ``+Inf`` or ``-Inf``."""
+"""A time in seconds since the epoch, and the value in Prometheus' format: digits, ``NaN``, ``+Inf`` or ``-Inf``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One series: its labels, ``__name__`` among them where it has a name, and its samples in the order of time."""
+    """One series: its labels, including ``__name__`` if it has a name, and its samples in the order of time."""
 
     labels: Mapping[str, str]
     samples: tuple[Sample, ...]
@@ -27,27 +27,28 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Series, and what the server warned of: parts that it could not ask, for example."""
+    """Series and the server's warnings, for example about stores that it could not query."""
 
     series: tuple[Series, ...]
     warnings: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:
-        """Samples of all series."""
+        """The number of samples of all series."""
         return sum(len(series.samples) for series in self.series)
 
     def document(self) -> dict[str, Any]:
-        """As Prometheus itself answers a range query."""
+        """Return Prometheus' own response to a range query."""
         found = [{"metric": dict(one.labels), "values": [list(pair) for pair in one.samples]} for one in self.series]
-        told: dict[str, Any] = {"status": "success", "data": {"resultType": "matrix", "result": found}}
-        return {**told, "warnings": list(self.warnings)} if self.warnings else told
+        answer: dict[str, Any] = {"status": "success", "data": {"resultType": "matrix", "result": found}}
+        return {**answer, "warnings": list(self.warnings)} if self.warnings else answer
 
 
 def read_answer(body: Mapping[str, Any]) -> Answer:
-    """The answer in a ``body`` that says success; an instant one has one sample for each series.
+    """Return the answer in a successful *body*; an instant query has one sample for each series.
 
-    :raises ClusterError: when it has not the form that Prometheus documents.
+    Raises:
+        ClusterError: If it does not have Prometheus' documented format.
     """
     try:
         data = body["data"]
@@ -57,12 +58,12 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
         else:
             series = tuple(_series(item) for item in result)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ClusterError(f"what answered is not Prometheus: {type(error).__name__} in its answer") from error
+        raise ClusterError(f"the response is not from Prometheus: {type(error).__name__} when parsing it") from error
     return Answer(series, tuple(str(warning) for warning in body.get("warnings") or ()))
 
 
-def joined(answers: Iterable[Answer]) -> Answer:
-    """Answers for windows that follow each other, as one."""
+def join(answers: Iterable[Answer]) -> Answer:
+    """Return answers for consecutive windows as one."""
     samples: dict[tuple[tuple[str, str], ...], list[Sample]] = {}
     warnings: dict[str, None] = {}
     for answer in answers:

@@ -1,4 +1,4 @@
-"""Wait until Prometheus has what it is to have."""
+"""Wait until Prometheus has expected series."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ _BETWEEN_QUESTIONS_S = 1.0
 _BETWEEN_CHECKS_S = 0.2
 
 
-class Asked(Protocol):
-    """What is needed of a Prometheus."""
+class QueryApi(Protocol):
+    """The required methods of a Prometheus."""
 
     def query(self, expression: str, at_s: float | None = None) -> Answer:
-        """What an expression is now."""
+        """Return the value of an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is awaited.
+    """Expected series.
 
-    :param what: in words, for the user to read.
-    :param query: gives a series for each of what is there.
-    :param count: how many there must be at least.
+    Attributes:
+        what: Description for the user.
+        query: PromQL; returns a series for each expected object.
+        count: Minimum number of series.
     """
 
     what: str
@@ -36,7 +37,7 @@ class Expected:
 
 
 class MissingSeriesError(WaitTimeoutError):
-    """Prometheus does not have it; ``result`` says what it has."""
+    """Prometheus does not have all expected series; ``result`` has the numbers found."""
 
     def __init__(self, message: str, found: Sequence[int]) -> None:
         super().__init__(message)
@@ -44,16 +45,19 @@ class MissingSeriesError(WaitTimeoutError):
 
 
 def await_series(
-    prometheus: Asked, expected: Sequence[Expected], timeout_s: float, check: Callable[[], None]
+    prometheus: QueryApi, expected: Sequence[Expected], timeout_s: float, check: Callable[[], None]
 ) -> list[Answer]:
-    """What the query of each gave, once each gave enough.
+    """Return the answer to each query, once each has enough series.
 
-    A Prometheus that does not answer is asked again, for as long.
+    A query that gets no response is repeated.
 
-    :param check: raises when the user asked to stop.
-    :raises MissingSeriesError: when one did not in *timeout_s*; it says which, and how many there are.
-    :raises RefusedError: when a query is none.
-    :raises ClusterError: when it did not answer to the end.
+    Args:
+        check: Raises if the user asked to stop.
+
+    Raises:
+        MissingSeriesError: If a query does not get enough in *timeout_s*; the message lists them.
+        RefusedError: If a query is invalid.
+        ClusterError: If Prometheus does not respond until the end.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -68,13 +72,13 @@ def await_series(
             if not missing:
                 return answers
             if time.monotonic() >= deadline:
-                raise MissingSeriesError(_told(missing, timeout_s), found)
+                raise MissingSeriesError(_missing_text(missing, timeout_s), found)
         _pause(check)
 
 
-def _told(missing: Sequence[tuple[Expected, int]], timeout_s: float) -> str:
-    lacking = "; ".join(f"{one.what}: {seen} of {one.count} ({one.query})" for one, seen in missing)
-    return f"Prometheus did not get within {timeout_s:g} s: {lacking}"
+def _missing_text(missing: Sequence[tuple[Expected, int]], timeout_s: float) -> str:
+    found = "; ".join(f"{one.what}: {seen} of {one.count} ({one.query})" for one, seen in missing)
+    return f"Prometheus does not have the expected series after {timeout_s:g} s: {found}"
 
 
 def _pause(check: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""The database of a Prometheus as an archive, from a snapshot or out of its pod, and whether it can be read."""
+"""Archive the database of a Prometheus, from a snapshot or from its pod, and check the archive."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import
 
 _BLOCK = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 _TAR_OK, _TAR_CHANGED = 0, 1
-# the samples are compressed already
+# the samples are already compressed
 _COMPRESSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What an archive has: files, their bytes, blocks of the database, and whether its write-ahead log is there."""
+    """The contents of an archive: files, their bytes, the database's blocks, and whether it has a write-ahead log."""
 
     files: int
     size_bytes: int
@@ -33,15 +33,16 @@ class Contents:
 
 
 def dump_snapshot(prometheus: Prometheus, archive: Path) -> Contents:
-    """Make a snapshot, keep it as *archive* and remove it. It has all that was scraped until now, and is consistent.
+    """Make a snapshot, archive it as *archive*, and remove it. It is consistent and has all samples until now.
 
-    :raises ClusterError: when the folder of the database is not on this machine.
+    Raises:
+        ClusterError: If the folder of the database is not on this machine.
     """
     data = prometheus.address.data
     if data is None:
         raise ClusterError(
-            f"Prometheus at {prometheus.address.url} can make a snapshot, but the folder of its database is not known "
-            "here; take it out of its pod with exec"
+            f"Prometheus at {prometheus.address.url} can make a snapshot, but the folder of its database is unknown "
+            "here; dump it from its pod with exec"
         )
     name = prometheus.snapshot()
     folder = data / "snapshots" / name
@@ -61,24 +62,29 @@ def dump_snapshot(prometheus: Prometheus, archive: Path) -> Contents:
 
 
 def dump_pod(run: Callable[[list[str], BinaryIO], Executed], directory: str, archive: Path) -> tuple[Contents, str]:
-    """Keep *directory* of a pod as *archive*; also what its tar said of files that changed meanwhile.
+    """Archive *directory* of a pod as *archive*; return its contents, and tar's warnings about files that changed.
 
-    Blocks do not change. The write-ahead log is written while it is read: Prometheus repairs its end when it opens it.
+    Blocks do not change. The write-ahead log is written while tar reads it; Prometheus repairs its end on opening.
 
-    :param run: runs a program in the pod, its output going to the stream.
-    :raises PerfError: when tar fails; what came is removed.
-    :raises DataQualityError: when it is no database, or cannot be read to its end.
+    Args:
+        run: Runs a program in the pod, with its output in the stream.
+
+    Raises:
+        PerfError: If tar fails; the partial archive is removed.
+        DataQualityError: If it is not a database, or cannot be read to its end.
     """
     path = PurePosixPath(directory)
     with completing(archive) as partial:
         with partial.open("wb") as stream:
             done = run(["tar", "czf", "-", "-C", str(path.parent), path.name], stream)
         if done.exit_code not in (_TAR_OK, _TAR_CHANGED):
-            raise PerfError(f"tar of {directory} ended with {done.exit_code}: {done.errors}")
+            raise PerfError(f"tar of {directory} failed with exit code {done.exit_code}: {done.errors}")
     try:
         contents = contents_of(archive)
         if not contents.blocks and not contents.log:
-            raise DataQualityError(f"{directory} has no database of Prometheus: neither blocks nor a write-ahead log")
+            raise DataQualityError(
+                f"{directory} is not a database of Prometheus: it has neither blocks nor a write-ahead log"
+            )
     except PerfError:
         archive.unlink(missing_ok=True)
         raise
@@ -88,7 +94,8 @@ def dump_pod(run: Callable[[list[str], BinaryIO], Executed], directory: str, arc
 def contents_of(archive: Path) -> Contents:
     """Read *archive* to its end.
 
-    :raises DataQualityError: when that cannot be done.
+    Raises:
+        DataQualityError: If it cannot be read.
     """
     files = size = 0
     blocks: set[str] = set()

@@ -1,4 +1,4 @@
-"""Where Prometheus is: as the user says, else as a lab says, else behind a route of OpenShift's monitoring."""
+"""Find Prometheus: at the user's address, else in a lab, else behind a route of OpenShift's monitoring."""
 
 from __future__ import annotations
 
@@ -14,45 +14,46 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Qu
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Address
 
 MONITORING = "openshift-monitoring"
-# the first also knows what user workload monitoring scraped
+# the first also has the series of user workload monitoring
 ROUTES = ("thanos-querier", "prometheus-k8s")
 SERVICE_ACCOUNT = f"{MONITORING}/prometheus-k8s"
 _INGRESS_CA = ("openshift-config-managed", "default-ingress-cert", "ca-bundle.crt")
 _ROUTE = "route.openshift.io/v1"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-# longer than the ranges of a long test take
+# longer than the range queries of a long test take
 _TOKEN_S = 3600
 
 
 class Source(Protocol):
-    """What is needed of a cluster."""
+    """The required methods of a cluster."""
 
     @property
     def proxy(self) -> str | None:
-        """The proxy to the API server."""
+        """Return the proxy to the API server."""
 
     def lab(self) -> dict[str, str] | None:
-        """What a lab says of itself."""
+        """Return the description of a lab; None for other clusters."""
 
     def serves(self, api_version: str, kind: str) -> bool:
-        """Whether the kind is there."""
+        """Return whether the cluster serves the kind."""
 
     def get(self, query: Query) -> Manifest | None:
-        """One object."""
+        """Return one object."""
 
     def service_account_token(self, namespace: str, name: str, lasting_s: int) -> str:
-        """A token of a service account."""
+        """Return a token of a service account."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the user says of it.
+class PrometheusOptions:
+    """The user's options for the connection.
 
-    :param url: its address; empty to look for it.
-    :param token: a bearer token for that address.
-    :param authority: file with certificates that sign its own.
-    :param service_account: on OpenShift, whose token is used: ``namespace/name``.
-    :param proxy: to that address; a route is reached as the API server of its cluster is.
+    Attributes:
+        url: Its address; empty to find it.
+        token: A bearer token for that address.
+        authority: File with the certificates of its authority.
+        service_account: On OpenShift, the service account whose token is used: ``namespace/name``.
+        proxy: Proxy to that address; for a route, the API server's proxy is used.
     """
 
     url: str = ""
@@ -63,40 +64,42 @@ class Wanted:
 
 
 class NoPrometheusError(ClusterError):
-    """There is none that we know how to find."""
+    """No Prometheus was found."""
 
 
-def find(cluster: Callable[[], Source], wanted: Wanted) -> Address:
-    """Where it is. A token that is made for it is in nothing but the answer.
+def find(cluster: Callable[[], Source], options: PrometheusOptions) -> Address:
+    """Return its address. A token that is created for it is only in the result.
 
-    :param cluster: reached only when no address is given.
-    :raises NoPrometheusError: when there is none.
+    Args:
+        cluster: Called only without a URL.
+
+    Raises:
+        NoPrometheusError: If none is found.
     """
-    if wanted.url:
-        return _given(wanted)
+    if options.url:
+        return _given(options)
     source = cluster()
     lab = source.lab()
     if lab is not None:
         return _of_lab(lab)
     if not source.serves(_ROUTE, "Route"):
-        raise NoPrometheusError(
-            "where Prometheus is cannot be known: the cluster is neither a lab nor an OpenShift; give its url"
-        )
-    return _of_openshift(source, wanted)
+        raise NoPrometheusError("cannot find Prometheus: the cluster is neither a lab nor OpenShift; pass its url")
+    return _of_openshift(source, options)
 
 
-def _given(wanted: Wanted) -> Address:
-    parts = urlsplit(wanted.url)
+def _given(options: PrometheusOptions) -> Address:
+    parts = urlsplit(options.url)
     if "@" in parts.netloc:
         raise UsageError(
-            f"the url of a Prometheus must not hold credentials: artifacts keep it; give {parts.hostname} a token"
+            "the url of a Prometheus must not contain credentials, since artifacts keep it; "
+            f"pass a token for {parts.hostname}"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{wanted.url!r} is not an http(s) URL of a Prometheus")
-    if wanted.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise UsageError(f"the token for {wanted.url} would be sent in plain text; give an https URL")
-    proxy = None if parts.hostname in _LOOPBACK else wanted.proxy
-    return Address(wanted.url, "as given", wanted.token, _authority(wanted.authority), proxy)
+        raise UsageError(f"{options.url!r} is not an http(s) URL of a Prometheus")
+    if options.token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise UsageError(f"the token for {options.url} would be sent in plain text; pass an https URL")
+    proxy = None if parts.hostname in _LOOPBACK else options.proxy
+    return Address(options.url, "as given", options.token, _authority(options.authority), proxy)
 
 
 def _authority(path: str) -> str | None:
@@ -105,30 +108,30 @@ def _authority(path: str) -> str | None:
     try:
         return Path(path).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the certificates {path} for Prometheus cannot be read: {error}") from error
+        raise UsageError(f"cannot read the certificates {path} for Prometheus: {error}") from error
 
 
 def _of_lab(lab: dict[str, str]) -> Address:
     url = lab.get("prometheus-url", "")
-    # a lab runs on this machine: an address elsewhere is not one that a lab wrote
+    # a lab runs on this machine: it writes no other address
     if urlsplit(url).hostname not in _LOOPBACK:
         raise NoPrometheusError(
-            f"the lab {lab.get('name', '')} has no Prometheus; perflab up --profile openshift brings one"
+            f"the lab {lab.get('name', '')} has no Prometheus; perflab up --profile openshift starts one"
         )
     data = lab.get("prometheus-data")
     return Address(url, "of the lab", data=Path(data) if data else None)
 
 
-def _of_openshift(source: Source, wanted: Wanted) -> Address:
+def _of_openshift(source: Source, options: PrometheusOptions) -> Address:
     for name in ROUTES:
         route = source.get(Query(_ROUTE, "Route", MONITORING, name))
         if route is not None:
             break
     else:
-        raise NoPrometheusError(f"{MONITORING} has none of the routes {', '.join(ROUTES)}; give Prometheus' url")
-    namespace, slash, account = wanted.service_account.partition("/")
+        raise NoPrometheusError(f"{MONITORING} has none of the routes {', '.join(ROUTES)}; pass Prometheus' url")
+    namespace, slash, account = options.service_account.partition("/")
     if not slash or not account:
-        raise UsageError(f"{wanted.service_account!r} is not a service account: write namespace/name")
+        raise UsageError(f"{options.service_account!r} is not a service account; write namespace/name")
     token = source.service_account_token(namespace, account, _TOKEN_S)
     return Address(
         f"https://{route['spec']['host']}", f"route {MONITORING}/{name}", token, _ingress_ca(source), source.proxy
@@ -136,7 +139,7 @@ def _of_openshift(source: Source, wanted: Wanted) -> Address:
 
 
 def _ingress_ca(source: Source) -> str | None:
-    """What signs the routes of this cluster, as it publishes that itself; the system's own may do too."""
+    """Return the authority of the cluster's routes, if it publishes one; otherwise the system's may suffice."""
     namespace, name, key = _INGRESS_CA
     found = source.get(Query("v1", "ConfigMap", namespace, name))
     return ((found or {}).get("data") or {}).get(key)

@@ -1,4 +1,4 @@
-"""What a ServiceMonitor or a PodMonitor has Prometheus scrape: which ports of which pods, and how each is asked."""
+"""The targets of a ServiceMonitor or a PodMonitor: the ports of pods, and the requests to them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How an endpoint is asked.
+class Request:
+    """The request to an endpoint.
 
-    :param scheme: ``http`` or ``https``.
-    :param path: with its query.
-    :param token: what goes behind *kind* in the header Authorization; of basic authentication the password.
-    :param user: the user of basic authentication.
-    :param own_token: whether Prometheus shows the token of its own service account.
-    :param authority: certificates that sign the endpoint's; without them it is not verified.
-    :param server: the name in the endpoint's certificate.
+    Attributes:
+        scheme: ``http`` or ``https``.
+        path: Path and query.
+        token: The value after *kind* in the header Authorization; the password of basic authentication.
+        user: The user of basic authentication.
+        own_token: Whether Prometheus sends the token of its service account.
+        authority: Certificates of the endpoint's authority; without them it is not verified.
+        server: The name in the endpoint's certificate.
     """
 
     scheme: str = "http"
@@ -47,11 +48,11 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An entry of a monitor's endpoints: a port, by a name of the Service's or of the container's, or a number."""
+    """An entry of a monitor's endpoints: a port, by its name in the Service or container, or a number."""
 
     port: str
     container_port: str
-    asking: Asking
+    request: Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +62,32 @@ class Target:
     namespace: str
     pod: str
     port: int
-    asking: Asking
+    request: Request
 
     def __str__(self) -> str:
-        return f"{self.asking.scheme}://{self.namespace}/{self.pod}:{self.port}{self.asking.path}"
+        return f"{self.request.scheme}://{self.namespace}/{self.pod}:{self.port}{self.request.path}"
 
 
 def endpoints_of(monitor: Manifest) -> list[Endpoint]:
-    """The endpoints of *monitor*, in its order."""
+    """Return the endpoints of *monitor*, in its order."""
     spec = monitor["spec"]
     entries = spec.get("podMetricsEndpoints" if monitor["kind"] == POD_MONITOR else "endpoints") or []
     return [
         Endpoint(
-            str(entry.get("port") or ""), str(entry.get("portNumber") or entry.get("targetPort") or ""), _asking(entry)
+            str(entry.get("port") or ""), str(entry.get("portNumber") or entry.get("targetPort") or ""), _request(entry)
         )
         for entry in entries
     ]
 
 
-def _asking(entry: Mapping[str, Any]) -> Asking:
+def _request(entry: Mapping[str, Any]) -> Request:
     authorization, basic, tls = (entry.get(name) or {} for name in ("authorization", "basicAuth", "tlsConfig"))
     token = authorization.get("credentials") or entry.get("bearerTokenSecret") or basic.get("password")
     path = str(entry.get("path") or "/metrics")
     asked = urlencode(entry.get("params") or {}, doseq=True)
     authority = {} if tls.get("insecureSkipVerify") else tls.get("ca") or {}
     kinds = (("Secret", authority.get("secret")), ("ConfigMap", authority.get("configMap")))
-    return Asking(
+    return Request(
         scheme=str(entry.get("scheme") or "http").lower(),
         path=f"{path}?{asked}" if asked else path,
         kind="Basic" if basic else str(authorization.get("type") or "Bearer"),
@@ -105,7 +106,7 @@ def _key(kind: str, reference: Mapping[str, Any] | None) -> Key | None:
 
 
 def selector_of(monitor: Manifest) -> str:
-    """Its selector as kubectl's ``-l``; empty for all."""
+    """Return its selector in the format of kubectl's ``-l``; empty for all."""
     selector = monitor["spec"].get("selector") or {}
     parts = [f"{name}={value}" for name, value in sorted((selector.get("matchLabels") or {}).items())]
     for each in selector.get("matchExpressions") or []:
@@ -118,7 +119,7 @@ def selector_of(monitor: Manifest) -> str:
 
 
 def namespaces_of(monitor: Manifest) -> list[str | None]:
-    """Where it looks; None for everywhere."""
+    """Return the namespaces that it selects; ``[None]`` for all."""
     chosen = monitor["spec"].get("namespaceSelector") or {}
     if chosen.get("any"):
         return [None]
@@ -126,9 +127,9 @@ def namespaces_of(monitor: Manifest) -> list[str | None]:
 
 
 def targets_of_slice(endpoints: Iterable[Endpoint], found: Manifest) -> Iterator[Target]:
-    """The targets that an EndpointSlice of a Service of the monitor has.
+    """Yield the targets that an EndpointSlice of a Service of the monitor has.
 
-    Where it names no pod, as a Service without a selector, there is none.
+    An endpoint without a pod, such as of a Service without a selector, is not a target.
     """
     pods = [
         (str(each["targetRef"].get("namespace") or found["metadata"]["namespace"]), str(each["targetRef"]["name"]))
@@ -139,11 +140,11 @@ def targets_of_slice(endpoints: Iterable[Endpoint], found: Manifest) -> Iterator
     for endpoint in endpoints:
         for name, number in ports:
             if endpoint.container_port == str(number) or (endpoint.port and endpoint.port == name):
-                yield from (Target(namespace, pod, number, endpoint.asking) for namespace, pod in pods)
+                yield from (Target(namespace, pod, number, endpoint.request) for namespace, pod in pods)
 
 
 def targets_of_pod(endpoints: Iterable[Endpoint], pod: Manifest) -> Iterator[Target]:
-    """The targets that a pod of the monitor has. One that has ended has none."""
+    """Yield the targets of a pod of the monitor; none if it has ended."""
     if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return
     metadata = pod["metadata"]
@@ -156,9 +157,9 @@ def targets_of_pod(endpoints: Iterable[Endpoint], pod: Manifest) -> Iterator[Tar
         names = {endpoint.port, endpoint.container_port} - {""}
         for name, number in ports:
             if names & {name, str(number)}:
-                yield Target(str(metadata["namespace"]), str(metadata["name"]), number, endpoint.asking)
+                yield Target(str(metadata["namespace"]), str(metadata["name"]), number, endpoint.request)
 
 
 def samples_in(page: str) -> int:
-    """How many samples a page of metrics has."""
+    """Return how many samples a page of metrics has."""
     return sum(1 for line in page.splitlines() if line.strip() and not line.startswith("#"))

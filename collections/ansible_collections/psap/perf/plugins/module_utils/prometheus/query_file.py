@@ -1,7 +1,7 @@
-"""A file of queries: a line ``# name``, and below it the query, which may have many lines.
+"""A file of queries: a line ``# name``, and below it the query, which may have several lines.
 
 * ``##`` begins a comment anywhere between queries.
-* Of several lines with ``#`` above a query, the last one is its name.
+* If several lines with ``#`` are above a query, the last one is its name.
 * While brackets of a query are open, a line with ``#`` belongs to it: PromQL has comments too.
 """
 
@@ -24,37 +24,38 @@ _VARIABLE = "$NAMESPACE"
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query and what its answer is called."""
+    """A query and the name of its answer."""
 
     name: str
     expression: str
 
     @property
     def file(self) -> str:
-        """Name of the file for its answer: other names never have the same."""
+        """The name of the answer's file, which is unique for each name."""
         return f"{quote(self.name, safe=' ,=+@')}.json"
 
     @property
     def bare(self) -> bool:
-        """Whether it is a metric's name, with or without labels: what was scraped is taken as it is."""
+        """Whether it is a metric's name, with or without labels: its samples are read without computing."""
         return _BARE.fullmatch(_QUOTED.sub("''", self.expression)) is not None
 
 
 def read_queries(path: Path, namespace: str) -> list[NamedQuery]:
-    """The queries of a file, with ``$NAMESPACE`` replaced.
+    """Return the queries of a file, with ``$NAMESPACE`` replaced.
 
-    :raises UsageError: when it cannot be read, has none, or one that cannot be told from another; with the line.
+    Raises:
+        UsageError: If it cannot be read, has no query, or an invalid one; the message has the line.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the file of queries {path} cannot be read: {error}") from error
+        raise UsageError(f"the query file {path} cannot be read: {error}") from error
     found: dict[str, NamedQuery] = {}
     for number, name, expression in _parsed(text, path):
         if name in found:
-            raise UsageError(f"{path}:{number}: there is a query {name!r} above already; give this one another name")
+            raise UsageError(f"{path}:{number}: the name {name!r} is used above; choose another name")
         if _VARIABLE in expression and not namespace:
-            raise UsageError(f"{path}:{number}: the query {name!r} is about $NAMESPACE; give the argument namespace")
+            raise UsageError(f"{path}:{number}: the query {name!r} contains $NAMESPACE; pass the argument namespace")
         found[name] = NamedQuery(name, expression.replace(_VARIABLE, namespace))
     if not found:
         raise UsageError(f"{path} has no query; write a line '# name' and the query below it")
@@ -62,7 +63,7 @@ def read_queries(path: Path, namespace: str) -> list[NamedQuery]:
 
 
 def _parsed(text: str, path: Path) -> Iterator[tuple[int, str, str]]:
-    """Line of the name, name and query."""
+    """Yield the line of the name, the name and the query."""
     reader = _Reader(path)
     for number, line in enumerate(text.splitlines(), 1):
         if _open_brackets(reader.lines) or not line.startswith("#"):
@@ -85,7 +86,7 @@ class _Reader:
 
     def begin(self, number: int, name: str) -> None:
         if not name:
-            raise UsageError(f"{self.path}:{number}: the query below has no name; write '# name'")
+            raise UsageError(f"{self.path}:{number}: the name of the query is empty; write '# name'")
         self.name, self.named_at, self.lines = name, number, []
 
     def take(self, number: int, line: str) -> None:
@@ -100,9 +101,9 @@ class _Reader:
 
     def refuse_unfinished(self) -> None:
         if self.name and not self.lines:
-            raise UsageError(f"{self.path}:{self.named_at}: {self.name!r} is followed by no query")
+            raise UsageError(f"{self.path}:{self.named_at}: no query follows the name {self.name!r}")
         if _open_brackets(self.lines):
-            raise UsageError(f"{self.path}:{self.named_at}: the query {self.name!r} has brackets that are not closed")
+            raise UsageError(f"{self.path}:{self.named_at}: the query {self.name!r} has unclosed brackets")
 
 
 def _open_brackets(lines: list[str]) -> bool:

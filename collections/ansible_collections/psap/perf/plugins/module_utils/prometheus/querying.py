@@ -1,4 +1,4 @@
-"""Run the queries of a file over a window: a file with Prometheus' own answer for each, and one that lists them."""
+"""Run the queries of a file over a window; write a file with Prometheus' response for each, and a list of them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _BETWEEN_LOOKS_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The window as the user gives it: its ends, either of which may be missing, or its length up to the newest scrape.
+    """The window that the user passes: its ends, either of which may be missing, or its length up to the newest scrape.
 
-    Seconds, since the epoch where they are moments.
+    All values are in seconds, times since the epoch.
     """
 
     start_s: float | None = None
@@ -34,18 +34,18 @@ class Span:
     duration_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when both ways are used, or none."""
+        """Raise UsageError unless exactly one of both is given."""
         if self.duration_s < 0:
             raise UsageError(f"duration_s is {self.duration_s:g}; it cannot be negative")
         if self.duration_s and (self.start_s is not None or self.end_s is not None):
-            raise UsageError("duration_s excludes start_ts and end_ts; give a length, or the ends of the window")
+            raise UsageError("duration_s excludes start_ts and end_ts; pass a length, or the ends of the window")
         if not self.duration_s and self.start_s is None:
-            raise UsageError("give the window: duration_s, or start_ts and, unless it is now, end_ts")
+            raise UsageError("the window is missing; pass duration_s, or start_ts and, unless it is now, end_ts")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the queries: names with the error of those that failed, and of those without any series."""
+    """The result of the queries: the errors of failed ones by name, and the names of those without any series."""
 
     window: Window
     samples: int
@@ -56,16 +56,17 @@ class Outcome:
 
 
 def window_of(span: Span, prometheus: Prometheus, now_s: float) -> Window:
-    """The window, whose end is the newest scrape when only its length is given.
+    """Return the window; if only its length is given, it ends at the newest scrape.
 
-    :raises ClusterError: when nothing has been scraped.
+    Raises:
+        ClusterError: If nothing has been scraped.
     """
     if span.duration_s:
         newest = prometheus.query("max(timestamp(up))").series
         if not newest:
             raise ClusterError(
                 f"Prometheus at {prometheus.address.url} has scraped nothing in the last five minutes, so duration_s "
-                "has no end; give start_ts and end_ts"
+                "has no end; pass start_ts and end_ts"
             )
         end_s = newest[0].numbers[0]
         return Window(end_s - span.duration_s, end_s)
@@ -73,7 +74,7 @@ def window_of(span: Span, prometheus: Prometheus, now_s: float) -> Window:
 
 
 def targets_of(prometheus: Prometheus) -> int:
-    """How many targets there are, as far as they were scraped in the last minutes."""
+    """Return the number of targets that were scraped in the last minutes."""
     counted = prometheus.query("count(up)").series
     return int(counted[0].numbers[0]) if counted else 0
 
@@ -81,9 +82,10 @@ def targets_of(prometheus: Prometheus) -> int:
 def await_scrape(
     prometheus: Prometheus, since_s: float, timeout_s: float, check: Callable[[], None], targets: int = 1
 ) -> bool:
-    """Wait until all targets, *targets* at least, were scraped after *since_s*; False when *timeout_s* is over first.
+    """Wait until all targets, at least *targets*, were scraped after *since_s*; return False if *timeout_s* ends first.
 
-    :param check: raises when the user asked to stop.
+    Args:
+        check: Raises if the user asked to stop.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -104,10 +106,13 @@ def run_queries(
     folder: Path,
     check: Callable[[], None],
 ) -> Outcome:
-    """Ask all *queries*; one that Prometheus refuses does not keep the others from being asked.
+    """Run all *queries*, even if Prometheus refuses some.
 
-    :param step_s: of what is computed; 0 for the rule. What is scraped (a bare name) keeps its own times.
-    :raises ClusterError: when Prometheus cannot be reached any more.
+    Args:
+        step_s: Step of computed queries; 0 for `step_for`. A bare name returns its samples at their own times.
+
+    Raises:
+        ClusterError: If Prometheus cannot be reached any more.
     """
     step = step_s or step_for(window)
     told, warnings = [], dict[str, None]()
@@ -158,5 +163,5 @@ def _document(
 
 
 def late_scrape(timeout_s: float) -> str:
-    """The warning for :func:`await_scrape` having been in vain."""
+    """Return the warning for a timeout of `await_scrape`."""
     return f"not every target of Prometheus was scraped again within {timeout_s:g} s: the last samples may be missing"

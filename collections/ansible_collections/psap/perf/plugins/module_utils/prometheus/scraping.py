@@ -1,4 +1,4 @@
-"""Ask what a monitor's targets answer, each through the API server: nothing of ours runs in the cluster."""
+"""Scrape a monitor's targets through the API server: this needs no pod of ours in the cluster."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward im
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.monitors import (
     POD_MONITOR,
-    Asking,
     Key,
+    Request,
     Target,
     endpoints_of,
     namespaces_of,
@@ -32,23 +32,24 @@ _OK = 200
 
 
 class Source(Protocol):
-    """What is needed of a cluster."""
+    """The required methods of a cluster."""
 
     def get(self, query: Query) -> Manifest | None:
-        """One object."""
+        """Return one object."""
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
-        """Objects and their resourceVersion."""
+        """Return objects and their resourceVersion."""
 
 
 class TargetError(Exception):
-    """A target does not answer, or cannot be asked; the message says why."""
+    """A target does not respond, or cannot be scraped; the message has the reason."""
 
 
 def targets_of(source: Source, monitor: Manifest) -> list[Target]:
-    """The targets of *monitor*, each once.
+    """Return the targets of *monitor*, each once.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not respond.
     """
     endpoints, chosen = endpoints_of(monitor), selector_of(monitor) or None
     found: list[Target] = []
@@ -71,14 +72,15 @@ def targets_of(source: Source, monitor: Manifest) -> list[Target]:
 
 @dataclass(frozen=True, slots=True)
 class Scraper:
-    """Asks targets.
+    """Scrapes targets.
 
-    :param source: the cluster.
-    :param namespace: of the monitor, and of the Secrets and ConfigMaps that it names.
-    :param own_token: makes a token as Prometheus shows it.
-    :param hide: is told of every secret before it is used.
-    :param connect: makes a connection to a port of a pod, until its block ends.
-    :param timeout_s: how long a target may be silent.
+    Attributes:
+        source: The cluster.
+        namespace: Namespace of the monitor and of its Secrets and ConfigMaps.
+        own_token: Creates a token like Prometheus' own.
+        hide: Called with every secret before it is used.
+        connect: Opens a connection to a port of a pod, until its block ends.
+        timeout_s: How long to wait for a target's response.
     """
 
     source: Source
@@ -89,55 +91,54 @@ class Scraper:
     timeout_s: float
 
     def page(self, target: Target) -> str:
-        """What *target* answers.
+        """Return the page of *target*.
 
-        :raises TargetError: when it does not.
+        Raises:
+            TargetError: If it does not respond.
         """
-        headers = {"Accept": _ACCEPT, **dict(self._authorization(target.asking))}
-        verifying = self._verifying(target.asking)
+        headers = {"Accept": _ACCEPT, **dict(self._authorization(target.request))}
+        verifying = self._verifying(target.request)
         try:
             with self.connect(target.namespace, target.pod, target.port) as connection:
                 return _asked(connection, target, headers, verifying, self.timeout_s)
         except ClusterError as error:
             raise TargetError(str(error)) from error
 
-    def _authorization(self, asking: Asking) -> Iterator[tuple[str, str]]:
-        if asking.token is not None:
-            credentials = self._value(asking.token).strip()
-        elif asking.own_token:
+    def _authorization(self, request: Request) -> Iterator[tuple[str, str]]:
+        if request.token is not None:
+            credentials = self._value(request.token).strip()
+        elif request.own_token:
             credentials = self.own_token()
         else:
             return
         self.hide(credentials)
-        if asking.user is not None:
-            joined = f"{self._value(asking.user)}:{credentials}"
+        if request.user is not None:
+            joined = f"{self._value(request.user)}:{credentials}"
             credentials = base64.b64encode(joined.encode()).decode()
             self.hide(credentials)
-        yield "Authorization", f"{asking.kind} {credentials}"
+        yield "Authorization", f"{request.kind} {credentials}"
 
-    def _verifying(self, asking: Asking) -> ssl.SSLContext | None:
-        if asking.scheme != "https":
+    def _verifying(self, request: Request) -> ssl.SSLContext | None:
+        if request.scheme != "https":
             return None
         context = ssl.create_default_context()
-        if asking.authority is None:
-            # the way to the pod is the API server's, which knows its node
+        if request.authority is None:
+            # the API server connects to the pod, by its node
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
             return context
-        context.check_hostname = bool(asking.server)
+        context.check_hostname = bool(request.server)
         try:
-            context.load_verify_locations(cadata=self._value(asking.authority))
+            context.load_verify_locations(cadata=self._value(request.authority))
         except (ssl.SSLError, ValueError) as error:
-            raise TargetError(f"the certificates in {asking.authority.name} cannot be used: {error}") from error
+            raise TargetError(f"cannot use the certificates in {request.authority.name}: {error}") from error
         return context
 
     def _value(self, key: Key) -> str:
         found = self.source.get(Query("v1", key.kind, self.namespace, key.name))
         value = ((found or {}).get("data") or {}).get(key.key)
         if value is None:
-            raise TargetError(
-                f"there is no {key.kind} {self.namespace}/{key.name} with {key.key}, which the monitor names"
-            )
+            raise TargetError(f"{key.kind} {self.namespace}/{key.name} with {key.key} of the monitor is missing")
         return base64.b64decode(value).decode() if key.kind == "Secret" else str(value)
 
 
@@ -149,27 +150,27 @@ def _asked(
         connection.socket.settimeout(timeout_s)
         client.sock = connection.socket
         if verifying is not None:
-            client.sock = verifying.wrap_socket(connection.socket, server_hostname=target.asking.server or None)
-        client.request("GET", target.asking.path, headers=headers)
+            client.sock = verifying.wrap_socket(connection.socket, server_hostname=target.request.server or None)
+        client.request("GET", target.request.path, headers=headers)
         answer = client.getresponse()
         body = answer.read()
     except TimeoutError as error:
-        raise TargetError(f"no answer within {timeout_s:g} s") from error
+        raise TargetError(f"no response within {timeout_s:g} s") from error
     except (OSError, http.client.HTTPException) as error:
         raise TargetError(connection.error() or str(error) or type(error).__name__) from error
     finally:
         client.close()
     if answer.status != _OK:
-        raise TargetError(f"answers {answer.status} {answer.reason}")
+        raise TargetError(f"responds with {answer.status} {answer.reason}")
     return body.decode("utf-8", "replace")
 
 
-def described(target: Target) -> dict[str, Any]:
-    """*target* for a document."""
+def target_document(target: Target) -> dict[str, Any]:
+    """Return *target* for a document."""
     return {
         "namespace": target.namespace,
         "pod": target.pod,
         "port": target.port,
-        "scheme": target.asking.scheme,
-        "path": target.asking.path,
+        "scheme": target.request.scheme,
+        "path": target.request.path,
     }

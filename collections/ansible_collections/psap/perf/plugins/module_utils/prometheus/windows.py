@@ -1,4 +1,4 @@
-"""Windows of time: the step of a range query, and the parts that a server answers at once."""
+"""Time windows: the step of a range query, and the parts for separate requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
 MOST_POINTS = 11_000
-"""Points of a series that Prometheus gives in one answer."""
+"""Maximum points of a series in one response of Prometheus."""
 _POINTS = 300
 _SMALLEST_STEP_S = 1
 
@@ -22,25 +22,23 @@ class Window:
     end_s: float
 
     def __post_init__(self) -> None:
-        """:raises UsageError: when it ends before it begins."""
+        """Raise UsageError if it ends before it begins."""
         if self.end_s < self.start_s:
             raise UsageError(f"the window ends at {self.end_s:.3f}, before it begins at {self.start_s:.3f}")
 
     @property
     def length_s(self) -> float:
-        """How long it is, in seconds."""
+        """The length in seconds."""
         return self.end_s - self.start_s
 
 
 def step_for(window: Window) -> int:
-    """The step of a range query where none is asked for: 300 of them, in whole seconds, and one at least."""
+    """Return the default step of a range query: 300 of them in the window, in whole seconds, at least one."""
     return max(_SMALLEST_STEP_S, math.ceil(window.length_s / _POINTS))
 
 
 def parts(window: Window, step_s: float, most_points: int = MOST_POINTS) -> Iterator[Window]:
-    """*window* in parts of so many points at most. No point is in two of them, and all are where they would be in one
-    answer.
-    """
+    """Yield *window* in parts of at most *most_points*; together they have the same points, each once."""
     steps = math.floor(window.length_s / step_s + 1e-9)
     for first in range(0, steps + 1, most_points):
         last = min(first + most_points - 1, steps)
@@ -49,7 +47,7 @@ def parts(window: Window, step_s: float, most_points: int = MOST_POINTS) -> Iter
 
 
 def halves(window: Window, step_s: float) -> tuple[Window, Window] | None:
-    """*window* in two, between two of its points; None when it has only one."""
+    """Return *window* divided between two of its points; None if it has only one."""
     steps = math.floor(window.length_s / step_s + 1e-9)
     if steps < 1:
         return None

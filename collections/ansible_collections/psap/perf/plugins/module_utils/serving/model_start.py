@@ -43,8 +43,9 @@ Object = Mapping[str, Any]
 class Moment:
     """When something had happened.
 
-    :param at_s: seconds since the epoch.
-    :param resolution_s: what the stamp is truncated to.
+    Attributes:
+        at_s: Seconds since the epoch.
+        resolution_s: What the stamp is truncated to.
     """
 
     name: str
@@ -67,11 +68,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ServiceObjects:
     """What the cluster shows of a start, and what the command saw.
 
-    :param events: of the namespace, of the core API.
-    :param seen: moments by the command's own clock, by name, as UTC texts; empty for what it did not see.
+    Attributes:
+        events: Of the namespace, of the core API.
+        seen: Moments by the command's own clock, by name, as UTC texts; empty for what it did not see.
     """
 
     service: Object
@@ -80,8 +82,8 @@ class Observed:
     seen: Mapping[str, str]
 
 
-def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
-    """``model_start.json``: *asked*, what is served, the steps by the cluster's clocks, and those by the command's."""
+def document(asked: Mapping[str, Any], observed: ServiceObjects) -> dict[str, Any]:
+    """Return ``model_start.json``: *asked*, what is served, the steps by the cluster's clocks, and those by the command's."""
     pod = first_ready(observed.pods)
     stamped = [*_of_service_and_pod(observed.service, pod, observed.events)]
     metadata, state = observed.service["metadata"], condition(observed.service, "Ready") or {}
@@ -100,7 +102,7 @@ def document(asked: Mapping[str, Any], observed: Observed) -> dict[str, Any]:
 
 
 def steps(moments: Sequence[Moment]) -> Iterator[Step]:
-    """The steps between moments, given in the order in which they have to come.
+    """Yield the steps between moments, given in the order in which they have to come.
 
     Where one stamp is of full seconds, the other is truncated alike: else a step would be half a second too long or
     too short on average. Stamps of different clocks can be out of order; such a step took less than they can tell: 0.
@@ -123,7 +125,7 @@ def steps(moments: Sequence[Moment]) -> Iterator[Step]:
 
 
 def first_ready(pods: Sequence[Object]) -> Object | None:
-    """The pod that was ready first; the oldest while none is, None while there are none."""
+    """Return the pod that was ready first; the oldest while none is, None while there are none."""
 
     def order(pod: Object) -> tuple[bool, str, str]:
         ready = _met(pod, "Ready")
@@ -140,7 +142,7 @@ def _of_service_and_pod(service: Object, pod: Object | None, events: Sequence[Ob
 
 
 def of_pod(pod: Object, events: Sequence[Object]) -> Iterator[Moment]:
-    """The moments of a pod's start that have come, by their stamps."""
+    """Return the moments of a pod's start that have come, by their stamps."""
     statuses = pod.get("status", {}).get("initContainerStatuses") or []
     ended = [(each.get("state", {}).get("terminated") or {}).get("finishedAt") for each in statuses]
     return _stamped(
@@ -166,13 +168,13 @@ def _seen(seen: Mapping[str, str]) -> Iterator[Moment]:
 
 
 def _met(thing: Object, name: str) -> str | None:
-    """When a condition that holds became true."""
+    """Return when a condition that holds became true."""
     found = condition(thing, name) or {}
     return found.get("lastTransitionTime") if found.get("status") == "True" else None
 
 
 def _event(events: Sequence[Object], pod: Object, reason: str, fields: tuple[str, ...] = ("",)) -> str | None:
-    """When an event about the pod, or a container of it whose path ends with one of *fields*, first came."""
+    """Return when an event about the pod, or a container of it whose path ends with one of *fields*, first came."""
     texts = [
         event.get("eventTime") or event.get("firstTimestamp") or event.get("lastTimestamp")
         for event in events
@@ -184,6 +186,6 @@ def _event(events: Sequence[Object], pod: Object, reason: str, fields: tuple[str
 
 
 def _server(pod: Object | None) -> Object:
-    """The status of the container that serves."""
+    """Return the status of the container that serves."""
     statuses: Sequence[Object] = (pod or {}).get("status", {}).get("containerStatuses") or []
     return next((each for each in statuses if each.get("name") in SERVERS), {})
