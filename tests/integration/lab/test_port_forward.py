@@ -58,7 +58,7 @@ def test_model_answers_at_a_port_of_its_pod(labs: Labs, served: Cluster, tmp_pat
     assert [each["completion_tokens"] > 0 for each in told["answers"]] == [True, True]
     code, said = validate(labs, tmp_path / "wrong", "inside", **{"port-forward": 8081})
     assert code == 1, said
-    assert "does not answer: Remote end closed connection without response: no program listens on port 8081" in said
+    assert "does not respond: Remote end closed connection without response: no program listens on port 8081" in said
 
 
 def test_model_without_a_ready_pod_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:

@@ -323,7 +323,7 @@ def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserv
     said, _ = running.communicate()
     assert labs.run("restart", "--name", NAME, "envoy").returncode == 0
     assert running.returncode == 1, said
-    told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not answer: [Errno"
+    told = f"{gateway_url(kserve)}/psap-perf-llm-d/llm-d does not respond: [Errno"
     assert told in said
     check_reported(runs, told, "Cannot connect to host")
 

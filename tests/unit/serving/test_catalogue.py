@@ -27,11 +27,11 @@ def test_every_model_of_the_collection_is_complete(runtime: str) -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({}, "mine is no model that vllm serves; these are other; add it to models"),
-        ({"standalone-tgis": {}}, "mine is no model that vllm serves"),
-        ({"vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}, "it needs a source"),
-        ({"source": "hf://mine", "vllm": {"gpus": "many", "cpu": 1, "memory": "1Gi"}}, "gpus, a whole number"),
-        ({"source": "hf://mine", "vllm": None}, "vllm with gpus"),
+        ({}, "unknown model mine for vllm; it serves other; add the model to models"),
+        ({"standalone-tgis": {}}, "unknown model mine for vllm"),
+        ({"vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}, "needs a source"),
+        ({"source": "hf://mine", "vllm": {"gpus": "many", "cpu": 1, "memory": "1Gi"}}, "gpus .a whole number"),
+        ({"source": "hf://mine", "vllm": None}, "for vllm gpus"),
     ],
 )
 def test_invalid_model_is_refused(model: dict[str, Any], said: str) -> None:

@@ -25,7 +25,7 @@ def test_folder_is_named_by_the_source(source: str, folder: str) -> None:
 
 @pytest.mark.parametrize("uri", ["", "oci://quay.io/models/opt:1", "pvc://other/opt", "hf:///"])
 def test_undownloadable_folder_is_refused(uri: str) -> None:
-    with pytest.raises(UsageError, match="cannot be downloaded to PersistentVolumeClaim models; give"):
+    with pytest.raises(UsageError, match="cannot be downloaded to PersistentVolumeClaim models; pass"):
         in_claim(uri, "models")
 
 

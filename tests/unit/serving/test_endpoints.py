@@ -57,15 +57,15 @@ def test_grpc_has_one_address_on_a_lab_and_the_http_one_elsewhere() -> None:
     assert endpoint_of(found, None, "grpc").url == "https://granite-n.example.com"
     lab = {"models-url": "http://127.0.0.1:5", "models-grpc-url": "http://127.0.0.1:7"}
     assert endpoint_of(found, lab, "grpc").url == "http://127.0.0.1:7"
-    with pytest.raises(ClusterError, match="answers by gRPC; pip install"):
+    with pytest.raises(ClusterError, match="has no gRPC server; pip install"):
         endpoint_of(found, {"models-url": "http://127.0.0.1:5"}, "grpc")
 
 
 @pytest.mark.parametrize(
     ("found", "lab", "said"),
     [
-        (service(), None, "has no address in its status; is it Ready, and has its Gateway one"),
-        (service("http://granite-predictor.n.svc.cluster.local"), None, "within the cluster only"),
+        (service(), None, "has no address in its status; check its Gateway"),
+        (service("http://granite-predictor.n.svc.cluster.local"), None, "only within the cluster"),
         (service("http://granite-n.example.com"), {}, "perflab up --with models"),
     ],
 )
@@ -113,11 +113,11 @@ def test_response_has_text_and_counts() -> None:
 @pytest.mark.parametrize(
     ("status", "text", "said"),
     [
-        (503, "no healthy upstream", "answers 503 Service Unavailable: no healthy upstream"),
+        (503, "no healthy upstream", "responds with 503 Service Unavailable: no healthy upstream"),
         (200, body(text=" "), "the answer is empty"),
         (200, body(tokens=0), "the answer is empty"),
-        (200, "<html>", "the answer is no completion: <html>"),
-        (200, '{"choices": []}', "the answer is no completion"),
+        (200, "<html>", "the answer is not a completion: <html>"),
+        (200, '{"choices": []}', "the answer is not a completion"),
     ],
 )
 def test_invalid_response_reports_why(status: int, text: str, said: str) -> None:
@@ -128,7 +128,7 @@ def test_invalid_response_reports_why(status: int, text: str, said: str) -> None
 def test_requests_have_the_bearer_token() -> None:
     with answering(200, body(), api_key="sesame") as endpoint:
         assert complete(endpoint, "m", "why", 3, Caller(5.0, api_key="sesame")) == Answer("because", 1, 2)
-        with pytest.raises(AnswerError, match=r"answers 401 Unauthorized: .*; check api_key"):
+        with pytest.raises(AnswerError, match=r"responds with 401 Unauthorized: .*; check api_key"):
             complete(endpoint, "m", "why", 3, Caller(5.0))
 
 
@@ -139,10 +139,10 @@ def test_token_is_in_no_repr_of_its_caller() -> None:
 def test_refused_connection_is_reported() -> None:
     with answering(200, "") as endpoint:
         gone = endpoint
-    with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
+    with pytest.raises(AnswerError, match=r"does not respond: .*refused"):
         complete(gone, "m", "why", 3, Caller(5.0))
 
 
 def test_unreadable_authority_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"):
+    with pytest.raises(UsageError, match="cannot use the certificates in /nowhere"):
         complete(Endpoint("https", "127.0.0.1", 1), "m", "why", 3, Caller(5.0, "/nowhere"))

@@ -11,10 +11,10 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
     AUTH,
     Flavor,
     Shape,
+    apply_shape,
     in_flavor,
     parse_flavor,
     requires_token,
-    shaped,
 )
 
 
@@ -46,11 +46,11 @@ def test_flavor_parts_may_be_in_any_order(text: str, flavor: Flavor) -> None:
     [
         ("", "begins with none of simple, intelligentrouting, pd"),
         ("inteligentrouting", "did you mean intelligentrouting"),
-        ("simple-y2", "'y2' is not a part of one"),
-        ("simple-x0", "'x0' is not a part of one"),
-        ("simple-x", "'x' is not a part of one"),
-        ("simple-tp2-dtp4", "says twice what 'dtp4' says"),
-        ("simple-px2", "'px2' is of the prefill, which only pd has apart"),
+        ("simple-y2", "'y2' is not a valid part"),
+        ("simple-x0", "'x0' is not a valid part"),
+        ("simple-x", "'x' is not a valid part"),
+        ("simple-tp2-dtp4", "repeats the part of 'dtp4'"),
+        ("simple-px2", "'px2' is for a separate prefill stage, which only pd has"),
     ],
 )
 def test_invalid_flavor_is_refused_by_its_part(text: str, message: str) -> None:
@@ -112,8 +112,8 @@ def test_pod_fields_apply_to_every_existing_stage_only() -> None:
     given = service()
     before = deepcopy(given)
 
-    simple = shaped(given, Shape(pod=pod))["spec"]
-    apart = shaped(given, Shape(flavor="pd", pod=pod))["spec"]
+    simple = apply_shape(given, Shape(pod=pod))["spec"]
+    apart = apply_shape(given, Shape(flavor="pd", pod=pod))["spec"]
 
     assert simple["template"] == {**before["spec"]["template"], **pod}
     assert "prefill" not in simple
@@ -123,7 +123,7 @@ def test_pod_fields_apply_to_every_existing_stage_only() -> None:
 
 def test_annotations_reach_the_service_and_pods_of_every_stage() -> None:
     given = {**service(annotations={"c": "d"}), "metadata": {"annotations": {"e": "f"}}}
-    found = shaped(given, Shape(flavor="pd", annotations={"a": True, "n": 8000, "t": "text"}))
+    found = apply_shape(given, Shape(flavor="pd", annotations={"a": True, "n": 8000, "t": "text"}))
     asked = {"a": "true", "n": "8000", "t": "text"}
     assert found["metadata"]["annotations"] == {"e": "f", **asked, AUTH: "false"}
     assert found["spec"]["annotations"] == {"c": "d", **asked}
@@ -132,7 +132,7 @@ def test_annotations_reach_the_service_and_pods_of_every_stage() -> None:
 
 def test_pod_fields_reach_workers_below_a_leader() -> None:
     worker = {"containers": [container("8")]}
-    found = shaped(service(worker=worker), Shape(pod={"nodeSelector": {"gpu": "yes"}}))["spec"]
+    found = apply_shape(service(worker=worker), Shape(pod={"nodeSelector": {"gpu": "yes"}}))["spec"]
     assert found["worker"] == {**worker, "nodeSelector": {"gpu": "yes"}}
 
 
@@ -152,7 +152,7 @@ def test_annotation_decides_whether_requests_need_a_token(
     of_manifest: dict[str, str], annotations: dict[str, Any], auth: bool, required: bool
 ) -> None:
     given = {**service(), "metadata": {"annotations": of_manifest}}
-    found = shaped(given, Shape(annotations=annotations, auth=auth))
+    found = apply_shape(given, Shape(annotations=annotations, auth=auth))
     assert requires_token(found) == required
     assert found["metadata"]["annotations"][AUTH] == ("true" if required else "false")
 

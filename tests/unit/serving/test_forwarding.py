@@ -24,7 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     complete,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import Connect, forwarding
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import asking
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import connect
 from perflab.control_plane.certificates import Authority
 
 from tests.unit.serving.test_endpoints import answering, body
@@ -62,18 +62,18 @@ def test_every_connection_has_a_separate_tunnel() -> None:
 def test_grpc_call_passes_the_tunnel() -> None:
     with serving(generate) as endpoint, forwarding(to(endpoint)) as here:
         there = here.endpoint("", "port 8033 of pod models/granite")
-        with asking(there, question(), Caller(20.0)) as calling:
-            assert calling.complete("granite", "why", 7).text == "granite: why 7"
+        with connect(there, question(), Caller(20.0)) as connection:
+            assert connection.complete("granite", "why", 7).text == "granite: why 7"
 
 
 def test_remote_error_of_a_failed_connection_is_kept() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         threading.Thread(target=lambda: silent.accept()[0].close(), daemon=True).start()
         gone = Endpoint("http", "127.0.0.1", silent.getsockname()[1])
-        with forwarding(to(gone, "nobody listens")) as here, pytest.raises(AnswerError, match="does not answer"):
+        with forwarding(to(gone, "nobody listens")) as here, pytest.raises(AnswerError, match="does not respond"):
             complete(here.endpoint("", ""), "m", "why", 3, CALLER)
         assert here.problem == "nobody listens"
-    with forwarding(forbidden) as here, pytest.raises(AnswerError, match="port 1 of pod a/b does not answer"):
+    with forwarding(forbidden) as here, pytest.raises(AnswerError, match="port 1 of pod a/b does not respond"):
         complete(here.endpoint("", "port 1 of pod a/b"), "m", "why", 3, CALLER)
     assert here.problem == "pods/portforward is forbidden"
 
@@ -115,10 +115,10 @@ def test_grpc_certificate_is_verified_too(tmp_path: Path) -> None:
         forwarding(to(endpoint)) as here,
     ):
         there = here.endpoint("granite.models.svc", "")
-        with asking(there, question(), caller) as calling:
-            assert calling.complete("granite", "why", 7).text == "granite: why 7"
+        with connect(there, question(), caller) as connection:
+            assert connection.complete("granite", "why", 7).text == "granite: why 7"
         with (
-            asking(replace(there, server_name="phi.models.svc"), question(), caller) as calling,
+            connect(replace(there, server_name="phi.models.svc"), question(), caller) as connection,
             pytest.raises(AnswerError),
         ):
-            calling.complete("granite", "why", 7)
+            connection.complete("granite", "why", 7)

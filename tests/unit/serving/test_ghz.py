@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import count_requests
 
 REAL = Path(__file__).parents[2] / "data/foreign/load_tests/ghz-0.121.0.json"
 
@@ -23,29 +23,29 @@ def written(folder: Path, answered: int, errors: dict[str, int]) -> Path:
 
 def test_failed_calls_are_counted_and_refused_if_required(tmp_path: Path) -> None:
     path = written(tmp_path, 6, {"rare": 1, "no healthy upstream": 3})
-    assert counted(path, complete=False) == (10, 4)
+    assert count_requests(path, complete=False) == (10, 4)
     with pytest.raises(DataQualityError, match="4 of 10 calls failed; most of them: no healthy upstream"):
-        counted(path, complete=True)
-    assert counted(written(tmp_path, 6, {}), complete=True) == (6, 0)
+        count_requests(path, complete=True)
+    assert count_requests(written(tmp_path, 6, {}), complete=True) == (6, 0)
 
 
 def test_only_failures_are_no_result(tmp_path: Path) -> None:
     with pytest.raises(DataQualityError, match="2 of 2 calls failed; most of them: no such model"):
-        counted(written(tmp_path, 0, {"no such model": 2}), complete=False)
+        count_requests(written(tmp_path, 0, {"no such model": 2}), complete=False)
     with pytest.raises(DataQualityError, match="no call ended"):
-        counted(written(tmp_path, 0, {}), complete=False)
+        count_requests(written(tmp_path, 0, {}), complete=False)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"count": 1, "statusCode', '{"count": 1}', '{"count": null}'])
 def test_invalid_result_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "ghz.json").write_text(text)
     with pytest.raises(DataQualityError, match=r"ghz\.json is not a result of ghz, or is cut off"):
-        counted(tmp_path / "ghz.json", complete=False)
+        count_requests(tmp_path / "ghz.json", complete=False)
 
 
 def test_result_of_real_ghz_is_counted() -> None:
     """Of a server that refused some of the calls."""
-    calls, failed = counted(REAL, complete=False)
+    calls, failed = count_requests(REAL, complete=False)
     assert (calls, failed) == (160, 10)
     with pytest.raises(DataQualityError, match=r"10 of 160 calls failed; most of them: .*no healthy upstream"):
-        counted(REAL, complete=True)
+        count_requests(REAL, complete=True)

@@ -71,7 +71,7 @@ def test_job_without_a_waiter_has_a_deadline(asked: dict[str, Any]) -> None:
 
 
 def test_files_that_do_not_describe_the_call_are_refused(asked: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"there is no .*/messages\.proto, which describes the call"):
+    with pytest.raises(UsageError, match=r"messages\.proto, which describes the call, does not exist"):
         grpc_call({**asked, "proto": "messages.proto"}, "ghz", [], [], {})
     (Path(asked["protos_path"]) / "latin.proto").write_bytes(b"// \xe9")
     with pytest.raises(UsageError, match=r"latin\.proto cannot be read"):

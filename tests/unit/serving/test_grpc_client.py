@@ -17,8 +17,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import (
     Question,
-    asking,
-    compiled,
+    compile_proto,
+    connect,
 )
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha import reflection
@@ -29,7 +29,7 @@ METHOD = "tests.Generation/Generate"
 REQUEST = {"model_id": "{model}", "requests": [{"text": "{prompt}"}], "max_new_tokens": "{tokens}"}
 ANSWER = "responses[0].{text: text, prompt_tokens: input_token_count, completion_tokens: generated_token_count}"
 PATIENCE_S = 20.0
-POOL = compiled(PROTO)
+POOL = compile_proto(PROTO)
 SERVICE = POOL.FindServiceByName("tests.Generation")
 GENERATE = SERVICE.FindMethodByName("Generate")
 ASKED, TOLD = GetMessageClass(GENERATE.input_type), GetMessageClass(GENERATE.output_type)
@@ -106,8 +106,8 @@ def serving(
 
 
 def ask(endpoint: Endpoint, asked: Question, timeout_s: float = PATIENCE_S) -> Answer:
-    with asking(endpoint, asked, Caller(timeout_s)) as calling:
-        return calling.complete("granite", "why {not}", 7)
+    with connect(endpoint, asked, Caller(timeout_s)) as connection:
+        return connection.complete("granite", "why {not}", 7)
 
 
 @pytest.mark.parametrize("proto", [str(PROTO), ""], ids=["by its proto", "by reflection"])
@@ -119,12 +119,12 @@ def test_response_has_text_and_counts(proto: str) -> None:
 @pytest.mark.parametrize(
     ("handler", "asked", "timeout_s", "said"),
     [
-        (busy, {}, PATIENCE_S, "does not answer: no healthy upstream"),
+        (busy, {}, PATIENCE_S, "does not respond: no healthy upstream"),
         (None, {}, PATIENCE_S, "has no tests.Generation/Generate: Method not found"),
-        (silent, {}, 0.2, r"did not answer within 0\.2 s"),
-        (full, {}, PATIENCE_S, "answers RESOURCE_EXHAUSTED: too many"),
-        (empty, {}, PATIENCE_S, "gives no text, prompt_tokens and completion_tokens of the answer"),
-        (generate, {"proto": ""}, PATIENCE_S, r"has no reflection \(.*\): name its proto file"),
+        (silent, {}, 0.2, r"did not respond within 0\.2 s"),
+        (full, {}, PATIENCE_S, "responds with RESOURCE_EXHAUSTED: too many"),
+        (empty, {}, PATIENCE_S, "finds no text, prompt_tokens and completion_tokens in the answer"),
+        (generate, {"proto": ""}, PATIENCE_S, r"has no reflection \(.*\); pass its proto file"),
     ],
 )
 def test_invalid_response_reports_why(
@@ -137,13 +137,13 @@ def test_invalid_response_reports_why(
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"request": {"model": "m"}}, r"request: it is no tests\.Request: .*no field named .model"),
-        ({"method": "tests.Generation/Nothing"}, r"proto describes no tests\.Generation/Nothing"),
-        ({"method": "tests.Nobody/Generate"}, r"proto describes no tests\.Nobody/Generate"),
+        ({"request": {"model": "m"}}, r"request: not a valid tests\.Request: .*no field named .model"),
+        ({"method": "tests.Generation/Nothing"}, r"proto does not describe tests\.Generation/Nothing"),
+        ({"method": "tests.Nobody/Generate"}, r"proto does not describe tests\.Nobody/Generate"),
         ({"method": "tests.Generation/Stream"}, r"tests\.Generation/Stream is a stream"),
-        ({"method": "Generate"}, "method: 'Generate' is none"),
+        ({"method": "Generate"}, "method: invalid method 'Generate'"),
         ({"answer": "responses[0"}, "answer: 'responses.0' is not JMESPath"),
-        ({"proto": "/nowhere/a.proto"}, "proto: /nowhere/a.proto cannot be compiled: .*a.proto"),
+        ({"proto": "/nowhere/a.proto"}, "proto: cannot compile /nowhere/a.proto: .*a.proto"),
     ],
 )
 def test_invalid_request_is_a_usage_error(asked: dict[str, Any], said: str) -> None:
@@ -154,32 +154,32 @@ def test_invalid_request_is_a_usage_error(asked: dict[str, Any], said: str) -> N
 def test_server_certificate_is_verified(tmp_path: Path) -> None:
     authority, other = Authority(tmp_path / "one"), Authority(tmp_path / "other")
     with serving(generate, pair=authority.issue_server("server", [])) as endpoint:
-        with asking(endpoint, question(), Caller(PATIENCE_S, str(authority.pair.certificate))) as calling:
-            assert calling.complete("granite", "why", 7).text == "granite: why 7"
+        with connect(endpoint, question(), Caller(PATIENCE_S, str(authority.pair.certificate))) as connection:
+            assert connection.complete("granite", "why", 7).text == "granite: why 7"
         for unknown in (str(other.pair.certificate), ""):
             with (
-                asking(endpoint, question(), Caller(PATIENCE_S, unknown)) as calling,
+                connect(endpoint, question(), Caller(PATIENCE_S, unknown)) as connection,
                 pytest.raises(AnswerError, match="its certificate is not trusted"),
             ):
-                calling.complete("granite", "why", 7)
+                connection.complete("granite", "why", 7)
 
 
 def test_refused_connection_is_reported() -> None:
     with serving(generate) as endpoint:
         gone = endpoint
-    with pytest.raises(AnswerError, match=r"does not answer: .*refused"):
+    with pytest.raises(AnswerError, match=r"does not respond: .*refused"):
         ask(gone, question())
 
 
 def test_address_with_a_path_is_refused() -> None:
-    with pytest.raises(UsageError, match="has a path, and calls of gRPC have none"):
+    with pytest.raises(UsageError, match="has a path, but gRPC calls have none"):
         ask(Endpoint("http", "127.0.0.1", 1, "/n/granite"), question())
 
 
 def test_unreadable_authority_is_a_usage_error() -> None:
     with (
-        pytest.raises(UsageError, match="the certificates in /nowhere cannot be used"),
-        asking(Endpoint("https", "127.0.0.1", 1), question(), Caller(1.0, "/nowhere")),
+        pytest.raises(UsageError, match="cannot use the certificates in /nowhere"),
+        connect(Endpoint("https", "127.0.0.1", 1), question(), Caller(1.0, "/nowhere")),
     ):
         pass
 

@@ -12,7 +12,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.arguments import co
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import IN_POD, Guidellm, counted, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
+    IN_POD,
+    Guidellm,
+    count_requests,
+    invocation,
+)
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
@@ -69,14 +74,14 @@ def test_kinds_of_load_and_data_since_0_7() -> None:
 @pytest.mark.parametrize(
     ("rates", "given", "says"),
     [
-        ([1.0], {"rate_type": "throughput"}, "throughput has none"),
+        ([1.0], {"rate_type": "throughput"}, "throughput has no rate"),
         ([], {}, "concurrent needs one"),
         ([1.0, 0.0], {}, "above 0, not 0"),
-        ([1.0, 2.0], {"rate_type": "sweep"}, "a single one"),
+        ([1.0, 2.0], {"rate_type": "sweep"}, "a single rate"),
         ([1.0], {"max_requests": -1}, "max_requests must be 0"),
-        ([1.0, 2.0], {"requests_per_rate": 10}, "requests_per_rate: .* has 2; leave rates_in_one_run out"),
-        ([1.0, 2.0], {"data": "prefix_count={2*rate}"}, "data: .* has 2; leave rates_in_one_run out"),
-        ([1.0], {"max_seconds": 0}, "no end"),
+        ([1.0, 2.0], {"requests_per_rate": 10}, "requests_per_rate: .* has 2; remove rates_in_one_run"),
+        ([1.0, 2.0], {"data": "prefix_count={2*rate}"}, "data: .* has 2; remove rates_in_one_run"),
+        ([1.0], {"max_seconds": 0}, "does not end"),
     ],
 )
 def test_invalid_load_is_refused(rates: list[float], given: dict[str, Any], says: str) -> None:
@@ -101,27 +106,27 @@ def results(path: Path, *totals: dict[str, Any], error: str | None = None) -> Pa
 
 def test_requests_are_counted_over_the_stages(tmp_path: Path) -> None:
     good, bad = {"successful": 16, "errored": 1, "incomplete": 3}, {"successful": 0, "errored": 4}
-    assert counted(results(tmp_path / "b.json", good, bad)) == (21, 5)
+    assert count_requests(results(tmp_path / "b.json", good, bad)) == (21, 5)
     with pytest.raises(DataQualityError, match='all 4 requests failed; the first: 503 of "a"'):
-        counted(results(tmp_path / "b.json", bad, error='503 of "a"'))
+        count_requests(results(tmp_path / "b.json", bad, error='503 of "a"'))
     with pytest.raises(DataQualityError, match="no request ended"):
-        counted(results(tmp_path / "b.json", {"successful": 0, "errored": 0}))
+        count_requests(results(tmp_path / "b.json", {"successful": 0, "errored": 0}))
 
 
 def test_real_result_is_counted_by_its_records() -> None:
     stages = [one["requests"] for one in json.loads(REAL.read_text())["benchmarks"]]
     failed = sum(len(one["errored"]) for one in stages)
-    assert counted(REAL) == (sum(len(one["successful"]) for one in stages) + failed, failed)
+    assert count_requests(REAL) == (sum(len(one["successful"]) for one in stages) + failed, failed)
 
 
 def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     with pytest.raises(DataQualityError, match=r"left no b\.json"):
-        counted(path)
+        count_requests(path)
     for text, says in (("", "cannot be read"), ('{"benchmarks": [', "cut off"), ("{}", "not a result of guidellm")):
         path.write_text(text)
         with pytest.raises(DataQualityError, match=says):
-            counted(path)
+            count_requests(path)
 
 
 def test_results_are_fetched_from_the_jobs_folder() -> None:

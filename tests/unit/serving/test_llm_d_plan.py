@@ -84,7 +84,7 @@ def test_nothing_is_downloaded_without_a_claim() -> None:
 
 
 def test_invalid_flavor_is_refused() -> None:
-    with pytest.raises(UsageError, match="'y2' is not a part of one"):
+    with pytest.raises(UsageError, match="'y2' is not a valid part"):
         planned("simple", "simple-y2")
 
 
@@ -102,6 +102,6 @@ def test_token_requirement_follows_settings_and_patch(settings: dict[str, Any], 
 
 
 def test_missing_token_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"llm_d_api_key: requests need a token, .*; name its secret"):
+    with pytest.raises(UsageError, match=r"llm_d_api_key: requests need a token, .*; pass a secret"):
         planned(llm_d_auth=True)
     assert not planned().auth

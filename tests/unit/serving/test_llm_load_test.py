@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import LlmLoadTest, configuration, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import (
+    LlmLoadTest,
+    configuration,
+    count_requests,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_load_test_run"
@@ -51,21 +55,21 @@ BAD: dict[str, Any] = {"error_code": 503, "error_text": "no healthy upstream"}
 
 
 def test_failed_requests_are_counted(tmp_path: Path) -> None:
-    assert counted(results(tmp_path / "output.json", GOOD, BAD, GOOD)) == (3, 1)
+    assert count_requests(results(tmp_path / "output.json", GOOD, BAD, GOOD)) == (3, 1)
 
 
 def test_only_failures_are_no_measurement(tmp_path: Path) -> None:
     with pytest.raises(DataQualityError, match="all 2 requests failed; the first: 503 no healthy upstream"):
-        counted(results(tmp_path / "output.json", BAD, BAD))
+        count_requests(results(tmp_path / "output.json", BAD, BAD))
 
 
 def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "output.json"
     with pytest.raises(DataQualityError, match=r"left no output\.json"):
-        counted(path)
+        count_requests(path)
     with pytest.raises(DataQualityError, match="no request ended"):
-        counted(results(path))
+        count_requests(results(path))
     for text in ("{", "[]", '{"results": [1]}', "{}"):
         path.write_text(text)
         with pytest.raises(DataQualityError, match="cannot be read"):
-            counted(path)
+            count_requests(path)

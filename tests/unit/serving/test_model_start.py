@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import ServiceObjects, document, first_ready
-from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import FirstSeen
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check
@@ -139,16 +139,16 @@ class Clock:
 
 
 def test_events_before_the_first_look_are_not_recorded() -> None:
-    noticed = Noticed(Clock())
+    first_seen = FirstSeen(Clock())
     created = pod(conditions=[{"type": "Ready", "status": "False"}])
-    noticed.look(pods=[created])
+    first_seen.update(pods=[created])
     # only now there is something to compare with
-    noticed.look(events=[])
-    noticed.look(events=[EVENTS[0]])
-    noticed.look(pods=[READY])
+    first_seen.update(events=[])
+    first_seen.update(events=[EVENTS[0]])
+    first_seen.update(pods=[READY])
     # a finer stamp of what was seen, and what did not change
-    noticed.look(events=EVENTS)
-    assert noticed.seen() == {
+    first_seen.update(events=EVENTS)
+    assert first_seen.seen() == {
         "scheduled": at(1),
         "model downloaded": at(2),
         "container started": at(2),
@@ -158,18 +158,18 @@ def test_events_before_the_first_look_are_not_recorded() -> None:
 
 
 def test_restarted_container_is_recorded_again() -> None:
-    noticed = Noticed(Clock())
-    noticed.look(pods=[], events=[])
+    first_seen = FirstSeen(Clock())
+    first_seen.update(pods=[], events=[])
     for second in (5, 30):
         running = {"name": "main", "state": {"running": {"startedAt": at(second)}}}
-        noticed.look(pods=[pod(containerStatuses=[running])])
-    assert noticed.seen() == {"pod created": at(1), "container started": at(2)}
+        first_seen.update(pods=[pod(containerStatuses=[running])])
+    assert first_seen.seen() == {"pod created": at(1), "container started": at(2)}
 
 
 def test_missing_pod_yields_nothing() -> None:
-    noticed = Noticed(Clock())
-    noticed.look(pods=[], events=[])
-    assert noticed.seen() == {}
+    first_seen = FirstSeen(Clock())
+    first_seen.update(pods=[], events=[])
+    assert first_seen.seen() == {}
 
 
 @pytest.mark.parametrize(

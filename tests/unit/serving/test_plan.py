@@ -66,7 +66,7 @@ def test_users_have_a_lane_and_namespace_and_the_cells_model() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "forks", "said"),
-    [(2, 5, "kserve_mode: multi has one cell, but the settings make 2"), (1, 2, "3 have 2 forks; .* ANSIBLE_FORKS")],
+    [(2, 5, "kserve_mode: multi has one cell, but the settings make 2"), (1, 2, "3, but has 2 forks; .* ANSIBLE_FORKS")],
 )
 def test_concurrent_work_is_one_cell_with_forks(cells: int, forks: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
@@ -107,5 +107,5 @@ def test_cell_defaults_to_the_settings_model_and_one_replica() -> None:
 
 
 def test_model_unserved_by_the_runtime_is_refused_with_valid_ones() -> None:
-    with pytest.raises(UsageError, match="gpt-9 is no model that vllm serves; these are phi-2, granite"):
+    with pytest.raises(UsageError, match="unknown model gpt-9 for vllm; it serves phi-2, granite"):
         planned("multi", kserve_served_models=["phi-2", "gpt-9"])

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import (
     effective,
     explain,
     find_run,
-    replayed,
+    replay_entries,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.site_reader import read_site
 
@@ -113,7 +113,7 @@ def test_replay_uses_current_names_and_repeats_arguments(project: Project) -> No
         "  repo_probe_size: {value: 7, origin: command line}\nhosts:\n  one:\n    tune_cards: {value: 6, origin: x}\n"
     )
 
-    entries, arguments = replayed(find_run(project.root / "runs", "before"), project, "one")
+    entries, arguments = replay_entries(find_run(project.root / "runs", "before"), project, "one")
 
     assert [(entry.key, entry.value, str(entry.where)) for entry in entries] == [
         ("tune_gpus", 4, "runs/before/settings.yml:2"),

@@ -77,7 +77,7 @@ _value:
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, apply_shape
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -85,9 +85,9 @@ class FilterModule:
     """Shape an LLMInferenceService."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return the one of this file."""
         return {"llm_inference_service": documented(DOCUMENTATION, _shaped)}
 
 
 def _shaped(args: Mapping[str, Any]) -> dict[str, Any]:
-    return shaped(args[INPUT], Shape(**{name: value for name, value in args.items() if name != INPUT}))
+    return apply_shape(args[INPUT], Shape(**{name: value for name, value in args.items() if name != INPUT}))

@@ -24,7 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     endpoint_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, connect
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -152,5 +152,5 @@ def _model(args: Arguments, endpoint: Endpoint, model: str, caller: Caller) -> I
         yield lambda prompt: complete(endpoint, model, prompt, args.tokens, caller)
         return
     question = Question(args.method, args.proto, args.request, args.answer)
-    with asking(endpoint, question, caller) as calling:
-        yield lambda prompt: calling.complete(model, prompt, args.tokens)
+    with connect(endpoint, question, caller) as connection:
+        yield lambda prompt: connection.complete(model, prompt, args.tokens)

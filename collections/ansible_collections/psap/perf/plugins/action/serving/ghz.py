@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, counted
+from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, count_requests
 from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
@@ -38,6 +38,6 @@ class ActionModule(PerfAction):
         results.parent.mkdir(parents=True, exist_ok=True)
         with completing(results) as partial, partial.open("wb") as file:
             fetch_results(context, args.namespace, args.pod_selector, IN_POD, file)
-        requests, failed = counted(results, args.complete)
+        requests, failed = count_requests(results, args.complete)
         warnings = (f"{failed} of {requests} calls failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)

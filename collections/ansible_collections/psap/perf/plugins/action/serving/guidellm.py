@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import 
     IN_POD,
     OUTPUT,
     Guidellm,
-    counted,
+    count_requests,
     invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
@@ -60,7 +60,7 @@ class ActionModule(CommandAction):
             _fetch(context, args, results)
         else:
             _run_here(context, args, folder, results)
-        requests, failed = counted(results)
+        requests, failed = count_requests(results)
         warnings = (f"{failed} of {requests} requests failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
 

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test im
     OUTPUT,
     LlmLoadTest,
     configuration,
-    counted,
+    count_requests,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -41,7 +41,7 @@ class ActionModule(CommandAction):
         write_json(artifacts / "llm_load_test.json", marker(load, load.version, context.lab(), position))
         with shown_wait(context.directory, "the load test", load.timeout_s) as show:
             run(_program(load, config), artifacts / "run.log", load.timeout_s, context.check_interrupted, show)
-        requests, failed = counted(artifacts / "output" / OUTPUT)
+        requests, failed = count_requests(artifacts / "output" / OUTPUT)
         warnings = (f"{failed} of {requests} requests failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
 

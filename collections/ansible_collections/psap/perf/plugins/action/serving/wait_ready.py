@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Second
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_goals import start_goals
-from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import Noticed, noticing
+from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import FirstSeen, watch_start
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
@@ -41,16 +41,16 @@ class ActionModule(PerfAction):
         args = context.arguments(Arguments)
         pods = Query("v1", "Pod", args.namespace, label_selector=answering_pods(args.kind, args.name))
         events = Query("v1", "Event", args.namespace)
-        noticed = Noticed()
+        first_seen = FirstSeen()
         try:
-            with noticing(noticed, context.cluster(), pods, events):
+            with watch_start(first_seen, context.cluster(), pods, events):
                 for goal in _goals(args):
                     shown_wait_for(context, goal)
                 ready = utc_now()
         except NotReachedError as error:
-            error.result = {"seen": noticed.seen()}
+            error.result = {"seen": first_seen.seen()}
             raise
-        return VerbResult(values={"seen": {**noticed.seen(), "ready": ready}})
+        return VerbResult(values={"seen": {**first_seen.seen(), "ready": ready}})
 
 
 def _goals(args: Arguments) -> tuple[Goal, Goal]:

@@ -1,1 +1,1 @@
-"""What commands that serve models do, without Ansible."""
+"""The commands that serve models, without Ansible."""

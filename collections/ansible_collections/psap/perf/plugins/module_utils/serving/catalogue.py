@@ -1,4 +1,4 @@
-"""Models that are known by name: where they come from, and what each runtime that serves them requests."""
+"""The catalogue of models by name: their sources, and the resources that each runtime requests for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHIPPED = Path(__file__).resolve().parents[3] / "roles/kserve_deploy_model/file
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model as a runtime serves it: KServe's ``storageUri``, and what each pod requests, as Kubernetes quantities."""
+    """A model with a runtime: KServe's ``storageUri``, and the requests of each pod as Kubernetes quantities."""
 
     source: str
     gpus: int
@@ -25,24 +25,27 @@ class ServedModel:
 
 
 def catalogue(more: Mapping[str, Any]) -> dict[str, Any]:
-    """All known models by name, with *more* that a user gives, or changes key by key."""
+    """Return the catalogue's models by name, with *more* of the user merged key by key."""
     return merged(read_yaml(_SHIPPED), more)
 
 
 def served_model(known: Mapping[str, Any], name: str, runtime: str) -> ServedModel:
-    """The model *name* as *runtime* serves it.
+    """Return the model *name* for *runtime*.
 
-    :param known: models by name, each with its ``source``, and of each runtime ``gpus``, ``cpu`` and ``memory``.
-    :raises UsageError: when the runtime does not serve it, saying which it does, and when the catalogue lacks a value.
+    Args:
+        known: Models by name, each with its ``source``, and ``gpus``, ``cpu`` and ``memory`` for each runtime.
+
+    Raises:
+        UsageError: If the runtime does not serve it, or a value is missing in the catalogue.
     """
     model = known.get(name) or {}
     if runtime not in model:
         served = ", ".join(each for each, one in known.items() if runtime in one)
-        raise UsageError(f"{name} is no model that {runtime} serves; these are {served}; add it to models")
+        raise UsageError(f"unknown model {name} for {runtime}; it serves {served}; add the model to models")
     try:
         requests = model[runtime]
         return ServedModel(str(model["source"]), int(requests["gpus"]), str(requests["cpu"]), str(requests["memory"]))
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
-            f"model {name}: it needs a source, and {runtime} with gpus, a whole number, cpu and memory"
+            f"model {name}: needs a source, and for {runtime} gpus (a whole number), cpu and memory"
         ) from error

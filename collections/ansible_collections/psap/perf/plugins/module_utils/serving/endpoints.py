@@ -1,4 +1,4 @@
-"""Where a served model is reached, and one question to it over HTTP."""
+"""The endpoint of a served model, and one request to it over HTTP."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class AnswerError(PerfError):
-    """A served model does not answer, or not as it should; the message says how."""
+    """A served model does not respond, or its answer is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A base URL in its parts; *path* is empty or begins with a slash and ends with none.
+    """A base URL in its parts; *path* is empty, or begins but does not end with a slash.
 
-    :param server_name: the name that the certificate of the server must have, where it is not the host's.
-    :param place: what users know it by, where it is not its URL.
+    Attributes:
+        server_name: The name in the server's certificate, if it is not the host's.
+        place: Its name in messages, if it is not its URL.
     """
 
     scheme: str
@@ -43,20 +44,21 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The whole, without a slash at its end."""
+        """The URL, without a slash at its end."""
         port = "" if _PORTS[self.scheme] == self.port else f":{self.port}"
         return f"{self.scheme}://{self.host}{port}{self.path}"
 
     @property
     def shown(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return self.place or self.url
 
 
 def endpoint_at(url: str) -> Endpoint:
-    """The endpoint of a base URL.
+    """Return the endpoint of a base URL.
 
-    :raises UsageError: when it is none of HTTP.
+    Raises:
+        UsageError: If it is not an HTTP URL.
     """
     try:
         parts = urlsplit(url)
@@ -69,46 +71,47 @@ def endpoint_at(url: str) -> Endpoint:
 
 
 def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str = HTTP) -> Endpoint:
-    """Where an InferenceService or LLMInferenceService is reached from here.
+    """Return the endpoint of an InferenceService or LLMInferenceService for this machine.
 
-    :param lab: what a lab says of itself; None for any other cluster.
-    :param protocol: ``http`` or ``grpc``; a cluster's address is that of both.
-    :raises ClusterError: when it has no address, or one within the cluster only.
+    Args:
+        lab: The description of a lab; None for any other cluster.
+        protocol: ``http`` or ``grpc``; a cluster has the same address for both.
+
+    Raises:
+        ClusterError: If it has no address, or only one within the cluster.
     """
     namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
     url = service.get("status", {}).get("url", "")
     if lab is not None:
         served = lab.get("models-url")
         if not served:
-            raise ClusterError("no program of this lab answers for models; create it with `perflab up --with models`")
+            raise ClusterError("this lab has no server for models; create it with `perflab up --with models`")
         if protocol == GRPC:
             return _of_all_models(lab)
         return _through_gateway(url, lab) or endpoint_at(f"{served}/{namespace}/{name}")
     if not url:
-        raise ClusterError(
-            f"{service['kind']} {namespace}/{name} has no address in its status; is it Ready, and has its Gateway one?"
-        )
+        raise ClusterError(f"{service['kind']} {namespace}/{name} has no address in its status; check its Gateway")
     found = endpoint_at(url)
     if found.host.endswith((".svc", ".svc.cluster.local")):
         raise ClusterError(
-            f"{service['kind']} {namespace}/{name} is reached within the cluster only, at {url}; expose it, "
+            f"{service['kind']} {namespace}/{name} is reachable only within the cluster, at {url}; expose it, "
             "on OpenShift with its label networking.kserve.io/visibility: exposed"
         )
     return found
 
 
 def _of_all_models(lab: Mapping[str, str]) -> Endpoint:
-    """A lab's server of gRPC, which knows a model by its name in the request: a call has no path."""
+    """Return a lab's gRPC server, which finds a model by its name in the request: a call has no path."""
     if "models-grpc-url" not in lab:
         raise ClusterError(
-            "no program of this lab answers by gRPC; pip install 'psap-perf[grpc]', and create it once more with "
+            "this lab has no gRPC server; pip install 'psap-perf[grpc]', and create it again with "
             "`perflab up --with models`"
         )
     return endpoint_at(lab["models-grpc-url"])
 
 
 def _through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:
-    """The place of an URL at a lab's gateway, which listens on one port whatever port a Gateway names."""
+    """Return the endpoint of a URL at a lab's gateway, which listens on one port for all Gateways."""
     if not url or not lab.get("gateway-url"):
         return None
     found, gateway = endpoint_at(url), endpoint_at(lab["gateway-url"])
@@ -117,7 +120,7 @@ def _through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said to a prompt, and how many tokens the server counted."""
+    """A model's answer to a prompt, and the server's numbers of tokens."""
 
     text: str
     prompt_tokens: int
@@ -126,11 +129,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """How a served model is asked.
+    """The options of requests to a served model.
 
-    :param patience_s: how many seconds the server may be silent.
-    :param authority: file with the certificates of the authority that vouches for the server; the system's if empty.
-    :param api_key: the bearer token of requests; none if empty.
+    Attributes:
+        patience_s: How many seconds to wait for a response.
+        authority: File with the certificates of the server's authority; the system's if empty.
+        api_key: The bearer token of requests; none if empty.
     """
 
     patience_s: float
@@ -139,15 +143,16 @@ class Caller:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What its requests have beside their content."""
+        """The headers of its requests."""
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
 
 
 def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, caller: Caller) -> Answer:
-    """One completion of OpenAI's API.
+    """Return one completion, with OpenAI's API.
 
-    :raises AnswerError: when it is refused, or no completion.
-    :raises UsageError: when the file is of no use.
+    Raises:
+        AnswerError: If it is refused, or is not a completion.
+        UsageError: If the file is of no use.
     """
     body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
     path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json", **caller.headers}
@@ -159,11 +164,11 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, caller: C
     except ssl.SSLCertVerificationError as error:
         raise AnswerError(f"{endpoint.shown}: its certificate is not trusted: {error.verify_message}") from error
     except (OSError, http.client.HTTPException) as error:
-        raise AnswerError(f"{endpoint.shown} does not answer: {error or type(error).__name__}") from error
+        raise AnswerError(f"{endpoint.shown} does not respond: {error or type(error).__name__}") from error
     if answer.status != _OK:
         advice = "; check api_key" if answer.status in _UNAUTHORIZED else ""
-        raise AnswerError(f"{endpoint.shown} answers {answer.status} {answer.reason}: {content[:_SHOWN]}{advice}")
-    return _checked(endpoint, content)
+        raise AnswerError(f"{endpoint.shown} responds with {answer.status} {answer.reason}: {content[:_SHOWN]}{advice}")
+    return _parse_answer(endpoint, content)
 
 
 def _connection(endpoint: Endpoint, caller: Caller) -> http.client.HTTPConnection:
@@ -180,31 +185,33 @@ def _connection(endpoint: Endpoint, caller: Caller) -> http.client.HTTPConnectio
 
 
 def certificates(authority: str) -> ssl.SSLContext:
-    """Trust in the file of an *authority*; without one, in those of the system.
+    """Return a context that trusts the certificates in the file *authority*, or the system's if it is empty.
 
-    :raises UsageError: when the file is of no use.
+    Raises:
+        UsageError: If the file is of no use.
     """
     try:
         return ssl.create_default_context(cafile=authority or None)
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"the certificates in {authority} cannot be used: {error}") from error
+        raise UsageError(f"cannot use the certificates in {authority}: {error}") from error
 
 
-def _checked(endpoint: Endpoint, content: str) -> Answer:
+def _parse_answer(endpoint: Endpoint, content: str) -> Answer:
     try:
         document: dict[str, Any] = json.loads(content)
         text = document["choices"][0]["text"]
         usage = document["usage"]
         answer = Answer(str(text), int(usage["prompt_tokens"]), int(usage["completion_tokens"]))
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise AnswerError(f"{endpoint.shown}: the answer is no completion: {content[:_SHOWN]}") from error
-    return checked(answer, endpoint.shown, content[:_SHOWN])
+        raise AnswerError(f"{endpoint.shown}: the answer is not a completion: {content[:_SHOWN]}") from error
+    return refuse_empty(answer, endpoint.shown, content[:_SHOWN])
 
 
-def checked(answer: Answer, place: str, shown: str) -> Answer:
-    """*answer*.
+def refuse_empty(answer: Answer, place: str, shown: str) -> Answer:
+    """Return *answer* if it has text.
 
-    :raises AnswerError: when it says nothing.
+    Raises:
+        AnswerError: If its text is empty.
     """
     if not answer.text.strip() or answer.completion_tokens < 1:
         raise AnswerError(f"{place}: the answer is empty: {shown}")

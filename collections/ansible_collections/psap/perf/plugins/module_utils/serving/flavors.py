@@ -3,9 +3,9 @@
 
 """Flavors of an LLMInferenceService: how requests are routed, and how many GPUs and replicas its stages have.
 
-A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order behind the base: the tensor parallelism of what decodes,
-its replicas, and both of what prefills, whose replicas are for each that decodes. TOPSAIL's llm-d project reads them
-so.
+A flavor is `BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]`, in any order after the base: the tensor parallelism and the replicas
+of the decode stage, and both of the prefill stage, whose replicas are per decode replica. TOPSAIL's llm-d project has
+the same format.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROUTERS: Mapping[str, Mapping[str, Any]] = {
     "intelligentrouting": {"route": {}, "gateway": {}, "scheduler": {}},
     "pd": {"route": {}, "gateway": {}, "scheduler": {}},
 }
-"""Of each base what routes the requests. Without a scheduler it is the Service that spreads them."""
+"""The router of each base. Without a scheduler, the Service distributes requests."""
 DISAGGREGATED = "pd"
 _PARTS = {"tp": "tensor", "dtp": "tensor", "x": "replicas", "ptp": "prefill_tensor", "px": "prefill_replicas"}
 _PART = re.compile(r"(dtp|tp|x|ptp|px)([1-9][0-9]*)")
@@ -36,16 +36,17 @@ _FORM = "BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]"
 _GPU = "nvidia.com/gpu"
 _CONTAINER = "main"
 AUTH = "security.opendatahub.io/enable-auth"
-"""Annotation of a service by which Open Data Hub requires a token in requests, unless it is ``"false"``."""
+"""Annotation of a service: Open Data Hub requires a token in requests unless it is ``"false"``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flavor:
-    """What a flavor says; None is what it leaves to the manifest.
+    """The parts of a flavor; None if the manifest's value applies.
 
-    :param tensor: GPUs over which each replica's layers are split.
-    :param prefill_tensor: the same of what reads the prompts, where another stage writes the answers.
-    :param prefill_replicas: those of what reads the prompts, for each of *replicas*.
+    Attributes:
+        tensor: GPUs over which each replica's layers are split.
+        prefill_tensor: The same of the prefill stage, if it is separate.
+        prefill_replicas: Replicas of the prefill stage, for each of *replicas*.
     """
 
     base: str
@@ -56,42 +57,46 @@ class Flavor:
 
 
 def parse_flavor(text: str) -> Flavor:
-    """The flavor of a text.
+    """Parse a flavor.
 
-    :raises UsageError: when it is none, saying which part and what can stand there.
+    Raises:
+        UsageError: If it is invalid; the message has the wrong part and the format.
     """
     base, *parts = text.split("-")
     if base not in ROUTERS:
         raise UsageError(
-            f"flavor {text!r} begins with none of {', '.join(ROUTERS)}{did_you_mean(base, ROUTERS)}; it is {_FORM}"
+            f"flavor {text!r} begins with none of {', '.join(ROUTERS)}{did_you_mean(base, ROUTERS)}; write {_FORM}"
         )
     found: dict[str, int] = {}
     for part in parts:
         match = _PART.fullmatch(part)
         if match is None:
-            raise UsageError(f"flavor {text!r}: {part!r} is not a part of one; it is {_FORM}, each N at least 1")
+            raise UsageError(f"flavor {text!r}: {part!r} is not a valid part; write {_FORM}, each N at least 1")
         name = _PARTS[match[1]]
         if name in found:
-            raise UsageError(f"flavor {text!r} says twice what {part!r} says")
+            raise UsageError(f"flavor {text!r} repeats the part of {part!r}")
         if name.startswith("prefill") and base != DISAGGREGATED:
-            raise UsageError(f"flavor {text!r}: {part!r} is of the prefill, which only {DISAGGREGATED} has apart")
+            raise UsageError(
+                f"flavor {text!r}: {part!r} is for a separate prefill stage, which only {DISAGGREGATED} has"
+            )
         found[name] = int(match[2])
     return Flavor(base, **found)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a manifest is changed by; what is empty stays as the manifest has it.
+    """Changes of a manifest; empty fields leave the manifest's values.
 
-    :param flavor: as :func:`parse_flavor` reads it.
-    :param model_uri: where the model is from.
-    :param model_name: its name in requests.
-    :param model_claim: PersistentVolumeClaim that has it, in the folder that its source names.
-    :param annotations: of the service and of its pods.
-    :param pod: fields of the templates of all pods that serve the model, such as ``nodeSelector``.
-    :param auth: whether Open Data Hub requires a token in requests; the manifest's annotation goes before False.
-    :param name: the service's.
-    :param namespace: the service's.
+    Attributes:
+        flavor: In the format of `parse_flavor`.
+        model_uri: Source of the model.
+        model_name: Its name in requests.
+        model_claim: PersistentVolumeClaim with the model, in a folder named after its source.
+        annotations: Annotations of the service and its pods.
+        pod: Fields of the templates of all pods that serve the model, such as ``nodeSelector``.
+        auth: Whether Open Data Hub requires a token in requests; the manifest's annotation overrides False.
+        name: Name of the service.
+        namespace: Namespace of the service.
     """
 
     flavor: str = ""
@@ -105,10 +110,11 @@ class Shape:
     namespace: str = ""
 
 
-def shaped(service: Manifest, shape: Shape) -> Manifest:
-    """The manifest of an LLMInferenceService in a shape.
+def apply_shape(service: Manifest, shape: Shape) -> Manifest:
+    """Return the manifest of an LLMInferenceService with the changes of *shape*.
 
-    :raises UsageError: when the flavor is none, and for a source that no claim holds.
+    Raises:
+        UsageError: If the flavor is invalid, or a model of this source cannot be in a claim.
     """
     manifest = in_flavor(service, parse_flavor(shape.flavor)) if shape.flavor else deepcopy(service)
     model = {name: value for name, value in (("uri", shape.model_uri), ("name", shape.model_name)) if value}
@@ -127,13 +133,13 @@ def shaped(service: Manifest, shape: Shape) -> Manifest:
 
 
 def requires_token(service: Manifest) -> bool:
-    """Return whether Open Data Hub lets only requests with a token through to an LLMInferenceService."""
+    """Return whether Open Data Hub requires a token in requests to an LLMInferenceService."""
     annotations = service.get("metadata", {}).get("annotations") or {}
     return str(annotations.get(AUTH, "true")).lower() != "false"
 
 
 def _annotations(service: Manifest, shape: Shape) -> dict[str, str]:
-    """Those that the service gets; texts, since YAML and the command line make booleans and numbers of some."""
+    """Return the service's annotations as texts: YAML and the command line convert some to booleans and numbers."""
     given = {**(service.get("metadata", {}).get("annotations") or {}), **_texts(shape.annotations)}
     return {**given, AUTH: "true" if shape.auth else str(given.get(AUTH, "false"))}
 
@@ -143,7 +149,7 @@ def _texts(annotations: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _shape_pods(stage: dict[str, Any], shape: Shape) -> None:
-    """Give the pods of a stage, with those below a leader, their annotations and fields."""
+    """Set annotations and fields of a stage's pods, including workers below a leader."""
     if shape.annotations:
         stage["annotations"] = {**(stage.get("annotations") or {}), **_texts(shape.annotations)}
     if not shape.pod:
@@ -154,15 +160,15 @@ def _shape_pods(stage: dict[str, Any], shape: Shape) -> None:
 
 
 def stages(service: Manifest) -> list[dict[str, Any]]:
-    """The parts of an LLMInferenceService that have replicas and a template: what decodes, and what prefills."""
+    """Return the stages of an LLMInferenceService, decode and prefill, which have replicas and a template."""
     spec = service["spec"]
     return [spec, *([spec["prefill"]] if spec.get("prefill") else [])]
 
 
 def in_flavor(service: Manifest, flavor: Flavor) -> Manifest:
-    """The manifest of an LLMInferenceService in a flavor; what the flavor does not say stays as it is."""
-    shaped = deepcopy(service)
-    spec = shaped.setdefault("spec", {})
+    """Return the manifest of an LLMInferenceService with the values of a flavor."""
+    result = deepcopy(service)
+    spec = result.setdefault("spec", {})
     spec["router"] = {**ROUTERS[flavor.base], **_kept_of_router(spec, flavor)}
     if flavor.base == DISAGGREGATED:
         prefill = spec.setdefault("prefill", {})
@@ -173,11 +179,11 @@ def in_flavor(service: Manifest, flavor: Flavor) -> Manifest:
     else:
         spec.pop("prefill", None)
     _scale(spec, flavor.tensor, flavor.replicas)
-    return shaped
+    return result
 
 
 def _kept_of_router(spec: Mapping[str, Any], flavor: Flavor) -> dict[str, Any]:
-    """What the manifest says of the parts of the router that the flavor has."""
+    """Return the manifest's values for the parts of the router that the flavor has."""
     given = spec.get("router") or {}
     return {name: given[name] for name in ROUTERS[flavor.base] if given.get(name)}
 

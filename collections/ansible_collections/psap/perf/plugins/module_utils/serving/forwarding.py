@@ -1,4 +1,4 @@
-"""A pod's port, reached at one of this machine by any client, through port-forwards of the API server."""
+"""Make a pod's port available on this machine to any client, through port-forwards of the API server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Connect = Callable[[], AbstractContextManager[Forwarded]]
 
 
 class Forwarding(socketserver.ThreadingTCPServer):
-    """Listens on loopback; each connection has a port-forward of its own, which ends with it."""
+    """Listens on loopback; each connection has its own port-forward, which ends with it."""
 
     daemon_threads = True
     block_on_close = False
@@ -31,10 +31,10 @@ class Forwarding(socketserver.ThreadingTCPServer):
         super().__init__((_LOOPBACK, 0), _Connection)
         self.connect = connect
         self.problem = ""
-        """What the other side, or the cluster, said last of a connection that failed."""
+        """The last error of the other side or the cluster about a failed connection."""
 
     def endpoint(self, server_name: str, place: str) -> Endpoint:
-        """Where it listens: with TLS, if the server's certificate has a name."""
+        """Return its endpoint; with TLS if *server_name* is given."""
         return Endpoint(
             "https" if server_name else "http", _LOOPBACK, int(self.server_address[1]), "", server_name, place
         )
@@ -44,7 +44,7 @@ class _Connection(socketserver.BaseRequestHandler):
     server: Forwarding
 
     def handle(self) -> None:
-        """Pass on what comes and goes."""
+        """Forward data in both directions."""
         try:
             with self.server.connect() as there:
                 _pass_on(self.request, there.socket)
@@ -55,7 +55,7 @@ class _Connection(socketserver.BaseRequestHandler):
 
 @contextmanager
 def forwarding(connect: Connect) -> Iterator[Forwarding]:
-    """A port of this machine at which the other end of *connect* answers, until the block ends."""
+    """Forward a port of this machine to the other end of *connect*, until the block ends."""
     with Forwarding(connect) as server:
         thread = threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True)
         thread.start()
@@ -67,7 +67,7 @@ def forwarding(connect: Connect) -> Iterator[Forwarding]:
 
 
 def _pass_on(here: socket.socket, there: Any) -> None:
-    """Until either side ends; what a side said before its end has been passed on by then."""
+    """Forward data until either side closes; data sent before that is forwarded first."""
     with selectors.DefaultSelector() as selector:
         selector.register(here, selectors.EVENT_READ, there)
         selector.register(there, selectors.EVENT_READ, here)

@@ -1,4 +1,4 @@
-"""Results of the program ghz, which calls a server by gRPC: whether they are any."""
+"""Validate the results of the program ghz, which calls a server over gRPC."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQ
 
 OUTPUT = "ghz.json"
 WARM_UP = "warm_up.json"
-"""The name of results that are no measurement, by which the analysis does not find them."""
+"""The file of results that are not a measurement; the analysis ignores it."""
 IN_POD = f"/results/{OUTPUT}"
-"""Where the Job's template has them."""
+"""The path of the results in the Job's template."""
 
 
-def counted(path: Path, complete: bool) -> tuple[int, int]:
-    """How many calls its results count, and how many of them failed.
+def count_requests(path: Path, complete: bool) -> tuple[int, int]:
+    """Return the number of calls in the results, and how many of them failed.
 
-    :param complete: whether each call must have been answered.
-    :raises DataQualityError: when there are no results, nothing but failures, or failures that must not be.
+    Args:
+        complete: Whether each call must have succeeded.
+
+    Raises:
+        DataQualityError: If there are no results, all calls failed, or *complete* is set and some failed.
     """
     try:
         document = json.loads(path.read_bytes())
@@ -30,6 +33,6 @@ def counted(path: Path, complete: bool) -> tuple[int, int]:
         raise DataQualityError("no call ended within the load")
     failed = calls - answered
     if failed and (complete or not answered):
-        why = max(errors, key=errors.__getitem__, default="it says nothing of why")
+        why = max(errors, key=errors.__getitem__, default="the results have no reason")
         raise DataQualityError(f"{failed} of {calls} calls failed; most of them: {why}")
     return calls, failed

@@ -1,4 +1,4 @@
-"""How a Job calls a model of ModelMesh by gRPC: the command lines of ghz and grpcurl, and the files they are given."""
+"""The gRPC calls of a Job to a model of ModelMesh: the command lines of ghz and grpcurl, and their input files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_PO
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 
 INPUTS = "/inputs"
-"""Where the Job's template has the files."""
+"""The folder of the files in the Job's template."""
 _DATA = "data.json"
-# by which ModelMesh knows which of its models is called
+# the header with the name of the model to call
 _MODEL = "mm-vmodel-id"
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file that the program is given: below which path, and by which key of the ConfigMap, which takes no slash."""
+    """An input file of the program: its path, and its key in the ConfigMap, which must not have slashes."""
 
     key: str
     path: str
@@ -30,7 +30,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class GrpcCall:
-    """The words of the command, its files, and how long the Job that runs it may be there, in seconds."""
+    """The words of the command, its files, and the maximum lifetime of its Job in seconds."""
 
     words: tuple[str, ...]
     files: tuple[InputFile, ...]
@@ -40,16 +40,19 @@ class GrpcCall:
 def grpc_call(
     asked: Mapping[str, Any], program: str, options: Sequence[str], data: Sequence[Any], tags: Mapping[str, Any]
 ) -> GrpcCall:
-    """How *asked*, the arguments of a command, is said to *program*.
+    """Return the call of *program* for *asked*, the arguments of a command.
 
-    :param options: those beside the ones that say which model is called.
-    :param data: of ghz, the requests, which it sends in turn.
-    :param tags: of ghz, what its results repeat.
-    :raises UsageError: when the proto files cannot be read, or the one that describes the call is not among them.
+    Args:
+        options: Options in addition to those that select the model.
+        data: Requests that ghz sends in turn.
+        tags: Tags that ghz writes to its results.
+
+    Raises:
+        UsageError: If the proto files cannot be read, or the one that describes the call is missing.
     """
     files = tuple(_protos(Path(asked["protos_path"])))
     if asked["proto"] not in (one.path for one in files):
-        raise UsageError(f"there is no {asked['protos_path']}/{asked['proto']}, which describes the call")
+        raise UsageError(f"{asked['protos_path']}/{asked['proto']}, which describes the call, does not exist")
     host = asked["host"] or f"modelmesh-serving.{asked['namespace']}.svc:8033"
     if program == "ghz":
         words = (*_ghz(asked, tags), *options, host)
@@ -64,7 +67,7 @@ def _ghz(asked: Mapping[str, Any], tags: Mapping[str, Any]) -> Iterator[str]:
     yield from ("--insecure", f"--import-paths={INPUTS}", f"--proto={asked['proto']}", f"--call={asked['call']}")
     yield f"--metadata={json.dumps({_MODEL: model})}"
     yield f"--data-file={INPUTS}/{_DATA}"
-    # a request for a playbook may have braces, which are no template of ghz
+    # braces in a request are not a template of ghz
     yield from ("--disable-template-data", "--format=json", f"--output={IN_POD}")
     yield f"--tags={json.dumps({'model': model, **{name: str(value) for name, value in tags.items()}})}"
 
@@ -75,7 +78,7 @@ def _grpcurl(asked: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _protos(folder: Path) -> Iterator[InputFile]:
-    """Those of subfolders too, by which files import each other."""
+    """Yield the proto files, including those in subfolders that others import."""
     for number, path in enumerate(sorted(folder.rglob("*.proto"))):
         try:
             text = path.read_text(encoding="utf-8")

@@ -17,14 +17,14 @@ OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
 """The path of the results in the pod of the Job's template."""
 API_KEY = "$(API_KEY)"
-"""The reference to the key in a value of the environment, as Kubernetes writes it."""
+"""Kubernetes' reference to the key in an environment variable's value."""
 WITHOUT_RATES = ("synchronous", "throughput")
 # {rate} and {2*rate} in a data set
 _OF_RATE = re.compile(r"\{(?:(\d+)\*)?rate\}")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 # since this version options are written kind=..., with other names
 _WRITTEN_BY_KIND = (0, 7)
-# beside the time of the Job's parts: to fetch the results
+# in addition to the time of the Job's parts: to fetch the results
 _BESIDE_S = 600.0
 _KINDS_OF_FILES = {".csv": "csv_file", ".json": "json_file", ".jsonl": "json_file", ".parquet": "parquet_file"}
 # a text of a record that looks like a key has its quotes escaped
@@ -35,8 +35,8 @@ _ERROR = re.compile(rb'(?<!\\)"error"\s*:\s*"((?:[^"\\]|\\.){1,300})')
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """Arguments of the program, the variable by which it gets its key, with the key's place in the value, and how
-    long the Job that runs it may be there, in seconds."""
+    """The program's arguments, the variable for its key with the key's place in the value, and the maximum lifetime
+    of its Job in seconds."""
 
     arguments: tuple[str, ...]
     key_variable: str
@@ -71,16 +71,16 @@ class Guidellm(ServedArguments):
 
 
 def deadline_s(*parts: object) -> int:
-    """Return the seconds after which Kubernetes ends a Job whose command was killed, by the timeouts of its *parts*."""
+    """Return the seconds after which Kubernetes ends a killed command's Job, from the timeouts of its *parts*."""
     return int(sum(map(seconds, parts)) + _BESIDE_S)
 
 
 def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder: str) -> Invocation:
-    """Return how the program is run.
+    """Return the invocation of the program.
 
     Args:
         load: The arguments of the command.
-        rates: The rates of one run of the program; none where its kind of load takes none.
+        rates: The rates of one run of the program; empty if its kind of load has none.
         output: The file for its results.
         data_folder: The folder with the file of the data set.
 
@@ -92,7 +92,7 @@ def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder:
     load = replace(load, data=_OF_RATE.sub(lambda found: str(_multiple(found[1] or 1, rates, "data")), load.data))
     _check(load, rates)
     found = _VERSION.match(load.version or load.image.rpartition(":")[2])
-    # a tag such as latest is the newest
+    # a tag such as latest means the newest version
     if found and (int(found[1]), int(found[2])) < _WRITTEN_BY_KIND:
         options = ("benchmark", "run", *_flat(load, rates, output, data_folder))
         variable, value = "GUIDELLM_BACKEND_KWARGS", f'{{"api_key": "{API_KEY}"}}'
@@ -108,7 +108,7 @@ def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
     if len(rates) != 1:
         raise UsageError(
             f"{name}: a multiple of the rate needs a run of guidellm with one rate, but this one has {len(rates)}; "
-            "leave rates_in_one_run out"
+            "remove rates_in_one_run"
         )
     return round(int(factor) * rates[0])
 
@@ -116,22 +116,22 @@ def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
 def _check(load: Guidellm, rates: Sequence[float]) -> None:
     kind = load.rate_type
     if rates and kind in WITHOUT_RATES:
-        raise UsageError(f"rate: a load of the type {kind} has none")
+        raise UsageError(f"rate: a load of the type {kind} has no rate")
     if not rates and kind not in (*WITHOUT_RATES, "sweep"):
-        raise UsageError(f"rate: a load of the type {kind} needs one, or several")
+        raise UsageError(f"rate: a load of the type {kind} needs one or several rates")
     if any(rate <= 0 for rate in rates):
         raise UsageError(f"rate: each must be above 0, not {min(rates):g}")
     if kind == "sweep" and len(rates) > 1:
-        raise UsageError("rate: that of a sweep is the number of its steps, a single one")
+        raise UsageError("rate: a sweep needs a single rate, the number of its steps")
     for name in ("max_seconds", "max_requests"):
         if getattr(load, name) < 0:
-            raise UsageError(f"{name} must be 0, for no limit, or above, not {getattr(load, name)}")
+            raise UsageError(f"{name} must be 0 (no limit) or above, not {getattr(load, name)}")
     if not load.max_seconds and not load.max_requests:
-        raise UsageError("max_seconds or max_requests must be above 0, or the load has no end")
+        raise UsageError("max_seconds or max_requests must be above 0; otherwise the load does not end")
 
 
 def _flat(load: Guidellm, rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
-    """Options until 0.6."""
+    """Yield the options of versions until 0.6."""
     yield from ("--target", load.endpoint_url, "--rate-type", load.rate_type)
     if rates:
         yield from ("--rate", _joined(rates))
@@ -151,7 +151,7 @@ def _flat(load: Guidellm, rates: Sequence[float], output: str, folder: str) -> I
 
 
 def _by_kind(load: Guidellm, rates: Sequence[float], output: str, folder: str) -> Iterator[str]:
-    """Options since 0.7."""
+    """Yield the options of versions since 0.7."""
     path = {"text_completions": "/v1/completions", "chat_completions": "/v1/chat/completions"}
     backend = {
         "kind": "openai_http",
@@ -189,8 +189,8 @@ def _joined(rates: Iterable[float]) -> str:
     return ",".join(f"{rate:g}" for rate in rates)
 
 
-def counted(path: Path) -> tuple[int, int]:
-    """Return the number of requests in the results, and how many of them failed; reads large files in pieces.
+def count_requests(path: Path) -> tuple[int, int]:
+    """Return the number of requests in the results, and how many of them failed; read large files in pieces.
 
     Raises:
         DataQualityError: If there are no results, or all requests failed.
@@ -201,7 +201,7 @@ def counted(path: Path) -> tuple[int, int]:
                 raise DataQualityError(f"{path.name} of guidellm is cut off")
             totals = [dict(_COUNT.findall(found[1])) for found in _TOTALS.finditer(text)]
             error = _ERROR.search(text)
-            why = error[1].decode("utf-8", "replace").replace('\\"', '"') if error else "it says nothing of why"
+            why = error[1].decode("utf-8", "replace").replace('\\"', '"') if error else "the results have no reason"
     except FileNotFoundError as error:
         raise DataQualityError(f"guidellm left no {path.name}") from error
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What the flow llm_d downloads before its cells, and the pods that serve the model in each."""
+"""The model that the flow llm_d downloads before its cells, and the pods that serve it in each cell."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import P
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
     AUTH,
     Shape,
+    apply_shape,
     requires_token,
-    shaped,
     stages,
 )
 
@@ -25,13 +25,14 @@ _GPU = "nvidia.com/gpu"
 
 @dataclass(frozen=True, slots=True)
 class LlmDPlan:
-    """What the cells need.
+    """The requirements of the cells.
 
-    :param source: where the model is downloaded from, empty when each pod reads it from there.
-    :param target: where it is downloaded to, as ``pvc://<claim>/<folder>``.
-    :param gpus: the most that a pod has.
-    :param auth: whether Open Data Hub requires a token in requests of a cell.
-    :param pods: of each cell those that serve the model.
+    Attributes:
+        source: Where the model is downloaded from; empty if each pod reads it from there.
+        target: The place of the download, as ``pvc://<claim>/<folder>``.
+        gpus: The maximum of a pod.
+        auth: Whether Open Data Hub requires a token in requests of any cell.
+        pods: The pods that serve the model, for each cell.
     """
 
     source: str
@@ -42,39 +43,41 @@ class LlmDPlan:
 
 
 def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], manifest: Manifest) -> LlmDPlan:
-    """What *settings* of the flow and the *cells* of its matrix come to.
+    """Return the plan for the flow's *settings* and the *cells* of its matrix.
 
-    :param manifest: that of the LLMInferenceService before flavor, model and patch change it.
-    :raises UsageError: for a flavor that is none, a source that no claim holds, and requests without the token that
-        they need.
+    Args:
+        manifest: The LLMInferenceService before flavor, model and patch change it.
+
+    Raises:
+        UsageError: If a flavor is invalid, a model of its source cannot be in a claim, or a required token is missing.
     """
     services = [_service(manifest, {**settings, **cell["values"]}) for cell in cells]
     pods = tuple(tuple(one for stage in stages(each) for one in _pods_of(stage)) for each in services)
     gpus, auth = most_gpus(pods), any(map(requires_token, services))
     if auth and not settings["llm_d_api_key"]:
         raise UsageError(
-            f"llm_d_api_key: requests need a token, for llm_d_auth is true or the annotation {AUTH} is not false; name "
-            "its secret, such as file:llm-d.token"
+            f"llm_d_api_key: requests need a token, since llm_d_auth is true or the annotation {AUTH} is not false; "
+            "pass a secret, such as file:llm-d.token"
         )
     claim = settings["llm_d_claim"]
     if not claim:
         return LlmDPlan("", "", gpus, auth, pods)
     uri = settings["llm_d_model_uri"]
     source, target = (
-        shaped(manifest, shape)["spec"]["model"]["uri"]
+        apply_shape(manifest, shape)["spec"]["model"]["uri"]
         for shape in (Shape(model_uri=uri), Shape(model_uri=uri, model_claim=claim))
     )
     return LlmDPlan(source, target, gpus, auth, pods)
 
 
 def _service(manifest: Manifest, values: Mapping[str, Any]) -> Manifest:
-    """The LLMInferenceService of a cell, as far as its pods and its authentication depend on it."""
+    """Return the LLMInferenceService of a cell, with the fields that determine its pods and its authentication."""
     shape = Shape(values["llm_d_flavor"], annotations=values["llm_d_annotations"], auth=values["llm_d_auth"])
-    return merged(shaped(manifest, shape), values["llm_d_patch"])
+    return merged(apply_shape(manifest, shape), values["llm_d_patch"])
 
 
 def _pods_of(stage: Mapping[str, Any]) -> Iterator[Pods]:
-    """The pods of a stage: its replicas, each of which has workers below it where the stage is on several nodes."""
+    """Yield the pods of a stage: its replicas, and their workers if the stage spans several nodes."""
     replicas, template, worker = stage.get("replicas", 1), stage.get("template"), stage.get("worker")
     if not worker:
         yield _pods(replicas, template)
@@ -86,7 +89,7 @@ def _pods_of(stage: Mapping[str, Any]) -> Iterator[Pods]:
 
 
 def _size(parallelism: Mapping[str, Any]) -> int:
-    """How many pods a replica has, as KServe computes it."""
+    """Return the number of pods of a replica, computed like KServe."""
     data, local = parallelism.get("data") or 0, parallelism.get("dataLocal") or 0
     if data or local:
         return int(max(data // max(local, 1), 1))
@@ -101,7 +104,7 @@ def _pods(count: int, template: Mapping[str, Any] | None) -> Pods:
 
 
 def _requested(container: Mapping[str, Any], name: str) -> Fraction:
-    """What it requests of a resource, which is its limit where it does not say."""
+    """Return the container's request for a resource, by default its limit."""
     resources = container.get("resources") or {}
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     return parse_quantity(requests.get(name, limits.get(name, 0)))

@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import
 
 OUTPUT = "output.json"
 OPENAI = "openai_plugin"
-# beside the duration of the load: for requests in flight at its end, and for the program to start
+# in addition to the load's duration: for the program's start, and for requests in flight at the end
 _BESIDE_S = 1500.0
 _SIZES = ("min_input_tokens", "max_input_tokens", "min_output_tokens", "max_output_tokens", "max_sequence_tokens")
 
@@ -48,7 +48,7 @@ class LlmLoadTest(ServedArguments):
 
     @property
     def timeout_s(self) -> float:
-        """Return the timeout of the program, by default the duration and some time beside it."""
+        """Return the timeout of the program, by default the duration and some additional time."""
         return seconds(self.timeout) if self.timeout else self.duration + _BESIDE_S
 
 
@@ -83,13 +83,13 @@ def configuration(load: LlmLoadTest, folder: Path) -> dict[str, Any]:
 def _plugin_options(load: LlmLoadTest) -> dict[str, Any]:
     options = {"use_tls": load.use_tls, "streaming": load.streaming, "model_name": load.model_id}
     if load.plugin == OPENAI:
-        # it takes a URL for its host
+        # its host is a URL
         scheme = "https" if load.use_tls else "http"
         return {**options, "host": f"{scheme}://{load.host}:{load.port}", "endpoint": load.endpoint}
     return {**options, "interface": load.interface, "host": load.host, "port": load.port}
 
 
-def counted(path: Path) -> tuple[int, int]:
+def count_requests(path: Path) -> tuple[int, int]:
     """Return the number of requests in the results, and how many of them failed.
 
     Raises:

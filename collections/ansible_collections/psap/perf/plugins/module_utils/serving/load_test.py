@@ -1,4 +1,4 @@
-"""The marker of a load test for the analysis: what the results of the load generator do not contain."""
+"""The marker of a load test for the analysis: facts that the load generator's results do not contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import La
 
 @dataclass(frozen=True, slots=True)
 class ServedArguments:
-    """Arguments that describe what serves the model, for the report."""
+    """Arguments that describe the server of the model, for the report."""
 
     model_name: str
     flavor: str
@@ -29,8 +29,8 @@ def marker(
 
     Args:
         served: The arguments of the command.
-        version: The version of what serves the model.
-        position: The phase and round of the load, where it has them.
+        version: The version of the server.
+        position: The phase and round of the load, if it has them.
     """
     optional = {"limits": served.limits, "gpu_hour_prices": served.gpu_hour_prices, **(position or {})}
     return {

@@ -1,4 +1,4 @@
-"""The steps of a served model's start, as the cluster's objects stamp them: the document ``model_start.json``."""
+"""The steps of a served model's start, from timestamps of objects: the document ``model_start.json``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 SCHEMA = "psap.perf/model-start/1"
 FILE = "model_start.json"
 SERVERS = ("kserve-container", "main")
-"""The container that serves, as KServe names it in pods of an InferenceService and of an LLMInferenceService."""
+"""KServe's names of the serving container in pods of an InferenceService and of an LLMInferenceService."""
 
-# whose clock stamped a moment
+# the clocks of timestamps
 COMMAND, API_SERVER, SCHEDULER, KUBELET, KSERVE = "the command", "API server", "scheduler", "kubelet", "KServe"
 
-# what the command does itself, by how exact that is: a model is asked so often for its first answer
+# resolutions of the command's own moments: it requests the first answer at this interval
 _OWN = {"applied": 0.001, "first answer": 0.2}
-# a watch shows a change at most so much later
+# maximum delay of a watch
 _WATCHED_S = 0.05
-# all that it sees, in the order in which that comes
+# all moments that it sees, in their order
 _SEEN = (
     "applied",
     "pod created",
@@ -41,11 +41,11 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When something had happened.
+    """The time of an event.
 
     Attributes:
         at_s: Seconds since the epoch.
-        resolution_s: What the stamp is truncated to.
+        resolution_s: The resolution to which the timestamp is truncated.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From one moment to the next that is known, by which it is named; *resolution_s* is that of the coarser stamp."""
+    """The time between two known moments, named after the second; *resolution_s* is the coarser timestamp's."""
 
     step: str
     after: str
@@ -69,11 +69,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ServiceObjects:
-    """What the cluster shows of a start, and what the command saw.
+    """The cluster's objects of a start, and the moments that the command saw.
 
     Attributes:
-        events: Of the namespace, of the core API.
-        seen: Moments by the command's own clock, by name, as UTC texts; empty for what it did not see.
+        events: Events of the namespace, of the core API.
+        seen: Moments by the command's clock, by name, as UTC texts; empty if not seen.
     """
 
     service: Object
@@ -83,7 +83,7 @@ class ServiceObjects:
 
 
 def document(asked: Mapping[str, Any], observed: ServiceObjects) -> dict[str, Any]:
-    """Return ``model_start.json``: *asked*, what is served, the steps by the cluster's clocks, and those by the command's."""
+    """Return ``model_start.json``: *asked*, the service, and the steps by the cluster's and by the command's clocks."""
     pod = first_ready(observed.pods)
     stamped = [*_of_service_and_pod(observed.service, pod, observed.events)]
     metadata, state = observed.service["metadata"], condition(observed.service, "Ready") or {}
@@ -102,10 +102,10 @@ def document(asked: Mapping[str, Any], observed: ServiceObjects) -> dict[str, An
 
 
 def steps(moments: Sequence[Moment]) -> Iterator[Step]:
-    """Yield the steps between moments, given in the order in which they have to come.
+    """Yield the steps between moments, which are in their expected order.
 
-    Where one stamp is of full seconds, the other is truncated alike: else a step would be half a second too long or
-    too short on average. Stamps of different clocks can be out of order; such a step took less than they can tell: 0.
+    If one timestamp has full seconds, the other is truncated as well: otherwise a step would be half a second too long
+    or too short on average. Timestamps of different clocks can be out of order; such a step is below the resolution: 0.
     """
     for before, moment in pairwise(moments):
         resolution_s = max(before.resolution_s, moment.resolution_s)
@@ -125,7 +125,7 @@ def steps(moments: Sequence[Moment]) -> Iterator[Step]:
 
 
 def first_ready(pods: Sequence[Object]) -> Object | None:
-    """Return the pod that was ready first; the oldest while none is, None while there are none."""
+    """Return the pod that was ready first; the oldest if none is ready, None if there are no pods."""
 
     def order(pod: Object) -> tuple[bool, str, str]:
         ready = _met(pod, "Ready")
@@ -142,7 +142,7 @@ def _of_service_and_pod(service: Object, pod: Object | None, events: Sequence[Ob
 
 
 def of_pod(pod: Object, events: Sequence[Object]) -> Iterator[Moment]:
-    """Return the moments of a pod's start that have come, by their stamps."""
+    """Return the reached moments of a pod's start, by their timestamps."""
     statuses = pod.get("status", {}).get("initContainerStatuses") or []
     ended = [(each.get("state", {}).get("terminated") or {}).get("finishedAt") for each in statuses]
     return _stamped(
@@ -168,13 +168,13 @@ def _seen(seen: Mapping[str, str]) -> Iterator[Moment]:
 
 
 def _met(thing: Object, name: str) -> str | None:
-    """Return when a condition that holds became true."""
+    """Return when a true condition became true; None if it is not true."""
     found = condition(thing, name) or {}
     return found.get("lastTransitionTime") if found.get("status") == "True" else None
 
 
 def _event(events: Sequence[Object], pod: Object, reason: str, fields: tuple[str, ...] = ("",)) -> str | None:
-    """Return when an event about the pod, or a container of it whose path ends with one of *fields*, first came."""
+    """Return the first time of an event about the pod, or its container whose path ends with one of *fields*."""
     texts = [
         event.get("eventTime") or event.get("firstTimestamp") or event.get("lastTimestamp")
         for event in events
@@ -186,6 +186,6 @@ def _event(events: Sequence[Object], pod: Object, reason: str, fields: tuple[str
 
 
 def _server(pod: Object | None) -> Object:
-    """Return the status of the container that serves."""
+    """Return the status of the serving container."""
     statuses: Sequence[Object] = (pod or {}).get("status", {}).get("containerStatuses") or []
     return next((each for each in statuses if each.get("name") in SERVERS), {})

@@ -1,4 +1,4 @@
-"""What the flow kserve does at the same time: models or users as lanes, in which namespaces, in how many rounds."""
+"""The concurrency of the flow kserve: models or users as lanes, their namespaces, and the rounds."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _MODEL = "kserve_model_name"
 
 @dataclass(frozen=True, slots=True)
 class KservePlan:
-    """The cells, and what the only one of a mode that does several things at once has.
+    """The cells, and the models, lanes and rounds of the single cell of a concurrent mode.
 
-    :param cells: ``index``, ``name`` and ``values`` of each.
-    :param models: those that are served at the same time, by the place in their list: ``m0``, ``m1``, …
-    :param lanes: the names of the lanes of each region of the cell.
-    :param rounds: how often all models are loaded together.
-    :param loads: how many loads of a model a round has, by its place.
-    :param round_s: from the begin of a round to that of the next.
-    :param namespaces: where models are.
-    :param gpus: the most that a pod of any model has.
-    :param pods: those of each cell that are there at once.
+    Attributes:
+        cells: ``index``, ``name`` and ``values`` of each.
+        models: The models that are served concurrently, by their place in the list: ``m0``, ``m1``, …
+        lanes: The names of the lanes of each region of the cell.
+        rounds: How often all models are loaded together.
+        loads: How many loads of a model a round has, by the model's place.
+        round_s: Seconds from the start of a round to the start of the next.
+        namespaces: The models' namespaces.
+        gpus: The maximum of a pod of any model.
+        pods: The concurrent pods of each cell.
     """
 
     cells: tuple[Mapping[str, Any], ...]
@@ -44,12 +45,15 @@ class KservePlan:
 def kserve_plan(
     settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int, catalogue: Mapping[str, Any]
 ) -> KservePlan:
-    """What *settings* of the flow and the *cells* of its matrix come to.
+    """Return the plan for the flow's *settings* and the *cells* of its matrix.
 
-    :param forks: how many tasks Ansible runs at once.
-    :param catalogue: all models by name, as :func:`served_model` wants them.
-    :raises UsageError: when a mode that does several things at once has several cells, or more lanes than forks, and
-        for a model that the runtime does not serve.
+    Args:
+        forks: How many tasks Ansible runs concurrently.
+        catalogue: All models by name, in the format of `served_model`.
+
+    Raises:
+        UsageError: If a concurrent mode has several cells, or more lanes than forks, or the runtime does not serve a
+            model.
     """
     mode, namespace = settings["kserve_mode"], settings["kserve_namespace"]
     models: dict[str, str] = {}
@@ -67,13 +71,13 @@ def kserve_plan(
     else:
         lanes = {"deploy": list(models), "load": list(models)}
         if mode == MULTI:
-            # one after the other
+            # sequentially
             lanes["alone"] = ["models"]
-        # the dimension is of no use here, and a label of it would be wrong
+        # the dimension does not apply here, and its label would be wrong
         cells = [{**cell, "values": _without(cell["values"], _MODEL)} for cell in cells]
     _check(mode, len(cells), max(map(len, lanes.values())), forks)
     round_s = settings["kserve_duration"] * len(settings["kserve_concurrency"]) + settings["kserve_sleep_interval"]
-    # the last one when the time is over
+    # the last one starts when the time is over
     rounds = math.ceil(settings["kserve_total_duration"] / round_s) + 1 if mode == LONGEVITY else 1
     loads = {place: _loads(settings, model) for place, model in models.items()}
     return KservePlan(tuple(cells), models, lanes, rounds, loads, round_s, tuple(namespaces), gpus, pods)
@@ -82,10 +86,10 @@ def kserve_plan(
 def _pods(
     settings: Mapping[str, Any], values: Mapping[str, Any], together: Collection[str], catalogue: Mapping[str, Any]
 ) -> Iterator[Pods]:
-    """Those of the models of a cell: *together*, or the cell's own."""
+    """Yield the pods of a cell's models: *together*, or the cell's own."""
     one = {**settings, **values}
     models = together or [one[_MODEL]]
-    # KServe starts a model that it may scale to zero, too
+    # KServe also starts a model that it may scale to zero
     replicas = max(one["kserve_min_replicas"], 1)
     times = one["kserve_users"] * one["kserve_models_per_user"] if one["kserve_mode"] == SCALE else 1
     for name in models:
@@ -94,7 +98,7 @@ def _pods(
 
 
 def _loads(settings: Mapping[str, Any], model: str) -> int:
-    """With how many of the numbers of users a model is loaded."""
+    """Return the number of loads of a model, one for each number of users."""
     most = settings["kserve_max_concurrency"].get(model, math.inf)
     return sum(users <= most for users in settings["kserve_concurrency"])
 
@@ -106,10 +110,10 @@ def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _check(mode: str, cells: int, most: int, forks: int) -> None:
     if cells > 1:
         raise UsageError(
-            f"kserve_mode: {mode} has one cell, but the settings make {cells}; leave the lists of dimensions out"
+            f"kserve_mode: {mode} has one cell, but the settings make {cells}; remove the lists of dimensions"
         )
     if most > forks:
         raise UsageError(
-            f"kserve_mode: {mode} has a fork of Ansible for each model or user, but {most} have {forks} forks; give it "
+            f"kserve_mode: {mode} needs a fork of Ansible for each model or user, {most}, but has {forks} forks; allow "
             "more with ANSIBLE_FORKS"
         )

@@ -1,4 +1,4 @@
-"""Results of a load generator that are in the pod of its Job."""
+"""Results of a load generator in the pod of its Job."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import
 
 
 def fetch(run: Callable[[list[str], BinaryIO], Executed], pod: str, path: str, stream: BinaryIO) -> None:
-    """Write the results that are in *pod*, the file *path*, to *stream*.
+    """Write the results, the file *path* in *pod*, to *stream*.
 
-    :param run: runs a program in the pod, its output going to the stream.
-    :raises ClusterError: when there are none, or the connection is cut off.
+    Args:
+        run: Runs a program in the pod, with its output in the stream.
+
+    Raises:
+        ClusterError: If there are no results, or the connection is cut off.
     """
     done = run(["cat", path], stream)
     if done.exit_code:
-        raise ClusterError(f"pod {pod} has no results: {done.errors}; its log says what the load generator did")
+        raise ClusterError(f"pod {pod} has no results: {done.errors}; see its log")

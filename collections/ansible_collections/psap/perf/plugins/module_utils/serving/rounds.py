@@ -17,7 +17,7 @@ def completed_rounds(directory: Path, cell: int, loads: Mapping[str, int]) -> in
     Rounds follow each other, so they follow from the number of a model's loads.
 
     Args:
-        directory: The directory of the run, or of the cell if it is a process of its own.
+        directory: The directory of the run, or of the cell if it has a separate process.
         loads: Number of loads of each model in a round, by flavor.
     """
     ended = Counter(_ended(directory, cell))

@@ -1,4 +1,4 @@
-"""What is awaited of a model's start: the pods that load it have nodes, then it is ready."""
+"""The goals of a model's start: the pods that load it have nodes, then it is ready."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates impor
 from ansible_collections.psap.perf.plugins.module_utils.waiting.stuck_pods import pod_without_node, stuck_pod
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal
 
-# KServe's controller leaves the model alone after it, without a word in its status
+# KServe's controller ignores the model after this event, without an entry in its status
 _REJECTED = "ServerlessModeRejected"
 
 
 def start_goals(model: Query, timeouts_s: tuple[float, float], patience_s: float) -> tuple[Goal, Goal]:
-    """Both goals, one to be reached after the other.
+    """Return both goals, in the order in which they are reached.
 
-    :param model: the InferenceService or LLMInferenceService, by name.
-    :param timeouts_s: how long each may take.
-    :param patience_s: how long the model may say that it cannot get ready before that is believed.
+    Args:
+        model: The InferenceService or LLMInferenceService, by name.
+        timeouts_s: The timeout of each goal.
+        patience_s: How long the model's status may be failed before the wait fails.
     """
     schedule_s, ready_s = timeouts_s
     pods = Query("v1", "Pod", model.namespace, label_selector=loading_pods(model.kind, model.name or ""))
@@ -37,7 +38,7 @@ def start_goals(model: Query, timeouts_s: tuple[float, float], patience_s: float
         (predicate_for(model.kind, "ready"),),
         ready_s,
         patience_s=patience_s,
-        # pods may come after the others have their nodes
+        # pods may be created after the others have their nodes
         late=pod_without_node,
         surrender=stuck_pod,
     )
@@ -45,9 +46,10 @@ def start_goals(model: Query, timeouts_s: tuple[float, float], patience_s: float
 
 
 def unservable(source: Source, model: Query) -> str:
-    """Why KServe does not serve a model at all; empty when it does, or has not said so yet.
+    """Return why KServe does not serve a model at all; empty if it does, or has not reported a reason yet.
 
-    :raises ClusterError: when the cluster does not answer.
+    Raises:
+        ClusterError: If the cluster does not respond.
     """
     for item in source.list(model)[0]:
         verdict = predicate_for(model.kind, "ready")(item)
