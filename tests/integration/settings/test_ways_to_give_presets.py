@@ -141,7 +141,7 @@ def test_preset_of_another_flow_is_refused_unless_the_site_wants_it(project: Any
     of_site = project.run()
 
     assert (refused.code, of_profile.code, of_site.code) == (2, 0, 0)
-    assert "presets/foreign.yml:2: the preset foreign changes nothing of tiny, only of other; " in refused.message
+    assert "presets/foreign.yml:2: the preset foreign does not change tiny, only other; " in refused.message
 
 
 def test_presets_are_in_the_result(project: Any) -> None:
@@ -188,5 +188,5 @@ def test_run_with_a_credential_is_replayed_only_with_it(project: Any) -> None:
     given = project.run("-e", "perf_replay=before", "-e", "tiny_name=whole").values
 
     assert "planted-word" not in text
-    assert "the recorded value of tiny_name is incomplete because it held a credential" in refused.message
+    assert "the recorded value of tiny_name is incomplete because it contained a credential" in refused.message
     assert given["tiny_name"] == "whole"

@@ -151,7 +151,7 @@ def test_flow_declares_dimensions_secrets_and_rules(tmp_path: Path) -> None:
     [
         ("{type: integer, description: x}", "the type of tune_x must be one of str, int"),
         ("{typ: int, description: x}", "tune_x has the unknown key typ"),
-        ("{type: list, dimension: true, description: x}", "dimension of tune_x must name the dotted leaves"),
+        ("{type: list, dimension: true, description: x}", "dimension of tune_x must list the dotted leaves"),
         ("{type: int, dimension: [a], description: x}", "dimension of tune_x must be true, or for a dict"),
         ("{compare: no, description: x}", "compare of tune_x must be one of key, ignore"),
         ("text", "tune_x must be declared by a mapping"),

@@ -49,7 +49,7 @@ def test_preset_that_changes_something_is_accepted(project: Project, preset: str
 def test_preset_that_changes_nothing_is_refused(project: Project, preset: str) -> None:
     assert refusal(project, "tune", preset) == ""
     assert refusal(project, "load", preset) == (
-        f"command line: the preset {preset} changes nothing of load, only of tune; "
+        f"command line: the preset {preset} does not change load, only tune; "
         "perfdrv settings presets load lists the presets that fit"
     )
 

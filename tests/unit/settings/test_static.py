@@ -120,7 +120,7 @@ def test_replay_uses_current_names_and_repeats_arguments(project: Project) -> No
         ("tune_gpus", 6, "runs/before/settings.yml:6"),
     ]
     assert arguments == {"repo_probe_size": 7}
-    with pytest.raises(UsageError, match="there is no run nothing with a settings"):
+    with pytest.raises(UsageError, match="no run nothing with a settings"):
         find_run(project.root / "runs", "nothing")
 
 

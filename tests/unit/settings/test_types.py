@@ -97,7 +97,7 @@ def test_leaf_is_converted_by_its_declaration_or_as_yaml() -> None:
         (option("int"), True, [("", "must be an int, but is True (bool)")]),
         (option("int"), [1], [("", "must be an int, but is [1] (list)")]),
         (option("int", **VARIES), [1, 2], []),
-        (option("int", **VARIES), [], [("", "is an empty list of values; give at least one")]),
+        (option("int", **VARIES), [], [("", "is an empty list of values; pass at least one")]),
         (option("float"), 4, []),
         (option("str"), 1.1, [("", "must be text (str), but is 1.1 (float)")]),
         (option("str"), "{{ later }}", []),

@@ -1,1 +1,1 @@
-"""Settings: what is declared, the layers that give values, and what is wrong with them."""
+"""Settings: their declarations, the layers of values, and checks."""

@@ -1,4 +1,4 @@
-"""Arguments that a setting, a vars file or a play binds: setting one elsewhere as well gives it two sources."""
+"""Arguments that a setting, a vars file or a play binds: they must not be set elsewhere as well."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def presets_over_bindings(project: Project, layers: Iterable[Layer]) -> Iterator
 
 
 def arguments_over_settings(project: Project, flow: str | None, layers: Iterable[Layer]) -> Iterator[Finding]:
-    """Yield the arguments on a flow's command line that a setting binds: the run would be recorded, and compared, with
-    the setting's value."""
+    """Yield the arguments on a flow's command line that a setting binds: a run records and compares the setting."""
     for source in layers:
         for one in source.assignments if source.kind == EXTRA else ():
             setting = _setting_of(project, one.variable, flow)
@@ -52,7 +51,7 @@ def bound_argument(project: Project, name: str, where: str, binding: str) -> Fin
     """Return the finding for a preset that sets an argument which *binding* binds."""
     setting = _setting_of(project, name)
     way_out = (
-        f"set the setting it is bound to, or pass the argument itself with -e {name}=…"
+        f"set the setting that it is bound to, or pass the argument itself with -e {name}=…"
         if setting is None
         else f"set {setting.name}"
     )

@@ -1,4 +1,4 @@
-"""``perfdrv settings check``: everything that a project's files set, without a cluster."""
+"""``perfdrv settings check``: checks all values in a project's files, without a cluster."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import a
 
 
 def check_project(project: Project, sites: Mapping[str, Site], no_site: Site) -> tuple[Finding, ...]:
-    """Return all that is wrong with the declarations, presets, group_vars and sites of *project*, each thing once.
+    """Return all problems of the declarations, presets, group_vars and sites of *project*, each once.
 
     Args:
-        project: what to check.
-        sites: its sites as Ansible reads them, by name.
-        no_site: what Ansible reads without an inventory, against which flows and presets are checked.
+        project: The project to check.
+        sites: Its sites, read by Ansible, by name.
+        no_site: The values without an inventory, with which flows and presets are checked.
     """
     found: dict[str, Finding] = {}
     declarations = list(check_declarations(project))
     for finding in declarations:
         found.setdefault(str(finding), finding)
     if any(finding.fatal for finding in declarations):
-        # declarations that cannot be read are no base for other checks
+        # other checks need the declarations
         return tuple(found.values())
     everywhere = (no_site, *sites.values())
     bound = dict(_bindings(project, everywhere))
@@ -68,7 +68,7 @@ def _check_problems(project: Project, sites: Mapping[str, Site]) -> Iterator[Fin
 
 
 def _check_files(project: Project, sites: Iterable[Site]) -> Iterator[Finding]:
-    """Yield what is wrong with the names in vars files and inventories."""
+    """Yield the problems of names in vars files and inventories."""
     for site in sites:
         for files in site.files():
             yield from _check_layer(project, files)
@@ -115,7 +115,7 @@ def _check_presets(project: Project, bound: Mapping[str, Where], below: tuple[La
         try:
             assignments = Resolver(presets.get, presets).resolve([(name, preset.where)])
         except PresetError as error:
-            # a parent that cannot be read has a finding of its own
+            # there is already a finding for a parent that cannot be read
             if not any(f"no preset {other}" in error.message for other in broken):
                 yield _as_finding(error)
             continue
@@ -155,7 +155,7 @@ def _check_flows(project: Project, sites: Iterable[Site]) -> Iterator[Finding]:
 def _check_flow(
     project: Project, flow: str, below: tuple[Layer, ...], presets: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the values that *flow* would have."""
+    """Yield the problems of the values of *flow*."""
     try:
         settled = settle(all_layers(project, flow, below, presets))
     except UsageError as error:
@@ -186,7 +186,7 @@ def _bindings(project: Project, sites: Iterable[Site]) -> Iterator[tuple[str, Wh
 
 
 def _readable(project: Project, path: Path) -> tuple[Entry, ...]:
-    """Return the variables of a vars file; none if it cannot be read, for which there is a finding of its own."""
+    """Return the variables of a vars file; none if it cannot be read, which is a separate finding."""
     try:
         return tuple(_entries_of(project.read(path)))
     except UsageError:

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Co
 
 
 def check_declarations(project: Project) -> Iterator[Finding]:
-    """Yield what is wrong with the settings of flows and the arguments of commands.
+    """Yield the problems of flows' settings and commands' arguments.
 
     A finding about a file that cannot be read is ``fatal``: no other check is possible.
     """
@@ -57,7 +57,7 @@ def _check_option(option: Option) -> Iterator[Finding]:
     if option.secret and option.default not in (None, "", {}):
         yield Finding(place, f"{option.name} is a secret; only an empty default is allowed")
     if option.secret_format != ANYTHING and not option.secret:
-        yield Finding(place, f"{option.name} has a secret_format but is no secret; add no_log or remove secret_format")
+        yield Finding(place, f"{option.name} has a secret_format but not no_log; add no_log or remove secret_format")
     if option.secret and option.pull_request:
         yield Finding(place, f"{option.name} is a secret, which a pull request cannot set; remove pull_request")
     if option.default is not None:

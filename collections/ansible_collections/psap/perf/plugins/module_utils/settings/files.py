@@ -30,9 +30,9 @@ class Where:
     """The place of a value.
 
     Attributes:
-        label: a file below the project, or words such as ``command line``.
-        line: the line in the file.
-        tagged: the object that Ansible tagged with this place, so that its errors can show an excerpt.
+        label: A file below the project, or a text such as ``command line``.
+        line: The line in the file.
+        tagged: The object that Ansible tagged with this place, so that its errors can show an excerpt.
     """
 
     label: str
@@ -70,7 +70,7 @@ def is_template(value: object) -> bool:
 
 
 def label_of(path: Path, root: Path) -> str:
-    """Return *path* as messages and origins show it: relative to *root* if it is below."""
+    """Return *path* for messages and origins: relative to *root* if it is below."""
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
@@ -78,10 +78,10 @@ def read_yaml_file(path: Path, root: Path) -> YamlFile:
     """Return the mapping in *path*; empty for an empty file.
 
     Args:
-        root: the project, to which places are relative.
+        root: The project, to which places are relative.
 
     Raises:
-        UsageError: the file is not readable, not YAML or no mapping, or has a duplicate key; with file and line.
+        UsageError: If it cannot be read, is not a YAML mapping, or has a duplicate key; the message has file and line.
     """
     label = label_of(path, root)
     data, lines = _read(path, label, ())
@@ -96,7 +96,7 @@ def read_yaml_document(path: Path, root: Path) -> YamlFile:
     """Return the document in *path*, such as the list of a playbook, below the key ``document``.
 
     Raises:
-        UsageError: as :func:`read_yaml_file`.
+        UsageError: As `read_yaml_file`.
     """
     label = label_of(path, root)
     data, lines = _read(path, label, ("document",))
@@ -107,7 +107,7 @@ def read_yaml_text(text: str) -> Any:
     """Return the value of a YAML text on the command line.
 
     Raises:
-        UsageError: the text is not YAML, or has a duplicate key.
+        UsageError: If the text is not YAML, or has a duplicate key.
     """
     # libyaml does not accept Ansible's tagged strings
     return _parse(str.__str__(text), "", ())[0]
@@ -170,7 +170,7 @@ class _Builder:
         self.loader.flatten_mapping(node)
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            # AWX marks keys as unsafe too
+            # AWX also marks keys as unsafe
             tagged = key_node.tag in _ANSIBLE_TAGS
             key = str(key_node.value) if tagged else self.loader.construct_object(key_node, deep=True)
             self.lines[(*path, key)] = key_node.start_mark.line + 1

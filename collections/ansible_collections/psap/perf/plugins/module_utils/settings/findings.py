@@ -1,4 +1,4 @@
-"""What is wrong with settings, in the same words at a run's start and in ``perfdrv settings check``."""
+"""Problems of settings, with the same messages at a run's start and in ``perfdrv settings check``."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def unknown_name(project: Project, key: str, where: str, *, must_be_ours: bool) 
     """Return the finding for the name of a variable, or of a leaf of one; None if the name is valid.
 
     Args:
-        project: what declares the names.
-        key: such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's names have more dots.
-        where: the place of the name.
-        must_be_ours: whether an undeclared name is wrong even if it resembles no declared one: true for presets and
+        project: The project that declares the names.
+        key: A name such as ``fine_tuning_gpu`` or ``fine_tuning_hyper_parameters.r``; TOPSAIL's names have more dots.
+        where: The place of the name.
+        must_be_ours: Whether an undeclared name is wrong even if it resembles no declared one: true for presets and
             the command line, false for a site's files, which may have additional variables.
     """
     name = key.partition(".")[0]
@@ -75,9 +75,9 @@ def todays_name(project: Project, key: str) -> str | None:
 
 
 def wrong_value(option: Option, value: Any, where: str) -> Iterator[Finding]:
-    """Yield what is wrong with the *value* of *option*: its type, its choices, or a secret in plain text.
+    """Yield the problems of the *value* of *option*: its type, its choices, or a secret in plain text.
 
-    An empty text is no secret.
+    An empty text is not a secret.
     """
     wrong = list(_wrong_references(option, value, where)) if option.secret else []
     if wrong:
@@ -103,7 +103,7 @@ def hidden_value(option: Option, value: Any, where: str) -> Finding | None:
         return None
     return Finding(
         where,
-        f"the recorded value of {option.name} is incomplete because it held a credential; start a new run with "
+        f"the recorded value of {option.name} is incomplete because it contained a credential; start a new run with "
         f"--replay and -s {option.name}=…, or keep the credential in a secret",
     )
 

@@ -1,4 +1,4 @@
-"""Which presets are for a flow, and which change nothing of it."""
+"""The presets for a flow, and those that do not change it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.static import r
 
 
 def presets_of(project: Project, flow: str) -> tuple[str, ...]:
-    """Return the presets that are for *flow*: they set settings of its own, or no settings of any flow's own.
+    """Return the presets for *flow*: they set its own settings, or only shared ones.
 
     Raises:
-        UsageError: a preset is not well formed, or presets extend each other in a loop.
+        UsageError: If a preset is not well formed, or presets extend each other in a loop.
     """
     flows = {name: _flows_of(project, resolve_presets(project, [(name, COMMAND_LINE)])) for name in project.presets}
     return tuple(name for name, found in flows.items() if flow in found or not found)
@@ -24,16 +24,16 @@ def presets_of(project: Project, flow: str) -> tuple[str, ...]:
 def unfit_preset(
     project: Project, flow: str, name: str, where: Where, assignments: Iterable[Assignment]
 ) -> Finding | None:
-    """Return the finding for a preset of other flows that changes nothing of *flow*; None if it changes something.
+    """Return the finding for a preset that only changes other flows than *flow*; None if it changes *flow*.
 
-    Repeating the declared default of a shared setting is no change.
+    The declared default of a shared setting is not a change.
 
     Args:
-        project: what declares the settings.
-        flow: the flow that is given the preset.
-        name: the preset.
-        where: where it is given.
-        assignments: what it and the presets that it extends assign.
+        project: The project that declares the settings.
+        flow: The flow for which the preset is given.
+        name: The preset.
+        where: The place where it is given.
+        assignments: The assignments of it and of the presets that it extends.
     """
     assignments = tuple(assignments)
     others = _flows_of(project, assignments)
@@ -41,13 +41,13 @@ def unfit_preset(
         return None
     return Finding(
         str(where),
-        f"the preset {name} changes nothing of {flow}, only of {' and '.join(others)}; "
+        f"the preset {name} does not change {flow}, only {' and '.join(others)}; "
         f"perfdrv settings presets {flow} lists the presets that fit",
     )
 
 
 def _flows_of(project: Project, assignments: Iterable[Assignment]) -> list[str]:
-    """Return the flows of whose own settings a preset sets some."""
+    """Return the flows whose own settings a preset sets."""
     variables = {one.variable for one in assignments}
     return [flow for flow in project.flows if any(one.name in variables for one in project.flow(flow).settings)]
 

@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import Op
 DEFAULT = "default"
 BASE = "group_vars"
 MISSING = "is required, and nothing sets it"
-"""What a template raises for a required argument of a command without a flow."""
+"""A template's error about a required argument of a command without a flow."""
 GIVEN = "perf_given_settings"
 """A variable of every host: the settings that a layer above the declared defaults sets."""
 SITE = "site"
@@ -69,9 +69,9 @@ def declared_layers(
     """Return the layers of defaults and bindings that the settings files declare.
 
     Args:
-        project: what declares them.
-        flow: the flow whose defaults are wanted; None for all flows.
-        tag: returns a value with the place where it is declared.
+        project: The project that declares them.
+        flow: The flow whose defaults to return; None for all flows.
+        tag: Returns a value with the place where it is declared.
     """
     settings = project.every_setting if flow is None else project.settings_of(flow)
     defaults = [
@@ -88,7 +88,7 @@ def bindings(settings: Iterable[Option], argument_of: Callable[[str], Option | N
     """Yield the arguments that *settings* bind, each with the template that gives it the setting's value.
 
     If settings of several flows bind an argument, the setting of the running flow applies. A command without a flow
-    gets the first setting that the variable ``perf_given_settings`` names, and otherwise its own default.
+    gets the first setting in the variable ``perf_given_settings``, and otherwise its own default.
     """
     bound: dict[str, list[Option]] = {}
     for setting in settings:
@@ -105,7 +105,7 @@ def bindings(settings: Iterable[Option], argument_of: Callable[[str], Option | N
 
 
 def _alone(argument: Option, settings: Iterable[Option]) -> str:
-    """Return the Jinja expression of an argument's value where no flow runs."""
+    """Return the Jinja expression of an argument's value without a flow."""
     value = f"undef('{argument.name} {MISSING}')" if argument.required else repr(argument.default)
     for setting in reversed(tuple(settings)):
         value = f"({setting.current}) if '{setting.name}' in {GIVEN} | default([]) else ({value})"
@@ -118,7 +118,7 @@ def default_where(label: str) -> Where:
 
 
 def given_settings(layers: Iterable[Layer], settings: frozenset[str]) -> list[str]:
-    """Return which of *settings* a layer above the declared defaults sets."""
+    """Return the *settings* that a layer above the declared defaults sets."""
     return sorted(
         settings & {one.variable for source in layers if source.kind != DEFAULT for one in source.assignments}
     )
@@ -130,7 +130,7 @@ def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[
     A whole value replaces the leaves set before it; a leaf changes a copy of the value below.
 
     Raises:
-        PresetError: a leaf below a value that is not a dictionary.
+        PresetError: If a leaf is set below a value that is not a dictionary.
     """
     values: dict[str, SettledValue] = {}
     for source in layers:
@@ -142,7 +142,7 @@ def settle(layers: Iterable[Layer], only: frozenset[str] | None = None) -> dict[
 
 
 def with_leaves(layers: Iterable[Layer]) -> frozenset[str]:
-    """Return the variables of which a layer sets a leaf only."""
+    """Return the variables of which a layer sets only a leaf."""
     return frozenset(assignment.variable for source in layers for assignment in source.assignments if assignment.path)
 
 

@@ -25,9 +25,9 @@ class Cell:
     """One combination.
 
     Attributes:
-        index: its number in the product, which does not depend on skipped or resumed cells.
-        values: the flow's dimension settings, each with one value.
-        name: what distinguishes it, for example ``count=300 workload_kind=Job``; empty for the only cell.
+        index: Its number in the product, which does not depend on skipped or resumed cells.
+        values: The flow's dimension settings, each with one value.
+        name: Its distinguishing values, for example ``count=300 workload_kind=Job``; empty for the only cell.
     """
 
     index: int
@@ -65,17 +65,17 @@ def cells(
     """Return all cells in the order of the product; the last dimension varies fastest.
 
     Args:
-        options: the flow's settings; those with a dimension span the matrix.
-        values: the settings' values.
-        skip_if: Jinja expressions over a cell's values; a cell for which one of them is true is skipped.
-        experiments: settings, or dotted leaves of them, that override *values*. Each forms a separate product, in
-            order. Names that are not among *options* are ignored.
+        options: The flow's settings; those with a dimension span the matrix.
+        values: The settings' values.
+        skip_if: Jinja expressions over a cell's values; a cell is skipped if one of them is true.
+        experiments: Settings, or dotted leaves of them, that override *values*. Each forms a separate product, in
+            order. Names that are not in *options* are ignored.
 
     Raises:
-        UsageError: a dimension has no values, or an expression cannot be evaluated.
+        UsageError: If a dimension has no values, or an expression cannot be evaluated.
     """
     spanning = {option.name: option for option in options if option.dimension and option.name in values}
-    skipped = [(text, _compiled(text)) for text in skip_if]
+    skipped = [(text, _compile(text)) for text in skip_if]
     every = [
         combination
         for experiment in experiments or ({},)
@@ -178,7 +178,7 @@ def _set(cell: dict[str, Any], dimension: _Dimension, value: Any) -> None:
         place[last] = value
 
 
-def _compiled(text: str) -> Any:
+def _compile(text: str) -> Any:
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(undefined=jinja2.StrictUndefined)
     try:
         return environment.compile_expression(text, undefined_to_none=False)

@@ -66,7 +66,7 @@ def split_key(key: str, value: Any, where: Where, preset: str | None = None) -> 
     """Return ``a.b.c`` as the variable ``a`` and the path ``(b, c)``.
 
     Raises:
-        PresetError: a part is empty, as in ``a..b``.
+        PresetError: If a part is empty, as in ``a..b``.
     """
     variable, *path = key.split(".")
     if not variable or not all(path):
@@ -78,7 +78,7 @@ def preset_from_file(file: YamlFile) -> Preset:
     """Return the preset that *file* defines.
 
     Raises:
-        PresetError: the file does not define exactly one variable, named after the file, with a mapping.
+        PresetError: If the file does not define exactly one variable, named after the file, with a mapping.
     """
     expected = PREFIX + file.path.stem
     check_name(file.path.stem, file.where())
@@ -137,7 +137,7 @@ class Resolver:
     """Converts names of presets to assignments; parents are applied at the position of ``extends``."""
 
     def __init__(self, load: Callable[[str], Preset | None], known: Iterable[str]) -> None:
-        """Get presets by *load*, None for an unknown one; *known* are the names to suggest then."""
+        """Read presets with *load*, which returns None for an unknown one; *known* are the names to suggest then."""
         self._load = load
         self._known = tuple(known)
 
@@ -145,7 +145,7 @@ class Resolver:
         """Return the assignments of all presets, in order.
 
         Raises:
-            PresetError: presets extend each other in a loop, or one is unknown.
+            PresetError: If presets extend each other in a loop, or one is unknown.
         """
         result: list[Assignment] = []
         for name, where in names:

@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
 
 COLLECTION = Path("collections/ansible_collections/psap/perf")
 _OWN_COLLECTION = Path(__file__).resolve().parents[3]
-# The role that every command depends on; it is no command itself.
+# The role that every command depends on; it is not a command.
 _SPINE = ("command",)
 
 
@@ -87,7 +87,7 @@ class Project:
         """Return the flow *name*.
 
         Raises:
-            UsageError: there is no such flow, or its file is not well formed.
+            UsageError: If the flow does not exist, or its file is not well formed.
         """
         if name not in self.flows:
             raise UsageError(f"unknown flow {name}{did_you_mean(name, self.flows)}; perfdrv flows lists them")
@@ -97,7 +97,7 @@ class Project:
         """Return the command of the role *role*.
 
         Raises:
-            UsageError: as :meth:`flow`.
+            UsageError: As `flow`.
         """
         if role not in self._roles_with_arguments:
             raise UsageError(f"unknown command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
@@ -121,7 +121,7 @@ class Project:
         return next((option for spec in specs if (option := spec.setting(name)) is not None), None)
 
     def role_of(self, name: str) -> str | None:
-        """The role whose argument *name* would be: the longest one it begins with."""
+        """Return the role whose argument *name* would be: the longest that it begins with."""
         return max((role for role in self._roles_with_arguments if name.startswith(role + "_")), key=len, default=None)
 
     def argument(self, name: str) -> Option | None:

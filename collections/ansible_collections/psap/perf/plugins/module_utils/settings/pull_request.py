@@ -1,6 +1,6 @@
 """Presets and settings of a pull request, from a file of the driver, with the places of the directives.
 
-More people may comment than may run tests. So a pull request can only set settings that are declared for it, as data
+More users can comment than can run tests. So a pull request can only set settings that are declared for it, as data
 and never as templates.
 """
 
@@ -50,7 +50,7 @@ def read_pull_arguments(path: Path) -> PullArguments:
     """Return the arguments in a file.
 
     Raises:
-        UsageError: the file has no arguments of a pull request.
+        UsageError: If the file has no arguments of a pull request.
     """
     try:
         document = read_yaml(path)
@@ -72,7 +72,7 @@ def pull_layer(project: Project, arguments: PullArguments) -> Layer:
     """Return the layer of the settings.
 
     Raises:
-        UsageError: everything that a pull request cannot set, with its place.
+        UsageError: If it sets something that a pull request cannot set; the message lists all places.
     """
     findings = [str(finding) for finding in wrong_arguments(project, arguments)]
     if findings:

@@ -52,7 +52,7 @@ def settings_document(
     hosts: Mapping[str, Mapping[str, RecordedValue]],
     connected: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the document of the values of all hosts, those that differ on some hosts, and :func:`connection`."""
+    """Return the document of the values of all hosts, those that differ on some hosts, and `connection`."""
     different = {
         host: {
             name: one.as_entry()

@@ -18,7 +18,7 @@ _ENVIRONMENT = jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefi
 
 
 @functools.cache
-def _compiled(expression: str) -> Any:
+def _compile(expression: str) -> Any:
     return _ENVIRONMENT.compile_expression(expression, undefined_to_none=False)
 
 
@@ -27,10 +27,10 @@ def names_in_expression(expression: str) -> frozenset[str]:
     """Return the variables that *expression* reads.
 
     Raises:
-        UsageError: *expression* is no Jinja expression.
+        UsageError: If *expression* is not a Jinja expression.
     """
     try:
-        _compiled(expression)
+        _compile(expression)
         return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse("{{ (" + expression + ") }}")))
     except jinja2.TemplateSyntaxError as error:
         raise UsageError(f"invalid Jinja expression {expression!r}: {error.message}") from error
@@ -40,10 +40,10 @@ def holds(expression: str, values: Mapping[str, Any]) -> bool:
     """Return whether *expression* is true for *values*.
 
     Raises:
-        UsageError: *expression* is no Jinja expression, or cannot be evaluated for these values.
+        UsageError: If *expression* is not a Jinja expression, or cannot be evaluated for these values.
     """
     try:
-        return bool(_compiled(expression)(**values))
+        return bool(_compile(expression)(**values))
     except jinja2.TemplateSyntaxError as error:
         raise UsageError(f"invalid Jinja expression {expression!r}: {error.message}") from error
     except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:

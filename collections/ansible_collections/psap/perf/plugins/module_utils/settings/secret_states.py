@@ -1,4 +1,4 @@
-"""The secrets of a flow: those that its settings declare, and the state of each."""
+"""The secrets that a flow's settings declare, and their states."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class SecretState:
     """The state of a secret.
 
     Attributes:
-        name: the setting; with dots, a part of it.
-        reference: where the secret is stored; empty if none is set.
-        status: one of the constants above.
-        problem: what is wrong with the secret.
+        name: The setting; with dots, a part of it.
+        reference: Where the secret is stored; empty if none is set.
+        status: One of the constants above.
+        problem: The secret's problem; empty for none.
     """
 
     name: str
@@ -34,12 +34,12 @@ class SecretState:
 
 
 def secret_problem(option: Option, reference: str, value: Callable[[str], str]) -> str:
-    """Return what is wrong with the secret of a setting; empty if it is valid.
+    """Return the problem of a setting's secret; empty if it is valid.
 
     Args:
-        option: the setting.
-        reference: where the secret is stored.
-        value: returns the secret of a reference.
+        option: The setting.
+        reference: Where the secret is stored.
+        value: Returns the value of a reference.
     """
     try:
         wrong = malformed(value(reference), option.secret_format)

@@ -1,4 +1,4 @@
-"""A site as Ansible reads it: its hosts, and the layers that its inventory and vars files give to each."""
+"""A site, read by Ansible: its hosts, and the layers of its inventory and vars files for each."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LOCALHOST = "localhost"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What Ansible reads for a site.
+    """A site, read by Ansible.
 
     Attributes:
-        hosts: the layers below the presets of each host, low to high; ``localhost`` is always there.
-        inline: the variables of groups and hosts in the inventory itself.
-        vars_files: for each group or host the absolute paths of its ``group_vars`` or ``host_vars`` files.
-        problem: why Ansible cannot read the inventory; empty if it can.
+        hosts: The layers below the presets of each host, low to high; always includes ``localhost``.
+        inline: The variables of groups and hosts in the inventory itself.
+        vars_files: For each group or host the absolute paths of its ``group_vars`` or ``host_vars`` files.
+        problem: Why Ansible cannot read the inventory; empty if it can.
     """
 
     hosts: Mapping[str, tuple[Layer, ...]] = field(default_factory=lambda: {LOCALHOST: ()})
@@ -34,7 +34,7 @@ class Site:
         """Return the layers below the presets of *host*, low to high.
 
         Raises:
-            UsageError: the site has no such host.
+            UsageError: If the site has no such host.
         """
         if host not in self.hosts:
             way_out = did_you_mean(host, self.hosts) or f"; its hosts are {', '.join(sorted(self.hosts))}"

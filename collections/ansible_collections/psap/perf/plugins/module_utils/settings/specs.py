@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import Wh
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
 COMPARE = ("key", "ignore")
 EVERY_LEAF = "*"
-"""The dimension of a dictionary of which each leaf may be a list of values."""
+"""The dimension of a dictionary whose leaves may each be a list of values."""
 _OPTION_KEYS = frozenset(
     ("type", "description", "default", "required", "choices", "elements", "options", "dimension", "compare",
      "no_log", "version_added", "argument", "pull_request", "secret_format")
@@ -33,12 +33,12 @@ class Option:
     """One declared variable, or one key of a dictionary's ``options``.
 
     Attributes:
-        dimension: the dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be a
+        dimension: The dotted leaves that a matrix may vary: ``("",)`` for the value itself, which then may also be a
             list of values, ``("*",)`` for all leaves of a dictionary, ``()`` for none.
-        section: the role, the flow or the shared section that declares it.
-        arguments: the names of the arguments that a setting binds.
-        pull_request: whether a comment on a pull request may set it.
-        secret_format: the format of a secret.
+        section: The role, the flow or the shared section that declares it.
+        arguments: The names of the arguments that a setting binds.
+        pull_request: Whether a comment on a pull request may set it.
+        secret_format: The format of a secret.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Option:
     def references(self, value: Any) -> Iterator[tuple[str, Any]]:
         """Yield the references in the *value* of a secret, or in its dictionary, each with its name.
 
-        An empty text is no reference.
+        An empty text is not a reference.
         """
         if self.type == "dict":
             items = value.items() if isinstance(value, Mapping) else ()
@@ -100,7 +100,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: its role, what it does, its arguments in the order of the file, then those that it shares."""
+    """A command: its role, its description, its arguments in the order of the file, then shared ones."""
 
     role: str
     short_description: str
@@ -120,7 +120,7 @@ class CommandSpec:
 
     @property
     def defaults_file(self) -> Path:
-        """The file with the defaults of the role; only the collection as published has it."""
+        """The file with the defaults of the role; only the published collection has it."""
         return self.path.parent.parent / "defaults" / "main.yml"
 
     @property
@@ -135,7 +135,7 @@ class CommandSpec:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition over several settings; ``test`` is a Jinja expression, ``message`` tells the user what to change."""
+    """A condition over several settings; ``test`` is a Jinja expression, ``message`` states what to change."""
 
     test: str
     message: str
@@ -159,7 +159,7 @@ class FlowSpec:
 
 
 SHARED_ROLE = "shared_"
-"""The prefix of roles that are no commands; commands include them or, for their arguments, depend on them."""
+"""The prefix of roles that are not commands; commands include them or, for their arguments, depend on them."""
 # what a description adds for ansible-doc, which does not list the arguments of shared roles
 _SHARED_NOTE = "Accepts the arguments of "
 _SHARED_DEPENDENCY = re.compile(rf"^ *- +(?:role: +)?psap\.perf\.({SHARED_ROLE}\w+)", re.MULTILINE)
@@ -169,7 +169,7 @@ def read_command(role_directory: Path, root: Path) -> CommandSpec:
     """Return the spec of the command in *role_directory*, with the arguments of the shared roles it depends on.
 
     Raises:
-        UsageError: when a file is missing or an option in it is not well formed, with file and line.
+        UsageError: If a file is missing or an option in it is not well formed; the message has file and line.
     """
     file = read_yaml_file(role_directory / "meta" / "argument_specs.yml", root)
     role = role_directory.name
@@ -200,12 +200,12 @@ def read_flow(path: Path, root: Path, find: Find = lambda _pattern: ()) -> FlowS
     """Return the flow that ``<flow>/settings.yml`` declares, or the shared settings.
 
     Args:
-        path: the file.
-        root: the project, to which places are relative.
-        find: returns the arguments that a setting may bind.
+        path: The file.
+        root: The project, to which places are relative.
+        find: Returns the arguments that a setting may bind.
 
     Raises:
-        UsageError: as :func:`read_command`.
+        UsageError: As `read_command`.
     """
     file = read_yaml_file(path, root)
     name = path.parent.name
@@ -285,7 +285,7 @@ def _option(file: YamlFile, name: str, body: Any, declared_by: str, path: tuple[
 
 
 def _arguments(name: str, body: Mapping[str, Any], find: Find, where: Where) -> tuple[Option, ...]:
-    """Return the arguments that a setting binds: of one type, and one default unless the setting declares it."""
+    """Return the arguments that a setting binds; they have one type, and one default unless the setting declares it."""
     patterns = body.get("argument", [])
     found: list[Option] = []
     for pattern in patterns if isinstance(patterns, list) else [patterns]:
@@ -311,7 +311,7 @@ def _secret_format(declared: Any, where: Where, name: str) -> str:
 
 def _dimension(declared: Any, kind: str, what: str) -> tuple[str, ...]:
     if declared is True and kind in ("list", "dict"):
-        raise UsageError(f"{what} must name the dotted leaves that vary, since a {kind} is itself a value")
+        raise UsageError(f"{what} must list the dotted leaves that vary, since a {kind} is itself a value")
     if isinstance(declared, bool):
         return ("",) if declared else ()
     if kind == "dict" and isinstance(declared, list) and all(isinstance(leaf, str) and leaf for leaf in declared):

@@ -1,6 +1,6 @@
-"""Settings as ``perfdrv settings`` shows and checks them: no cluster, no play, no template rendered.
+"""Settings for ``perfdrv settings``, without a cluster or a play; templates are not rendered.
 
-What lies below the presets comes from Ansible, as :class:`Site`.
+The layers below the presets come from Ansible, as `Site`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Override = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EffectiveValue:
-    """A variable with the value that it would have; templates are not rendered."""
+    """A variable with its resulting value; templates are not rendered."""
 
     name: str
     value: Any
@@ -89,7 +89,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PresetSummary:
-    """A preset in a list: its first comment, the presets that it extends, and what it sets itself."""
+    """A preset in a list: its first comment, the presets that it extends, and the settings that it sets itself."""
 
     name: str
     comment: str
@@ -105,10 +105,10 @@ def load_preset(project: Project, name: str) -> Preset | None:
 
 
 def resolve_presets(project: Project, names: Iterable[tuple[str, Where]]) -> tuple[Assignment, ...]:
-    """Return what presets of the project, and those that they extend, assign, in order.
+    """Return the assignments of presets of the project and of those that they extend, in order.
 
     Raises:
-        UsageError: a preset does not exist or is not well formed, or presets extend each other in a loop.
+        UsageError: If a preset does not exist or is not well formed, or presets extend each other in a loop.
     """
     return Resolver(lambda name: load_preset(project, name), project.presets).resolve(names)
 
@@ -117,7 +117,7 @@ def list_presets(project: Project) -> tuple[PresetSummary, ...]:
     """Return all presets of the project.
 
     Raises:
-        UsageError: a preset file is not well formed.
+        UsageError: If a preset file is not well formed.
     """
     return tuple(_summary(project.read(path)) for path in project.presets.values())
 
@@ -132,14 +132,14 @@ def all_layers(
     """Return every layer of a host, low to high.
 
     Args:
-        project: what declares the settings.
-        flow: the flow whose settings are wanted; None for all flows.
-        below: the layers that the site gives to the host. Its ``perf_presets`` come before *presets*.
-        presets: names, in order.
-        overrides: names and values of the command line; texts become values of the declared type.
+        project: The project that declares the settings.
+        flow: The flow whose settings to return; None for all flows.
+        below: The site's layers for the host. Their ``perf_presets`` come before *presets*.
+        presets: Names, in order.
+        overrides: Names and values of the command line; texts become values of the declared type.
 
     Raises:
-        UsageError: an unknown flow, preset or override, presets in a loop, or a text that is not a value of its option.
+        UsageError: If a flow, preset or override is unknown, presets form a loop, or a text is not of its type.
     """
     layers = [*_declared(project, flow), *below]
     chosen = settle(layers, frozenset(("perf_presets",))).get("perf_presets")
@@ -158,7 +158,7 @@ def pull_arguments_in(extra: Mapping[str, Any]) -> PullArguments:
     """Return the arguments of the pull request whose file the extra variables name; empty if they name no file.
 
     Raises:
-        UsageError: the file has no arguments of a pull request.
+        UsageError: If the file has no arguments of a pull request.
     """
     path = extra.get(VARIABLE)
     return read_pull_arguments(Path(str(path))) if path else PullArguments()
@@ -174,7 +174,7 @@ def effective(
     """Return the settings of *flow* (of all flows if None), and every other variable that is an argument of a command.
 
     Raises:
-        UsageError: as :func:`all_layers`, or a leaf below a value that is not a dictionary.
+        UsageError: As `all_layers`, or if a leaf is set below a value that is not a dictionary.
     """
     settled = settle(all_layers(project, flow, below, presets, overrides))
     found = {name: (one, project.option(name)) for name, one in settled.items()}
@@ -186,10 +186,10 @@ def effective(
 
 
 def explain(project: Project, flow: str | None, layers: Sequence[Layer], name: str) -> Explanation:
-    """Return the value of *name* and what each of *layers* sets it to, low to high.
+    """Return the value of *name* and its value in each of *layers*, low to high.
 
     Raises:
-        UsageError: two layers set one value in two ways, which a run refuses, or *name* is unknown.
+        UsageError: If *layers* contradict each other, which a run refuses, or *name* is unknown.
     """
     layers = _agreeing(project, flow, layers)
     option = project.option(name)
@@ -206,7 +206,7 @@ def _agreeing(project: Project, flow: str | None, layers: Sequence[Layer]) -> li
     """Return *layers* if a run accepts them.
 
     Raises:
-        UsageError: two of them set one value in two ways.
+        UsageError: If they contradict each other.
     """
     findings = dict.fromkeys(
         map(str, (*presets_over_bindings(project, layers), *arguments_over_settings(project, flow, layers)))
@@ -228,7 +228,7 @@ def values_of_run(run_directory: Path) -> dict[str, Any]:
     """Return the settings that a run recorded, by name.
 
     Raises:
-        PerfError: the run has no readable ``settings.yml``.
+        PerfError: If the run has no readable ``settings.yml``.
     """
     path = run_directory / "settings.yml"
     entries = read_yaml(path).get("all") or {}
@@ -242,7 +242,7 @@ def connection_of_run(run_directory: Path) -> dict[str, Any]:
     """Return the variables of a run's command line for the connection to its hosts and clusters.
 
     Raises:
-        PerfError: the run has no readable ``settings.yml``.
+        PerfError: If the run has no readable ``settings.yml``.
     """
     path = run_directory / "settings.yml"
     found = read_yaml(path).get("connection") or {}
@@ -255,16 +255,16 @@ def find_run(runs: Path, run: str) -> Path:
     """Return the directory of *run*: a path, or a name below *runs*.
 
     Raises:
-        UsageError: neither has a ``settings.yml``.
+        UsageError: If neither has a ``settings.yml``.
     """
     for directory in (Path(run).expanduser().absolute(), runs / run):
         if (directory / "settings.yml").is_file():
             return directory
-    raise UsageError(f"there is no run {run} with a settings.yml, here or in {runs}; perfdrv runs list shows them")
+    raise UsageError(f"no run {run} with a settings.yml here or in {runs}; perfdrv runs list shows all runs")
 
 
-def replayed(run_directory: Path, project: Project, host: str) -> tuple[list[Entry], dict[str, Any]]:
-    """Return what a run recorded for *host*, by current names.
+def replay_entries(run_directory: Path, project: Project, host: str) -> tuple[list[Entry], dict[str, Any]]:
+    """Return the recorded values of a run for *host*, by current names.
 
     The first part are settings, with their places in ``settings.yml``. The second part are the arguments of the run's
     command line, which must be extra variables again to override the same bindings.
@@ -291,7 +291,7 @@ def _override(project: Project, name: str, value: Any) -> Entry:
     variable, *path = name.split(".")
     option = project.option(variable)
     if option is None and not variable.startswith("perf_"):
-        # nothing is wrong with a variable of Ansible's own
+        # Ansible's own variables are valid
         finding = unknown_name(project, name, COMMAND_LINE.label, must_be_ours=True)
         if finding is not None:
             raise UsageError(str(finding))

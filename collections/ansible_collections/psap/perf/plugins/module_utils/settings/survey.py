@@ -1,4 +1,4 @@
-"""The survey that AWX shows before it starts a flow, from the flow's declarations."""
+"""The survey that AWX shows before it starts a flow, generated from the flow's declarations."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def survey(
     without an answer. Secrets are left out.
 
     Args:
-        values: the template's own extra variables. In AWX a survey's default overrides them, so they become the
-            defaults. A setting whose value is no possible answer, such as a Jinja template, has no question.
+        values: The template's own extra variables. In AWX a survey's default overrides them, so they become the
+            defaults. A setting whose value is not a possible answer, such as a Jinja template, has no question.
 
     Raises:
-        UsageError: an unknown flow or shared setting, a secret among the shared settings, or an invalid value.
+        UsageError: If the flow or a shared setting is unknown, a shared setting is a secret, or a value is invalid.
     """
     spec = project.flow(flow)
     others = [_shared(project, name) for name in shared]
@@ -51,8 +51,9 @@ def survey(
 
 
 def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
-    """Yield the names of a job's extra variables without an answer: AWX passes an empty text, which ansible-core 2.19
-    and later convert to null.
+    """Yield the names of a job's extra variables without an answer.
+
+    AWX passes an empty text for them, which ansible-core 2.19 and later convert to null.
 
     Outside a job of AWX an empty text is a value.
     """
@@ -65,13 +66,14 @@ def unanswered(extra: Mapping[str, Any], project: Project) -> Iterator[str]:
 
 
 def misread_texts(extra: Mapping[str, Any], project: Project, read: Callable[[str], Path | None]) -> dict[str, str]:
-    """Return text answers that were read as other types, as they were typed: ansible-core 2.19 and later read AWX's
-    ``!unsafe '2.10'`` as a number.
+    """Return the original texts of answers that were read as other types.
+
+    Ansible-core 2.19 and later read AWX's ``!unsafe '2.10'`` as a number.
 
     Args:
-        extra: the job's extra variables.
-        project: what declares their types.
-        read: returns the file from which a variable was read.
+        extra: The job's extra variables.
+        project: The project that declares their types.
+        read: Returns the file from which a variable was read.
     """
     if JOB not in extra:
         return {}
@@ -105,7 +107,7 @@ def _shared(project: Project, name: str) -> Option:
     if name not in options:
         raise UsageError(f"unknown shared setting {name}{did_you_mean(name, options)}")
     if options[name].secret:
-        raise UsageError(f"{name} is a secret, which no survey asks for: use a credential")
+        raise UsageError(f"{name} is a secret, which cannot be in a survey; use a credential")
     return options[name]
 
 
@@ -115,27 +117,27 @@ def _presets_question(project: Project, flow: str, values: Mapping[str, Any]) ->
     chosen = [name for name in names_in(values.get(PRESETS, []), COMMAND_LINE) if name in names]
     text = "Named sets of settings, applied in the order in which they are chosen; a later one wins."
     if not names:
-        return _asked(PRESETS, text, "text", min=0, max=_LONGEST_TEXT)
-    return _asked(PRESETS, text, "multiselect", choices="\n".join(names), default="\n".join(chosen))
+        return _survey_question(PRESETS, text, "text", min=0, max=_LONGEST_TEXT)
+    return _survey_question(PRESETS, text, "multiselect", choices="\n".join(names), default="\n".join(chosen))
 
 
 def _question_with(option: Option, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the question, with the template's own value as its default; None if that is no possible answer."""
+    """Return the question, with the template's own value as its default; None if that is not a possible answer."""
     if option.name not in values:
         return _question(
             option, f"Without an answer: the value from presets or the site, else {_shown(option.default)}."
         )
-    value = _checked(option, values[option.name])
+    value = _convert_value(option, values[option.name])
     question = _question(option, f"Without an answer: {_shown(value)}, which the template sets.")
     default = _answer(question, value)
     return None if default is None or is_template(default) else {**question, "default": default}
 
 
-def _checked(option: Option, value: Any) -> Any:
+def _convert_value(option: Option, value: Any) -> Any:
     """Return the template's value of a setting, converted to the declared type.
 
     Raises:
-        UsageError: the value is invalid for the setting.
+        UsageError: If the value is invalid for the setting.
     """
     try:
         meant = convert_text(option, value) if isinstance(value, str) else value
@@ -147,7 +149,7 @@ def _checked(option: Option, value: Any) -> Any:
 
 
 def _answer(question: Mapping[str, Any], value: Any) -> Any:
-    """Return the answer that means *value*, or None."""
+    """Return the answer for *value*, or None."""
     kind = question["type"]
     if kind in ("integer", "float"):
         return value if isinstance(value, int | float) else None
@@ -163,19 +165,19 @@ def _question(option: Option, unanswered_means: str) -> dict[str, Any]:
     if option.type == "bool":
         choices = ["true", "false"]
     if option.type == "list" and choices:
-        return _asked(option.name, description, "multiselect", choices="\n".join(choices))
+        return _survey_question(option.name, description, "multiselect", choices="\n".join(choices))
     if choices:
         chosen = "\n".join((NOT_SET, *choices))
-        return _asked(option.name, description, "multiplechoice", choices=chosen, default=NOT_SET)
+        return _survey_question(option.name, description, "multiplechoice", choices=chosen, default=NOT_SET)
     if option.type in ("list", "dict", "raw"):
-        return _asked(option.name, description, "textarea", min=0, max=_LONGEST_DOCUMENT)
-    # a value or a list of them is no number to AWX
+        return _survey_question(option.name, description, "textarea", min=0, max=_LONGEST_DOCUMENT)
+    # for AWX, a value that may be a list is not a number
     if option.type in ("int", "float") and not option.varies:
-        return _asked(option.name, description, "integer" if option.type == "int" else "float")
-    return _asked(option.name, description, "text", min=0, max=_LONGEST_TEXT)
+        return _survey_question(option.name, description, "integer" if option.type == "int" else "float")
+    return _survey_question(option.name, description, "text", min=0, max=_LONGEST_TEXT)
 
 
-def _asked(variable: str, description: str, kind: str, **more: Any) -> dict[str, Any]:
+def _survey_question(variable: str, description: str, kind: str, **more: Any) -> dict[str, Any]:
     return {
         "variable": variable,
         "question_name": variable,

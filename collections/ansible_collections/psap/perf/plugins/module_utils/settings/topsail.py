@@ -23,10 +23,10 @@ class FormerCommand:
     """A command of TOPSAIL.
 
     Attributes:
-        role: the role that replaces it, which may not exist yet; None if no role does.
-        instead: what to type instead, with code between backticks; empty if a role replaces it or nothing does.
-        never: why nothing replaces it; empty otherwise.
-        options: what to type instead of its options, by their names.
+        role: The role that replaces it, which may not exist yet; None if no role does.
+        instead: The replacement to type, with code between backticks; empty if a role replaces it or nothing does.
+        never: The reason why nothing replaces it; empty otherwise.
+        options: The replacements of its options, by their names.
     """
 
     group: str
@@ -51,7 +51,7 @@ def former_commands() -> Mapping[tuple[str, str], FormerCommand]:
     """Return every command by its group and name.
 
     Raises:
-        PerfError: the file cannot be read.
+        PerfError: If the file cannot be read.
     """
     table: dict[str, dict[str, dict[str, Any] | None]] = read_yaml(_FILE)["commands"]
     known = (_former(group, name, entry or {}) for group, names in table.items() for name, entry in names.items())
@@ -68,17 +68,17 @@ def concepts() -> tuple[Concept, ...]:
     """Return every concept, in the order of the file.
 
     Raises:
-        PerfError: the file cannot be read.
+        PerfError: If the file cannot be read.
     """
     return tuple(Concept(entry["was"], entry["is"], entry["page"]) for entry in read_yaml(_FILE)["concepts"])
 
 
 def answer(words: Sequence[str], roles: Collection[str]) -> str | None:
-    """Return what to type instead of a command line of TOPSAIL, as lines; None if TOPSAIL has no such command either.
+    """Return lines with the replacement of a TOPSAIL command line; None if TOPSAIL has no such command either.
 
     Args:
-        words: the words after ``perfdrv toolbox``, such as ``("configure", "apply", "--preset", "x")``.
-        roles: the existing roles.
+        words: The words after ``perfdrv toolbox``, such as ``("configure", "apply", "--preset", "x")``.
+        roles: The existing roles.
     """
     group, *names = [word.replace("-", "_") for word in words if not word.startswith("-")] or [""]
     of_group = {former.command: former for former in former_commands().values() if former.group == group}

@@ -24,7 +24,7 @@ def convert_text(option: Option, text: str) -> Any:
     A template is not converted. A dimension also accepts a list in YAML's flow style, ``[1, 2]``.
 
     Raises:
-        ValueError: *text* is not a value of the declared type.
+        ValueError: If *text* is not a value of the declared type.
     """
     if is_template(text):
         return text
@@ -39,7 +39,7 @@ def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
     If the leaf is not declared, the text is read as YAML: ``4`` is a number, ``[1, 2]`` a list.
 
     Raises:
-        ValueError: *text* is not a value of the leaf's declared type.
+        ValueError: If *text* is not a value of the leaf's declared type.
     """
     if is_template(text):
         return text
@@ -57,10 +57,10 @@ def convert_leaf(option: Option, path: tuple[str, ...], text: str) -> Any:
 
 
 def problems(option: Option, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with *value*: a dotted leaf, empty for the value itself, and the end of a sentence."""
+    """Yield the problems of *value*: a dotted leaf, empty for the value itself, and the end of a sentence."""
     if option.varies and isinstance(value, list):
         if not value:
-            yield "", "is an empty list of values; give at least one"
+            yield "", "is an empty list of values; pass at least one"
         for item in value:
             yield from _scalar_problems(option, item, "")
     else:
@@ -72,10 +72,10 @@ def _scalar_problems(option: Option, value: Any, leaf: str) -> Iterator[tuple[st
         return
     if value is None:
         if option.default is not None or option.required:
-            yield leaf, f"is null, but must be {described(option.type)}"
+            yield leaf, f"is null, but must be {type_text(option.type)}"
         return
     if not _CHECKS[option.type](value):
-        yield leaf, f"must be {described(option.type)}, but is {shown(value)}"
+        yield leaf, f"must be {type_text(option.type)}, but is {shown(value)}"
         return
     if option.choices and option.type != "list" and value not in option.choices:
         yield leaf, _choice_text(option, value)
@@ -91,7 +91,7 @@ def _element_problems(option: Option, value: list[Any], leaf: str) -> Iterator[t
         if is_template(item):
             continue
         if not _CHECKS[kind](item):
-            yield leaf, f"must be a list whose items are {described(kind)}, but one is {shown(item)}"
+            yield leaf, f"must be a list whose items are {type_text(kind)}, but one is {shown(item)}"
         elif option.choices and item not in option.choices:
             yield leaf, _choice_text(option, item)
         elif kind == "dict" and option.options:
@@ -120,7 +120,7 @@ def _choice_text(option: Option, value: Any) -> str:
     return f"must be one of {choices}, but is {shown(value)}{did_you_mean(str(value), map(str, option.choices))}"
 
 
-def described(kind: str) -> str:
+def type_text(kind: str) -> str:
     """Return a declared type in words."""
     return _ARTICLES.get(kind, f"a {kind}")
 
@@ -186,7 +186,7 @@ def _convert_scalar(kind: str, text: str) -> Any:
     try:
         return int(word) if kind == "int" else float(word)
     except ValueError as error:
-        raise ValueError(f"must be {described(kind)}, but is {shown(text)}") from error
+        raise ValueError(f"must be {type_text(kind)}, but is {shown(text)}") from error
 
 
 def _yaml(text: str, kind: type, option: Option) -> Any:
@@ -196,5 +196,5 @@ def _yaml(text: str, kind: type, option: Option) -> Any:
     except UsageError as error:
         raise ValueError(f"is not well-formed YAML: {shown(text)}, {error}; write it as {example}") from error
     if not isinstance(value, kind):
-        raise ValueError(f"must be {described(option.type)}, but is {shown(text)}; write it as {example}")
+        raise ValueError(f"must be {type_text(option.type)}, but is {shown(text)}; write it as {example}")
     return value

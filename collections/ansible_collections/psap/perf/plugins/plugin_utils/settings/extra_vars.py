@@ -11,7 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.files import CO
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import EXTRA, Layer, layer, settle
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Entry
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
-from ansible_collections.psap.perf.plugins.module_utils.settings.static import find_run, replayed
+from ansible_collections.psap.perf.plugins.module_utils.settings.static import find_run, replay_entries
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import misread_texts, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_leaf
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import (
@@ -31,11 +31,11 @@ def prepare_extra_vars(project: Project, loader: Any) -> Mapping[str, Any]:
     the declared type, and leaves join the dictionary that the extra vars also set.
 
     Args:
-        project: what declares the types.
+        project: What declares the types.
         loader: Ansible's data loader.
 
     Raises:
-        UsageError: a file of extra vars has a duplicate key or expands without bounds, or there is no such run.
+        UsageError: If a file of extra vars has a duplicate key or expands without bounds, or there is no such run.
     """
     given = extra_vars(loader)
     for file in dict.fromkeys(filter(None, map(origin_file, given))):
@@ -65,9 +65,9 @@ def recorded(project: Project, run: str, host: str) -> tuple[list[Entry], dict[s
     """Return what a run recorded for *host*: settings, and the arguments of its command line.
 
     Raises:
-        UsageError: there is no such run.
+        UsageError: If there is no such run.
     """
-    return replayed(find_run(runs_root(project.root), run), project, host)
+    return replay_entries(find_run(runs_root(project.root), run), project, host)
 
 
 def _converted(project: Project, name: str, value: Any) -> Any:
