@@ -132,7 +132,7 @@ def run(
 
 def missing_rights(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     """The rights that a refused run names."""
-    phrases = re.search(r"lacks rights: (.*); have them granted", document["reason"]["why"])
+    phrases = re.search(r"has no rights to: (.*); request them", document["reason"]["why"])
     assert phrases, document["reason"]
     found = [re.fullmatch(r"([a-z, ]+) ([\w/]+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]
     return [(each[1], each[2], each[3] or "") for each in found if each]

@@ -14,7 +14,7 @@ from tests.polling import PATIENCE_S
 from .conftest import JOBS, Driver, WaitGone
 
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
-WHY = "the run directory was removed while the run was going on"
+WHY = "the run directory was removed during the run"
 
 
 def remove(directory: Path) -> None:

@@ -73,7 +73,7 @@ def test_settings_refused_by_ansible_exit_with_2_without_a_run(words: list[str],
     ("inventory", "sentence"),
     [
         ("all: [", "YAML parsing failed: While parsing a flow node"),
-        ("all: {hosts: {other: }}", "has none of the hosts that the playbook is for; a site has the host sutest"),
+        ("all: {hosts: {other: }}", "has none of the playbook's hosts; a site has the host sutest"),
     ],
 )
 @JOBS

@@ -157,4 +157,4 @@ def test_invalid_values_are_refused_with_role_and_argument(
 
 def test_task_outside_a_role_is_refused() -> None:
     _action, result = run(None, {})
-    assert result["failed"] and "psap.perf.verb takes its arguments from a command" in result["msg"]
+    assert result["failed"] and "psap.perf.verb reads its arguments from a command" in result["msg"]

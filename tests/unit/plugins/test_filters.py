@@ -158,6 +158,6 @@ def test_free_resources_exclude_the_pods_of_each_node() -> None:
 
 def test_excess_argument_is_refused() -> None:
     assert refused("operator_example", csv(EXAMPLE), "true", "more") == (
-        "there are 2 arguments without a name, of at most 1",
+        "2 arguments without a name, but at most 1 are allowed",
         2,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.psap.perf.plugins.action.preflight import RequiredKind, lacking, require_kinds
+from ansible_collections.psap.perf.plugins.action.preflight import RequiredKind, missing_kinds, require_kinds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 
 MACHINE_SETS = ("machine.openshift.io/v1beta1", "MachineSet")
@@ -15,7 +15,7 @@ INSTALL = "install what defines it"
 @pytest.mark.parametrize(
     ("missing", "is_openshift", "advice"),
     [
-        ({MACHINE_SETS: INSTALL}, False, "it is not OpenShift, which this needs"),
+        ({MACHINE_SETS: INSTALL}, False, "this needs OpenShift, but the cluster is not"),
         ({MACHINE_SETS: INSTALL}, True, INSTALL),
         ({JOBS: INSTALL}, False, INSTALL),
         ({MACHINE_SETS: INSTALL, JOBS: INSTALL}, False, INSTALL),
@@ -23,7 +23,7 @@ INSTALL = "install what defines it"
     ],
 )
 def test_advice_fits_the_missing_kind(missing: dict[tuple[str, str], str], is_openshift: bool, advice: str) -> None:
-    said = lacking("https://lab", missing, is_openshift=is_openshift)
+    said = missing_kinds("https://lab", missing, is_openshift=is_openshift)
     (version, kind), *_others = missing
     assert said.startswith(f"the cluster at https://lab serves no {kind} ({version})")
     assert said.endswith(f"; {advice}")

@@ -64,12 +64,12 @@ class ActionModule(PerfAction):
         """Render, keep, apply."""
         args = context.arguments(Arguments)
         cluster = context.cluster()
-        rendered = _patched(self._manifests(context, args), args.patch)
+        rendered = _apply_patches(self._manifests(context, args), args.patch)
         labels = {**args.labels, **(temporary.labels(context.run) if args.temporary else {})}
         found = [
             labelled(item, labels, _namespace(item, args.namespace, cluster), owned=args.owned) for item in rendered
         ]
-        served = [item for item in found if _wanted(item, args.when_served, cluster)]
+        served = [item for item in found if _is_wanted(item, args.when_served, cluster)]
         manifests = with_secrets(served, _secret_values(context, args))
         for manifest in manifests:
             write_text(context.directory / "src" / file_name(manifest), dump_yaml(hidden(manifest)))
@@ -87,7 +87,7 @@ class ActionModule(PerfAction):
         raise UsageError("apply accepts either template or definition")
 
 
-def _patched(manifests: list[Manifest], patches: Mapping[str, Mapping[str, Any]]) -> list[Manifest]:
+def _apply_patches(manifests: list[Manifest], patches: Mapping[str, Mapping[str, Any]]) -> list[Manifest]:
     strange = set(patches) - {item["kind"] for item in manifests}
     if strange:
         raise UsageError(f"patch: no {', '.join(sorted(strange))} among the manifests")
@@ -101,7 +101,7 @@ def _namespace(manifest: Manifest, namespace: str | None, cluster: Cluster) -> s
     return None if outside else namespace
 
 
-def _wanted(manifest: Manifest, when_served: tuple[str, ...], cluster: Cluster) -> bool:
+def _is_wanted(manifest: Manifest, when_served: tuple[str, ...], cluster: Cluster) -> bool:
     return manifest["kind"] not in when_served or cluster.serves(manifest["apiVersion"], manifest["kind"])
 
 

@@ -56,7 +56,7 @@ class ActionModule(PerfAction):
 
 
 def _asked_to_stop(context: VerbContext) -> bool:
-    """Return whether the user asked the run to stop; the verb's own watch notices it half a second later."""
+    """Return whether the user asked the run to stop; the verb's watch reacts half a second later."""
     return context.interrupted.is_set() or (context.run_directory / STOP_FILE).exists()
 
 

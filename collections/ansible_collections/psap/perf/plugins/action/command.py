@@ -48,7 +48,7 @@ class ActionModule(PerfAction):
         name = _short(role)
         environment = RunEnvironment.read()
         spec = read_command(Path(role._role_path), Path(role._role_path))
-        # a role of your own project has its defaults as any role of Ansible
+        # a role of the user's project has its defaults in defaults/main.yml
         if role._role_collection == self._task._role._role_collection:
             _refuse_missing_defaults(spec, context.variables)
         if (context.run_directory / STOP_FILE).exists() and not context.finalizing:
@@ -83,7 +83,7 @@ class ActionModule(PerfAction):
         """Return the groups around the command, from the enclosing command if there is one, outermost first."""
         found = [str(self._templar.template(group)) for group in self._group_values(enclosing, own)]
         found.reverse()
-        # a cell that the driver started as a process of its own has its directory already
+        # a cell in a separate process already has its directory
         alone = f"cell__{RunEnvironment.read().cell}"
         found = [group for group in found if group != alone]
         lane = context.variables.get("perf_lane")

@@ -25,7 +25,7 @@ class Arguments:
 
 
 class ActionModule(PerfAction):
-    """Raise what failed, search for secrets, and refuse an empty run."""
+    """Raise the first failure, search for secrets, and refuse an empty run."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
@@ -38,17 +38,17 @@ class ActionModule(PerfAction):
             run = context.run_directory if AwxJob.read(context.variables) else None
             raise error_for_exit_code(failures[0].exit_code, _summary(failures, run))
         commands = sum(1 for _status in _commands(context.run_directory, attempt))
-        # a later attempt may have nothing to do but to delete what the first one left
+        # a later attempt may only delete what the first one left
         if not commands and attempt == 1 and context.arguments(Arguments).expect_commands:
-            raise UsageError("no command ran: the tags that were given select none; see the tags with --list-tags")
+            raise UsageError("no command ran: the given tags select none; list the tags with --list-tags")
         return VerbResult(values={"commands": commands})
 
 
 def _summary(failures: list[Failure], temporary: Path | None) -> str:
-    """Return what failed.
+    """Return a sentence about the failures.
 
     Args:
-        temporary: The run directory if it ends with the job: a directory is named by its place in the export then.
+        temporary: The run directory if it is deleted with the job: paths are then relative, as in the export.
     """
     first, *others = failures
     text = f"{first.what}: {first.why}"

@@ -50,7 +50,7 @@ class ActionModule(PerfAction):
         return VerbResult(values={"run_facts": {FACT: fact}})
 
     def describe(self, context: VerbContext) -> str:
-        """Return where to."""
+        """Return the destination."""
         return f"would export the run to {context.arguments(ExportSettings).to or 'nowhere'}"
 
 

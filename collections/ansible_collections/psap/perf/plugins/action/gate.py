@@ -10,10 +10,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 
 
 class ActionModule(PerfAction):
-    """Fail when anything failed before in this attempt."""
+    """Fail if a task failed before in this attempt."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Look at the failures that the callback kept."""
+        """Read the failures that the callback recorded."""
         environment = RunEnvironment.read()
         failures = failures_of(context.run_directory, environment.attempt)
         if failures:

@@ -20,17 +20,17 @@ class Arguments:
 
 
 class ActionModule(PerfAction):
-    """Let time pass."""
+    """Pause."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return how long."""
+        """Return the duration."""
         return f"would pause {seconds_text(context.arguments(Arguments).duration)} s"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Wait for the moment, by the clock of the documents' times."""
+        """Wait until the time, by the clock of the documents' times."""
         args, now_s = context.arguments(Arguments), time.time()
         until_s = (parse_utc(args.since).timestamp() if args.since else now_s) + args.duration
         pass_time(until_s - now_s, context.check_interrupted)

@@ -42,22 +42,22 @@ class Arguments:
 
 
 class ActionModule(PerfAction):
-    """Look at the cluster before the run touches it."""
+    """Check the cluster before the run changes it."""
 
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Reach the cluster, and check what it serves."""
+        """Connect to the cluster, and check its kinds and the user's rights."""
         args = context.arguments(Arguments)
         _require_secrets(context, args.secrets)
         cluster = context.cluster()
         require_kinds(args.requires, cluster)
         takes_lease = args.lease and needs_lease(context)
-        rules = [*map(_passed, args.rights), {**lease.RIGHTS, "when": takes_lease}]
+        rules = [*map(_without_nulls, args.rights), {**lease.RIGHTS, "when": takes_lease}]
         denied = rights.missing(cluster, rights.rights(rights.applicable(rules, cluster), _rules_of))
         if denied:
             raise ClusterError(
-                f"the user of {cluster.server} lacks rights: {'; '.join(denied)}; have them granted by a Role or a "
+                f"the user of {cluster.server} has no rights to: {'; '.join(denied)}; request them with a Role or a "
                 "ClusterRole, or choose settings that need fewer"
             )
         lab = lab_of(cluster.lab())
@@ -69,8 +69,8 @@ class ActionModule(PerfAction):
         return VerbResult(values={"run_facts": facts, "openshift": cluster.is_openshift(), **taken})
 
 
-class Served(Protocol):
-    """A cluster, and which kinds it serves."""
+class KindSource(Protocol):
+    """A cluster, and the kinds that it serves."""
 
     @property
     def server(self) -> str:
@@ -80,14 +80,14 @@ class Served(Protocol):
         """Return whether it serves a kind in that version."""
 
     def is_openshift(self) -> bool:
-        """Return whether it is an OpenShift."""
+        """Return whether it is OpenShift."""
 
 
-def require_kinds(requires: Sequence[RequiredKind], cluster: Served) -> None:
+def require_kinds(requires: Sequence[RequiredKind], cluster: KindSource) -> None:
     """Check that the cluster serves the kinds that it must.
 
     Raises:
-        ClusterError: Naming every missing kind.
+        ClusterError: If kinds are missing; the message lists all.
     """
 
     def serves(kind: str) -> bool:
@@ -100,14 +100,14 @@ def require_kinds(requires: Sequence[RequiredKind], cluster: Served) -> None:
     }
     missing = {each: advice for each, advice in needed.items() if not cluster.serves(*each)}
     if missing:
-        raise ClusterError(lacking(cluster.server, missing, is_openshift=cluster.is_openshift()))
+        raise ClusterError(missing_kinds(cluster.server, missing, is_openshift=cluster.is_openshift()))
 
 
 def _require_secrets(context: VerbContext, references: Sequence[str]) -> None:
     """Read all secrets that are needed.
 
     Raises:
-        UsageError: Naming every secret that is missing or exposed.
+        UsageError: If secrets are missing or exposed; the message lists all.
     """
     problems = []
     for reference in references:
@@ -119,7 +119,7 @@ def _require_secrets(context: VerbContext, references: Sequence[str]) -> None:
         raise UsageError("\n".join(problems))
 
 
-def _passed(rule: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of *rule* that have a value."""
     return {name: value for name, value in rule.items() if value is not None}
 
@@ -127,16 +127,16 @@ def _passed(rule: Mapping[str, Any]) -> dict[str, Any]:
 def _rules_of(role: str) -> list[dict[str, Any]]:
     path = _ROLES / role / "meta" / "rights.yml"
     if not path.exists():
-        raise UsageError(f"rights: the role {role} states none in meta/rights.yml")
+        raise UsageError(f"rights: the role {role} has no meta/rights.yml")
     rules: list[dict[str, Any]] = read_yaml(path)["rights"]
     return rules
 
 
-def lacking(server: str, missing: Mapping[tuple[str, str], str], *, is_openshift: bool) -> str:
-    """Which kinds, by API version, the cluster does not serve, and the advice about each."""
+def missing_kinds(server: str, missing: Mapping[tuple[str, str], str], *, is_openshift: bool) -> str:
+    """Return a message about missing kinds and API versions, with the advice about each."""
     kinds = ", no ".join(f"{kind} ({version})" for version, kind in missing)
     openshifts = all(version.partition("/")[0].endswith(".openshift.io") for version, _kind in missing)
-    advice = "it is not OpenShift, which this needs"
+    advice = "this needs OpenShift, but the cluster is not"
     if not openshifts or is_openshift:
         advice = "; ".join(dict.fromkeys(missing.values()))
     return f"the cluster at {server} serves no {kinds}; {advice}"

@@ -59,5 +59,5 @@ def _differences(done: Sequence[Purged]) -> list[Mapping[str, Any]]:
 
 def _warnings(done: Sequence[Purged]) -> tuple[str, ...]:
     freed = [name for item in done for name in item.freed]
-    said = f"no controller finished these in time, so their finalizers were removed: {', '.join(freed)}"
-    return (said,) if freed else ()
+    warning = f"no controller finished these in time, so their finalizers were removed: {', '.join(freed)}"
+    return (warning,) if freed else ()

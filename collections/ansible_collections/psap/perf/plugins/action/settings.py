@@ -44,11 +44,11 @@ class ActionModule(PerfAction):
         return super().run(tmp, task_vars)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Report everything that is wrong, or write ``settings.yml``."""
+        """Report all problems, or write ``settings.yml``."""
         args = context.arguments(Arguments)
         flow, command = args.flow, args.command
         if (flow is None) == (command is None):
-            raise UsageError("psap.perf.settings takes either flow or command")
+            raise UsageError("psap.perf.settings accepts either flow or command")
         if MARKER not in self._raw:
             raise UsageError(
                 "the vars plugin psap.perf.presets is not enabled, so presets and defaults are missing; run in the "
@@ -66,7 +66,7 @@ class ActionModule(PerfAction):
         values = {name: one.value for name, one in here.items()}
         presets = context.variables[MARKER]
         facts = {}
-        if not _goes_on(context):
+        if not _is_further_attempt(context):
             connected = connection(plain(layers.extra))
             write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others, connected))
             facts = {"run_facts": {"presets": presets}}
@@ -104,8 +104,8 @@ def _only_cleans(context: VerbContext) -> bool:
     return {CLEANUP, CONCLUDE}.issuperset(context.variables["ansible_run_tags"])
 
 
-def _goes_on(context: VerbContext) -> bool:
-    """Return whether this is a further attempt at a run, whose settings are recorded already with their origins."""
+def _is_further_attempt(context: VerbContext) -> bool:
+    """Return whether this is a further attempt at a run, whose settings and origins are already recorded."""
     replayed = context.variables.get(REPLAYED_RUN)
     run = context.run_directory
     return replayed is not None and Path(str(replayed)).name == run.name and (run / SETTINGS_FILE).is_file()

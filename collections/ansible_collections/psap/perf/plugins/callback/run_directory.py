@@ -9,12 +9,12 @@ type: aggregate
 short_description: Write the run directory
 version_added: 0.1.0
 description:
-  - Makes the run directory, or takes the one that E(PERF_RUN_DIR) names, and holds it while the playbook runs.
-  - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and of every command C(status.json) and
+  - Creates the run directory, or uses the one in E(PERF_RUN_DIR), and locks it while the playbook runs.
+  - Writes C(run.json), C(ansible.log), C(timeline.csv), C(failures.jsonl), and for each command C(status.json) and
     C(FAILURE).
-  - Keeps the Lease of a cluster that a verb took, and gives it back at the end of the run.
-  - Watches the leases of hosts that the run has booked, and asks it to stop before they end.
-  - Without it no verb of the collection works.
+  - Renews the Lease of a cluster that a verb acquired, and releases it at the end of the run.
+  - Watches the leases of hosts that the run has booked, and stops the run before they end.
+  - All verbs of the collection need it.
 author: The psap.perf developers (@openshift-psap)
 requirements:
   - enabled in C(callbacks_enabled)
@@ -66,7 +66,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
     CALLBACK_NEEDS_ENABLED = True
 
     def __init__(self) -> None:
-        """Nothing is made before a playbook starts."""
+        """Create nothing before a playbook starts."""
         super().__init__()
         self._log: RunLog | None = None
         self._log_file: RunLogFile
@@ -80,7 +80,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
 
     @property
     def log(self) -> RunLog:
-        """The run's log, in a directory that exists; every event comes after the playbook's start."""
+        """The run's log, whose directory exists after the playbook's start."""
         if self._log is None:
             raise RuntimeError("an event came before the playbook's start")
         self._restore_directory(self._log)
@@ -88,15 +88,15 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
 
     def _restore_directory(self, log: RunLog) -> None:
         if log.restore_if_removed():
-            # it is opened again when something is written
+            # it is opened again for the next line
             self._log_file.close()
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        """Make the run directory and hold it; without it no play begins."""
+        """Create and lock the run directory; without it no play begins."""
         try:
             self._begin(Path(playbook._file_name).stem, AwxJob.read(extra_vars(playbook._loader)))
         except (PerfError, OSError) as error:
-            # Ansible takes what a callback raises for a warning, and would go on without a record, or in another run
+            # Ansible treats a callback's exception as a warning, and would continue without a record, or in another run
             self._display.error(f"no play begins without a run directory: {error}")
             raise SystemExit(error.exit_code if isinstance(error, PerfError) else 1) from error
 
@@ -104,7 +104,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         environment = _environment(flow)
         environment.write()
         self._flow, self._job = flow, job
-        # a driver that runs the phases as processes of their own leaves the conclusion out but once
+        # if a driver runs the phases in separate processes, only one of them includes the conclusion
         self._last_of_run = environment.parent is None and CONCLUDE not in (
             ansible_context.CLIARGS.get("skip_tags") or ()
         )
@@ -119,19 +119,19 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         _collect_less_garbage()
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        """A play begins, so all commands of the play before are over."""
+        """End all commands of the previous play when a play begins."""
         self.log.play_started(play.get_name().strip())
         if CLEANUP in play.tags and self._bookings is not None:
             self._bookings.end()
 
     def v2_playbook_on_no_hosts_matched(self) -> None:
-        """A play of the skeleton is not for this run, such as one that books hosts."""
+        """Skip a play that does not apply to this run, such as one that books hosts."""
         self.log.play_is_empty()
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """A task went well; it may have opened a command."""
+        """Record a successful task, which may have opened a command."""
         if result.task.resolved_action == _OPENING:
-            # the last of the chain is the role psap.perf.command, the one before it is the command that opened
+            # the last of the chain is the role psap.perf.command, preceded by the command that opened
             self._opened(result, (result.task.get_dep_chain() or [])[:-1])
         self.log.task_ended(self._end(result, changed=bool(result.result.get("changed"))), self._name(result), "ok")
         facts = result.result.get("run_facts")
@@ -142,21 +142,21 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             self._leases.keep(lease)
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        """A task was skipped."""
+        """Record a skipped task."""
         self.log.task_ended(self._end(result), self._name(result), "skipped")
 
     def v2_runner_item_on_failed(self, result: Any) -> None:
-        """The first item of a loop that fails says most; since Ansible 2.21 the task's own result does not name it."""
+        """Record the first failed item of a loop; since Ansible 2.21 the task's own result does not contain it."""
         self._failed_items.setdefault(_identity(result), result.result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """A task failed: that is kept, whatever the play makes of it."""
+        """Record a failed task, even if the play rescues it."""
         document = self._failed_items.pop(_identity(result), result.result)
         if ignore_errors:
             self.log.task_ended(self._end(result), self._name(result), "ignored")
             return
         if result.task.resolved_action == _OPENING:
-            # the command never opened; its own arguments are not to blame
+            # the command never opened; its arguments are not the cause
             self.log.failed(self._failure(result.host, result.task, document, None))
             return
         failure = self._failure(result.host, result.task, document, None)
@@ -165,11 +165,11 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self.log.failed(self._failure(result.host, result.task, document, command), command)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        """A host did not answer."""
+        """Record a task on an unreachable host."""
         self.v2_runner_on_failed(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        """The playbook is over."""
+        """End the run after the last play."""
         if not stats.processed:
             failure = _no_host(self.log.environment)
             self._display.error(failure.why)
@@ -177,28 +177,28 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         self.log.ended(
             any(stats.summarize(host)["failures"] or stats.summarize(host)["unreachable"] for host in stats.processed)
         )
-        self._tell_where(self.log)
+        self._print_place(self.log)
         lost = self.log.lost_export()
         self._log = None
         self._leases.end(give_back=self._last_of_run)
         if not stats.processed:
-            # to Ansible a playbook without hosts is no failure
+            # for Ansible, a playbook without hosts is not a failure
             raise SystemExit(UsageError.exit_code)
         if lost:
-            # the run went well, and whoever waits for its artifacts must know
+            # the run succeeded, but its artifacts are missing for those who need them
             self._display.error(f"the run was not exported: {lost}")
             raise SystemExit(PerfError.exit_code)
 
     def _ended_early(self) -> None:
-        """Ansible leaves without its statistics after an error of the playbook itself, and after a signal."""
+        """End the run if Ansible exits without statistics: after an error of the playbook itself, or a signal."""
         if self._log is not None and os.getpid() == self._main_process:
             self.log.ended_early(self._log_file.last_error)
-            self._tell_where(self._log)
-            # a driver goes on with the finalizers
+            self._print_place(self._log)
+            # a driver continues with the finalizers
             self._leases.end(give_back=self._last_of_run and not self._log.part_of_attempt)
 
     def _supervise(self) -> None:
-        """See to the run directory, the lease and the bookings, also while one task lasts for hours."""
+        """Check the run directory, the lease and the bookings, even during a task of several hours."""
         if self._log is not None:
             with suppress(OSError):
                 self._restore_directory(self._log)
@@ -206,21 +206,21 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
         for warning in self._bookings.check() if self._bookings is not None else ():
             self._display.warning(warning)
 
-    def _tell_where(self, log: RunLog) -> None:
-        """Where the run is and how to make its report, which a driver says and does itself."""
+    def _print_place(self, log: RunLog) -> None:
+        """Print the run's directory and how to generate its report; a driver does both itself."""
         if log.part_of_attempt or log.environment.parent:
             return
         if self._job is not None:
-            self._tell_export(log)
+            self._print_export_place(log)
             return
         place = os.path.relpath(log.directory) if log.directory.is_relative_to(Path.cwd()) else str(log.directory)
         self._display.display(f"run     {place}")
-        # of a single command there is nothing to report
+        # a single command has no report
         if self._flow != TOOLBOX_FLOW:
             self._display.display(f"report  make it with: perfanalysis report {shlex.quote(place)}")
 
-    def _tell_export(self, log: RunLog) -> None:
-        """Print where the run is once AWX has deleted the files of the job."""
+    def _print_export_place(self, log: RunLog) -> None:
+        """Print the place of the exported run, since AWX deletes the job's files."""
         place = log.exported_to()
         if place:
             self._display.display(f"run     {place}")
@@ -229,7 +229,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
             self._display.display(f"run     {log.directory.name} is not exported: its files end with this job")
 
     def _worker_died(self, host: Any, task: Any, code: int) -> None:
-        """The process that carried out a task on a host is gone, so there will be no result, and the playbook ends."""
+        """Record the failure of a task whose process died without a result; the playbook ends."""
         how = f"was killed by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"ended with {code}"
         why = f"the process of this task {how} before it had a result"
         end = TaskEnd(host.get_name(), _chain(task), utc_now(), failed=True, error=why)
@@ -280,8 +280,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # ansible-core has no
 
 
 def _no_host(environment: RunEnvironment) -> Failure:
-    """The failure of a playbook whose hosts the inventory does not have."""
-    sources = ", ".join(environment.inventory) or "that of ansible.cfg"
+    """Return the failure of a playbook whose hosts the inventory does not have."""
+    sources = ", ".join(environment.inventory) or "from ansible.cfg"
     return Failure(
         at=utc_now(),
         attempt=environment.attempt,
@@ -289,7 +289,7 @@ def _no_host(environment: RunEnvironment) -> Failure:
         role=None,
         what="no play had a host",
         where=sources,
-        why=f"the inventory ({sources}) has none of the hosts that the playbook is for; a site has the host sutest",
+        why=f"the inventory ({sources}) has none of the playbook's hosts; a site has the host sutest",
         exit_code=UsageError.exit_code,
         kind=UsageError.__name__,
         directory=None,
@@ -297,7 +297,7 @@ def _no_host(environment: RunEnvironment) -> Failure:
 
 
 def _identity(result: Any) -> tuple[str, str]:
-    """What tells a task on a host from all others of the playbook."""
+    """Return the unique identity of a task on a host."""
     return result.host.get_name(), str(result.task._uuid)
 
 
@@ -306,7 +306,7 @@ def _message(document: Any) -> str:
 
 
 def _chain(task: Any) -> tuple[int, ...]:
-    """Markers of the roles around *task*: every inclusion of a role makes a Role object of its own."""
+    """Return markers of the roles around *task*: every inclusion of a role has its own Role object."""
     roles = [*(task.get_dep_chain() or []), *([task._role] if task._role else [])]
     node = task._parent
     while node is not None:
@@ -317,15 +317,17 @@ def _chain(task: Any) -> tuple[int, ...]:
 
 
 def _collect_less_garbage() -> None:
-    """What Ansible has loaded stays: looked through again and again, it would cost a fifth of a short play's CPU, and
-    each task's fork a copy of the memory that the collector writes to."""
+    """Exclude Ansible's loaded objects from garbage collection.
+
+    Collecting them again and again costs a fifth of a short play's CPU, and each task's fork a copy of the memory.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 def _environment(flow: str) -> RunEnvironment:
-    """What a driver prepared, or the surroundings of a plain ansible-playbook."""
+    """Return the environment that a driver prepared, or that of a plain ansible-playbook."""
     project = Path(constants.CONFIG_FILE).parent if constants.CONFIG_FILE else Path.cwd()
     sources = tuple(str(source) for source in ansible_context.CLIARGS.get("inventory") or ())
     if not os.environ.get("PERF_RUN_DIR"):
@@ -343,7 +345,7 @@ def _environment(flow: str) -> RunEnvironment:
 
 
 def _site(inventory: str, project: Path) -> str:
-    """The name of the site below inventories/, or the whole path of another one."""
+    """Return the name of the site below inventories/, or the full path of another one."""
     path = Path(inventory).absolute()
     return next((site.name for site in (path, path.parent) if site.parent == project / "inventories"), str(path))
 

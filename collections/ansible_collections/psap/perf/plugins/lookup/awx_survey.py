@@ -8,8 +8,8 @@ name: awx_survey
 short_description: The survey of a flow, for AWX
 version_added: 0.1.0
 description:
-  - The questions that AWX asks before it starts a flow, one a setting, from what the flow declares; its presets first.
-  - No question is required. Presets hold for a setting without an answer, the template's own variables before them.
+  - The questions that AWX asks before it starts a flow, one for each setting that the flow declares, after its presets.
+  - No question is required. A setting without an answer has the value of presets, or of the template's own variables.
     Secrets are left out.
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -23,14 +23,14 @@ options:
     type: path
     required: true
   shared:
-    description: Names of the settings that all flows share to ask for, too.
+    description: Names of shared settings to include.
     type: list
     elements: str
     default: []
   values:
     description:
-      - The extra variables of the template that the survey is for. They become the defaults of its questions, which in
-        AWX beat the variables of the template. A setting whose value is no possible answer is not asked for.
+      - The extra variables of the survey's template. They become the defaults of its questions, which in AWX override
+        the variables of the template. A setting whose value is not a possible answer has no question.
     type: dict
     default: {}
 """
@@ -45,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: The surveys, as C(survey_spec) of C(awx.awx.job_template) takes them.
+  description: The surveys, for C(survey_spec) of C(awx.awx.job_template).
   type: list
   elements: dict
 """
@@ -65,7 +65,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no typ
     """Surveys of flows."""
 
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **options: Any) -> list[dict[str, Any]]:
-        """One survey for each flow."""
+        """Return one survey for each flow."""
         self.set_options(var_options=variables, direct=options)
         project, values = Project(Path(self.get_option("project"))), self.get_option("values")
         shared = list(map(str, self.get_option("shared")))

@@ -9,14 +9,14 @@ short_description: Options of kubernetes.core's modules for the cluster of a hos
 version_added: 0.1.0
 description:
   - One dictionary with the options C(kubeconfig), C(context), C(proxy), C(no_proxy) and C(proxy_headers). It is
-    resolved as the verbs of this collection resolve it, so that both reach the same cluster.
+    resolved like the cluster of this collection's verbs, so that both reach the same one.
   - The host's variables C(perf_kubeconfig), C(perf_kube_context) and C(perf_kube_proxy) come first, then
-    E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and E(K8S_AUTH_PROXY), then E(KUBECONFIG). An empty text names nothing.
-  - The C(proxy-url) of the kubeconfig, which the modules themselves ignore, is the C(proxy) if no other is named.
+    E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_CONTEXT) and E(K8S_AUTH_PROXY), then E(KUBECONFIG). Empty texts are ignored.
+  - The C(proxy-url) of the kubeconfig, which the modules themselves ignore, is the C(proxy) if no other is set.
 author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
-    description: There are none.
+    description: Not used.
     type: list
     elements: str
 """
@@ -47,15 +47,15 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import HostVariable
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
-    """How a host's cluster is reached."""
+    """Looks up the access to a host's cluster."""
 
     def run(
         self,
-        terms: list[str],  # noqa: ARG002 - there are none
+        terms: list[str],  # noqa: ARG002 - not used
         variables: Mapping[str, Any] | None = None,
         **_options: Any,
     ) -> list[dict[str, Any]]:
-        """One dictionary."""
+        """Return a list of one dictionary."""
         try:
             return [Access.from_variables(HostVariables(variables or {}, self._templar.template)).module_options()]
         except PerfError as error:

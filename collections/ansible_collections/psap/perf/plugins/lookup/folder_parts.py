@@ -8,8 +8,8 @@ name: folder_parts
 short_description: A local folder as the content of ConfigMaps
 version_added: 0.1.0
 description:
-  - The files of a folder of the controller and of its subfolders, in as few ConfigMaps as hold them. Hidden files are
-    left out, and links that lead out of the folder.
+  - The files of a folder of the controller and of its subfolders, in as few ConfigMaps as possible. Hidden files are
+    left out, as are links that lead out of the folder.
 author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
@@ -42,7 +42,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.folders import 
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
-    """Folders of the controller."""
+    """Reads folders of the controller."""
 
     def run(
         self,
@@ -50,7 +50,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no typ
         variables: Mapping[str, Any] | None = None,  # noqa: ARG002
         **_options: Any,
     ) -> list[dict[str, Any]]:
-        """One dictionary for each ConfigMap."""
+        """Return one dictionary for each ConfigMap."""
         try:
             return [asdict(part) for term in terms for part in parts_of(Path(term).expanduser())]
         except PerfError as error:

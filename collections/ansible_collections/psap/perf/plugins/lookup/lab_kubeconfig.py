@@ -8,13 +8,13 @@ name: lab_kubeconfig
 short_description: Path of a lab's kubeconfig
 version_added: 0.1.0
 description:
-  - The kubeconfig that C(perflab up) writes for a lab of this machine; the lab need not be running.
+  - The kubeconfig that C(perflab up) writes for a lab of this machine, whether or not it is running.
   - Labs are kept below E(PERFLAB_HOME), else below C(perflab) of E(XDG_STATE_HOME), else below
     C(~/.local/state/perflab).
 author: The psap.perf developers (@openshift-psap)
 options:
   _terms:
-    description: Names of labs; the one that E(PERF_LAB) names, or C(default), if none is given.
+    description: Names of labs; by default the one in E(PERF_LAB), or C(default).
     type: list
     elements: str
 """
@@ -39,8 +39,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import la
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]  # ansible-core has no types
-    """Where labs keep their kubeconfigs."""
+    """Looks up the paths of labs' kubeconfigs."""
 
     def run(self, terms: list[str], variables: Mapping[str, Any] | None = None, **_options: Any) -> list[str]:  # noqa: ARG002
-        """One path for each name."""
+        """Return one path for each name."""
         return [str(lab_kubeconfig(name)) for name in terms or [os.environ.get("PERF_LAB") or "default"]]

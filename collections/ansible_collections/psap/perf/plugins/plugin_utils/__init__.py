@@ -1,1 +1,1 @@
-"""What only Ansible's controller can run: the base of verbs, the layers of settings, the log of a run."""
+"""Code that needs Ansible's controller: the base of verbs, the layers of settings, the log of a run."""

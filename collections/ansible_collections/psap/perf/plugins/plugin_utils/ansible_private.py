@@ -1,6 +1,6 @@
-"""The one file that leans on ansible-core's private parts: where a value came from, extra vars, workers that died.
+"""The only file that uses ansible-core's private parts: origins of values, extra vars, dead workers.
 
-``requires_ansible`` names the tested cores; ``tests/integration/settings`` fails where this no longer holds.
+``requires_ansible`` lists the tested cores; ``tests/integration/settings`` fails for others that differ.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ansible.utils.vars import load_extra_vars
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import COMMAND_LINE, Where, label_of
 
-# ansible-runner, and AWX with it, hands the command line's variables over in this file
+# ansible-runner, and so AWX, passes the command line's variables in this file
 _RUNNER_FILE = ("env", "extravars")
 
 
 def origin_file(value: object) -> Path | None:
-    """The file that *value* was read from, if Ansible knows."""
+    """Return the file that *value* was read from; None if it has no tag."""
     tag = Origin.get_tag(value)
     return Path(tag.path) if tag is not None and tag.path else None
 
 
 def where(value: object, root: Path) -> Where | None:
-    """The place of *value*, or None where Ansible does not know: bools and nulls carry no tag, nor do results."""
+    """Return the place of *value*, or None if it has no tag, like booleans, nulls and results."""
     tag = Origin.get_tag(value)
     if tag is None or tag is Origin.UNKNOWN:
         return None
@@ -47,14 +47,14 @@ def where(value: object, root: Path) -> Where | None:
 
 @functools.cache
 def _label(path: str, root: Path) -> str:
-    """The file's own path: group_vars are read through a link beside the playbooks."""
+    """Return the file's own path: group_vars are read through a link beside the playbooks."""
     if Path(path).parts[-2:] == _RUNNER_FILE:
         return COMMAND_LINE.label
     return label_of(Path(path).resolve(), root.resolve())
 
 
 def extra_vars(loader: Any) -> dict[str, Any]:
-    """The extra vars, in the order of the command line: the dictionary that Ansible itself reads at every task."""
+    """Return the extra vars, in the order of the command line: the dictionary that Ansible reads at every task."""
     variables: dict[str, Any] = load_extra_vars(loader)
     return variables
 
@@ -63,7 +63,7 @@ def replace_extra_vars(loader: Any, wanted: Mapping[str, Any]) -> None:
     """Make *wanted* the extra vars in force; a changed value keeps the origin of the value that it replaces.
 
     Raises:
-        AnsibleError: this core does not keep one dictionary of extra vars.
+        AnsibleError: If this core does not keep one dictionary of extra vars.
     """
     variables = extra_vars(loader)
     for name in [name for name in variables if name not in wanted]:
@@ -81,10 +81,10 @@ def replace_extra_vars(loader: Any, wanted: Mapping[str, Any]) -> None:
 
 
 def show(text: str) -> None:
-    """Print a line of Ansible's output, from a worker too.
+    """Print a line of Ansible's output, also from a worker.
 
     In a job of AWX ansible-runner wraps ``Display.display``. Before release 2.4.2 the wrapper writes to the stdout of
-    the worker, about which Ansible warns. The main process displays what is put in the queue.
+    the worker, about which Ansible warns. The main process displays the texts in the queue.
     """
     line = Display()
     if line._final_q is None:
@@ -94,7 +94,7 @@ def show(text: str) -> None:
 
 
 def tagged_at(value: Any, path: Path, line: int | None) -> Any:
-    """*value* as if Ansible had read it at *path*: templates in it are rendered, and its origin is known."""
+    """Return *value* tagged as read from *path*, so that Ansible renders its templates and has its origin."""
     if isinstance(value, Mapping):
         inner: Any = {key: tagged_at(item, path, line) for key, item in value.items()}
     elif isinstance(value, list):
@@ -110,7 +110,7 @@ def tagged_at(value: Any, path: Path, line: int | None) -> Any:
 
 
 class RunLogFile(logging.FileHandler):
-    """Ansible's log in the run directory; remembers the last error, which may be why Ansible leaves."""
+    """Ansible's log in the run directory; stores the last error, which may be the reason why Ansible exits."""
 
     def __init__(self, path: Path) -> None:
         """Append to *path*."""
@@ -119,7 +119,7 @@ class RunLogFile(logging.FileHandler):
         self.last_error: str | None = None
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without credentials."""
+        """Return the line, without credentials."""
         return hide(super().format(record))
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -130,7 +130,7 @@ class RunLogFile(logging.FileHandler):
 
 
 def log_to(path: Path) -> RunLogFile:
-    """Have Ansible write its log to *path* too: the run's directory is not known when ansible.cfg is read."""
+    """Make Ansible also log to *path*: the run directory is unknown when ansible.cfg is read."""
     handler = RunLogFile(path)
     logger = logging.getLogger("ansible")
     logger.setLevel(logging.INFO)
@@ -140,12 +140,13 @@ def log_to(path: Path) -> RunLogFile:
 
 
 def notice_dead_workers(died: Callable[[Any, Any, int], None]) -> None:
-    """Have every strategy give up when a worker died before it had a result, which ``linear`` alone does by itself.
+    """Make every strategy stop if a worker dies without a result, which only ``linear`` does by itself.
 
-    ``free`` and ``host_pinned`` would await the result for ever. A strategy of our own could look too, but Ansible
-    deprecates those.
+    ``free`` and ``host_pinned`` would wait indefinitely. A custom strategy could check too, but Ansible deprecates
+    those.
 
-    :param died: called with the host, the task, and the exit code of the worker: that of a signal is negative.
+    Args:
+        died: Called with the host, the task, and the exit code of the worker, negative for a signal.
     """
     process_results = StrategyBase._process_pending_results
 
@@ -166,9 +167,9 @@ def notice_dead_workers(died: Callable[[Any, Any, int], None]) -> None:
 
 
 def call_while_tasks_run(act: Callable[[], None], every_s: float) -> None:
-    """Have every strategy call *act* at most every *every_s* seconds while it waits for tasks.
+    """Make every strategy call *act* at most every *every_s* seconds while it waits for tasks.
 
-    Callbacks are called when a task ends only, and one task may last for hours.
+    Callbacks are called only when a task ends, and a task may last for hours.
     """
     process_results, called_at = StrategyBase._process_pending_results, 0.0
 

@@ -1,4 +1,4 @@
-"""What Ansible checks of a verb's arguments: what its documentation, or the command that it serves, declares."""
+"""Argument specs for Ansible's checks of a verb's arguments, from its documentation or its command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHECKED = ("type", "elements", "choices", "default", "required", "aliases", "no
 
 
 def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:
-    """The argument spec that a plugin's DOCUMENTATION describes, nested ``suboptions`` and fragments included."""
+    """Return the argument spec in a plugin's DOCUMENTATION, including nested ``suboptions`` and fragments."""
     described = yaml_load(documentation)
     shared = [_fragment(name) for name in described.get("extends_documentation_fragment") or ()]
     options: dict[str, Any] = {}
@@ -24,7 +24,7 @@ def argument_spec(documentation: str) -> dict[str, dict[str, Any]]:
 
 
 def _fragment(name: str) -> Mapping[str, Any]:
-    """The documentation fragment ``psap.perf.<name>``."""
+    """Return the documentation fragment ``psap.perf.<name>``."""
     module = import_module(f"ansible_collections.psap.perf.plugins.doc_fragments.{name.rpartition('.')[2]}")
     fragment: Mapping[str, Any] = yaml_load(module.ModuleDocFragment.DOCUMENTATION)
     return fragment
@@ -39,13 +39,13 @@ def _option(described: Mapping[str, Any]) -> dict[str, Any]:
     if "suboptions" in described:
         option["options"] = _options(described["suboptions"])
         if option["type"] == "dict" and not option.get("required"):
-            # a dictionary that is not given has the defaults of its keys
+            # a missing dictionary has the defaults of its keys
             option["apply_defaults"] = True
     return option
 
 
 def command_arguments(command: CommandSpec, variables: Mapping[str, Any]) -> list[tuple[Option, Any]]:
-    """Return each argument of *command* with its value, or the default that the specification declares.
+    """Return each argument of *command* with its value, or its declared default.
 
     A secret stays a reference. A required argument without a value is left out.
     """
@@ -57,12 +57,12 @@ def command_arguments(command: CommandSpec, variables: Mapping[str, Any]) -> lis
 
 
 def command_spec(command: CommandSpec) -> dict[str, dict[str, Any]]:
-    """Return the argument spec of a verb that takes the arguments of *command*, by their short names."""
+    """Return the argument spec of a verb with the arguments of *command*, by their short names."""
     return {each.short_name: _checks(each) for each in command.arguments}
 
 
 def _checks(option: Option) -> dict[str, Any]:
-    """Return what Ansible checks of *option*."""
+    """Return Ansible's checks of *option*."""
     checks: dict[str, Any] = {"type": option.type, "required": option.required, "no_log": option.secret}
     if option.default is not None:
         checks["default"] = option.default
@@ -72,6 +72,6 @@ def _checks(option: Option) -> dict[str, Any]:
         checks["elements"] = option.elements
     if option.options:
         checks["options"] = {each.name: _checks(each) for each in option.options}
-        # a dictionary that is not passed has the defaults of its keys
+        # a missing dictionary has the defaults of its keys
         checks["apply_defaults"] = option.type == "dict" and not option.required
     return checks

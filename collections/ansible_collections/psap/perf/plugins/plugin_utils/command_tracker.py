@@ -1,8 +1,8 @@
-"""When each command of each host began and ended, from nothing but the results of tasks.
+"""The start and end of each command of each host, derived only from the results of tasks.
 
-Ansible has no event for the end of a role. A command has ended when its host goes on with a task outside of it, when
-the next command opens beside it, or when the play is over. Its end is then the end of its last task, which holds under
-``host_pinned`` too, where a host's next task may come much later or never.
+Ansible has no event for the end of a role. A command ends when its host continues with a task outside of it, when the
+next command opens beside it, or when the play is over. Its end time is the end of its last task, also for
+``host_pinned``, where a host's next task may start much later or never.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class OpenCommand:
-    """A command that a host is in.
+    """An open command of a host.
 
-    :param marker: identifies the inclusion of the role; the tasks of the command carry it in their chain.
+    Attributes:
+        marker: Identifies the inclusion of the role; it is in the chain of the command's tasks.
     """
 
     directory: Path
@@ -32,7 +33,7 @@ class OpenCommand:
 
     @property
     def status(self) -> str:
-        """``ok``, ``failed`` or ``interrupted``."""
+        """The status: ``ok``, ``failed`` or ``interrupted``."""
         if self.interrupted:
             return "interrupted"
         return "failed" if self.failed else "ok"
@@ -40,7 +41,7 @@ class OpenCommand:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """The result of one task on one host; *chain* holds the markers of all roles around the task."""
+    """The result of one task on one host; *chain* has the markers of all roles around the task."""
 
     host: str
     chain: Collection[int]
@@ -59,12 +60,12 @@ class CommandTracker:
         self._open: dict[str, list[OpenCommand]] = {}
 
     def open(self, command: OpenCommand, chain: Collection[int]) -> None:
-        """A command opened on its host; *chain* holds the markers of the roles around it."""
+        """Open a command on its host; *chain* has the markers of the roles around it."""
         self._close_outside(command.host, [marker for marker in chain if marker != command.marker])
         self._open.setdefault(command.host, []).append(command)
 
     def task_ended(self, end: TaskEnd) -> OpenCommand | None:
-        """Take in a result; returns the innermost command that the task belongs to."""
+        """Record a result; return the innermost command of the task."""
         self._close_outside(end.host, end.chain)
         stack = self._open.get(end.host, [])
         for command in stack:
@@ -77,12 +78,12 @@ class CommandTracker:
         return stack[-1] if stack else None
 
     def interrupt_all(self) -> None:
-        """Ansible leaves in the midst of the play: what is open and has not failed was interrupted."""
+        """Interrupt all open commands that have not failed, because Ansible exits during the play."""
         for command in (command for stack in self._open.values() for command in stack if not command.failed):
             command.interrupted = True
 
     def close_all(self) -> None:
-        """Nothing goes on any more: the play, or the run, is over."""
+        """End all open commands, because the play or the run is over."""
         for host in list(self._open):
             self._close_outside(host, ())
 

@@ -1,4 +1,4 @@
-"""What all filters share: their documentation checks the arguments, and what they refuse is told as a verb tells it."""
+"""The base of all filters: their documentation validates the arguments, and their errors are like those of verbs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ INPUT = "_input"
 
 
 class RefusedError(AnsibleFilterError, AnsibleActionFail):  # type: ignore[misc]  # ansible-core has no types
-    """Fails the task with this sentence alone, and the error's exit code: an AnsibleActionFail adds to the result."""
+    """Fails the task with only the error's message and exit code, which an AnsibleActionFail adds to the result."""
 
     def __init__(self, error: PerfError) -> None:
-        """Say what *error* says."""
+        """Use the message and exit code of *error*."""
         super().__init__(str(error), result={"exit_code": error.exit_code, "error_kind": type(error).__name__})
 
 
 def documented(documentation: str, compute: Callable[[Mapping[str, Any]], Any]) -> Callable[..., Any]:
-    """The filter that *documentation* describes.
+    """Return the filter of *documentation*.
 
-    :param compute: gets the options by name, with ``_input``, in plain types, converted and with their defaults;
-        raises a PerfError for what it refuses.
+    Args:
+        compute: Receives the options by name, with ``_input``, in plain types, converted and with their defaults;
+            raises a PerfError for invalid ones.
     """
     spec = argument_spec(documentation)
     names = str(yaml.safe_load(documentation).get("positional", "")).replace(",", " ").split()
@@ -35,7 +36,7 @@ def documented(documentation: str, compute: Callable[[Mapping[str, Any]], Any]) 
     def evaluate(given: Any, *arguments: Any, **options: Any) -> Any:
         try:
             if len(arguments) > len(names):
-                raise UsageError(f"there are {len(arguments)} arguments without a name, of at most {len(names)}")
+                raise UsageError(f"{len(arguments)} arguments without a name, but at most {len(names)} are allowed")
             named = dict(zip(names, arguments, strict=False))
             checked = ArgumentSpecValidator(spec).validate(plain({INPUT: given, **named, **options}))
             if checked.error_messages:

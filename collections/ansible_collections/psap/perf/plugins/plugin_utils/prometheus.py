@@ -1,4 +1,4 @@
-"""The Prometheus that a verb's arguments are about."""
+"""The Prometheus of a verb's arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AUTO, EXEC, API = "auto", "exec", "api"
 
 @dataclass(frozen=True, slots=True)
 class PrometheusArguments:
-    """Arguments that name a Prometheus and how a verb is authorized by it."""
+    """Arguments for the address of a Prometheus and the access to it."""
 
     url: str
     token: str
@@ -44,8 +44,8 @@ def address_of(context: VerbContext, args: PrometheusArguments) -> Address:
 def way_of(via: str, address: Address | None, namespace: str) -> str:
     """Return ``exec`` or ``api``.
 
-    A Prometheus of OpenShift serves no admin API; one that is passed, or the lab's own, does. The lab's is that of its
-    monitoring namespace only: pods of another namespace are another one.
+    A Prometheus of OpenShift serves no admin API; one with a passed URL, or the lab's own, does. The lab's applies only
+    to its monitoring namespace: pods of another namespace belong to another Prometheus.
     """
     if via != AUTO:
         return via

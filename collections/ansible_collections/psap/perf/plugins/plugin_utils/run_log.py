@@ -1,4 +1,4 @@
-"""The files that say how a run went: ``run.json``, ``timeline.csv``, ``failures.jsonl``, and each command's status."""
+"""The files that record a run: ``run.json``, ``timeline.csv``, ``failures.jsonl``, and each command's status."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import (
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.command_tracker import CommandTracker, OpenCommand, TaskEnd
 
-# Ansible's own words after SIGINT
+# Ansible's message after SIGINT
 _USER_INTERRUPTED = "User interrupted execution"
 SETTINGS_FILE = "settings.yml"
 TIMELINE = "timeline.csv"
@@ -41,10 +41,10 @@ TIMELINE_COLUMNS = ("start", "end", "host", "lane", "kind", "name", "directory",
 
 
 class RunLog:
-    """One attempt at a run, as it goes."""
+    """The log of one attempt at a run."""
 
     def __init__(self, environment: RunEnvironment, facts: Mapping[str, Any], *, part_of_attempt: bool) -> None:
-        """Use :meth:`begin`."""
+        """Create the log; call `begin` instead."""
         self.environment = environment
         self._facts = dict(facts)
         self._settings = b""
@@ -57,7 +57,7 @@ class RunLog:
 
     @classmethod
     def next_attempt(cls, directory: Path) -> int:
-        """The number of the attempt that begins at *directory* now."""
+        """Return the number of the attempt that begins at *directory* now."""
         path = directory / RUN_FILE
         return len(read_json(path).get("attempts", [])) + 1 if path.exists() else 1
 
@@ -65,7 +65,8 @@ class RunLog:
     def begin(cls, environment: RunEnvironment, facts: Mapping[str, Any]) -> RunLog:
         """Start an attempt, or join the one that a driver started and holds.
 
-        :raises UsageError: when another process works on the run.
+        Raises:
+            UsageError: If another process works on the run.
         """
         joined = bool(os.environ.get(JOINED))
         if not joined:
@@ -79,9 +80,9 @@ class RunLog:
         return log
 
     def restore_if_removed(self) -> bool:
-        """Make the run directory again if somebody removed it, so that finalizers have a place to work in.
+        """Create the run directory again if it was removed, so that finalizers have a place to work in.
 
-        Commands that are at work stop, and the run fails for this reason. What the directory held is lost.
+        Running commands stop, and the run fails for this reason. The contents of the directory are lost.
         """
         if (self.directory / RUN_FILE).exists():
             return False
@@ -103,22 +104,22 @@ class RunLog:
             write_text(timeline, ",".join(TIMELINE_COLUMNS) + "\n")
 
     def play_started(self, name: str) -> None:
-        """All commands are over when a play begins."""
+        """End all commands when a play begins."""
         self._end_play()
         self._play = (name, utc_now())
         with suppress(OSError):
             self._settings = (self.directory / SETTINGS_FILE).read_bytes()
 
     def play_is_empty(self) -> None:
-        """The play has no hosts in this run, so it leaves no row."""
+        """Write no row for a play without hosts in this run."""
         self._play = None
 
     def opened(self, command: OpenCommand, chain: Collection[int]) -> None:
-        """A command opened its directory."""
+        """Record that a command opened its directory."""
         self._tracker.open(command, chain)
 
     def task_ended(self, end: TaskEnd, name: str, status: str) -> OpenCommand | None:
-        """A task ended on a host; returns the command it belongs to."""
+        """Record the end of a task on a host; return the command that it belongs to."""
         command = self._tracker.task_ended(end)
         started = self._task_started.get(end.host) or end.at
         self._task_started[end.host] = end.at
@@ -126,28 +127,28 @@ class RunLog:
         return command
 
     def failed(self, failure: Failure, command: OpenCommand | None = None) -> None:
-        """A task failed; *command* is the one it belongs to."""
-        # a full disk may keep it out of the file; a run in which something failed does not end well for that
+        """Record a failed task; *command* is the one that it belongs to."""
+        # a full disk may prevent writing it to the file; the run must fail nevertheless
         self._failed_first = self._failed_first or failure
         make_room(self.directory)
         append_failure(self.directory, failure)
-        for directory in self._with_those_around(command.directory) if command else ():
+        for directory in self._with_outer(command.directory) if command else ():
             # its directory may have been removed
             if directory.is_dir() and not (directory / "FAILURE").exists():
                 write_text(directory / "FAILURE", _failure_text(failure, directory))
 
-    def _with_those_around(self, directory: Path) -> list[Path]:
-        """The directory of a command, and those of the commands that include it."""
+    def _with_outer(self, directory: Path) -> list[Path]:
+        """Return the directory of a command, and those of the commands that include it."""
         around = [each for each in directory.parents if self.directory in each.parents]
         return [directory, *(each for each in around if (each / "args.yml").exists())]
 
     def add_facts(self, facts: Mapping[str, Any]) -> None:
-        """Keep what a verb learnt about the run."""
+        """Record facts that a verb found about the run."""
         self._facts.update(facts)
         update_run(self.directory, facts)
 
     def ended(self, hosts_failed: bool) -> None:
-        """The playbook is over."""
+        """Write the end of the run after the last play."""
         failures = failures_of(self.directory, self.environment.attempt)
         first = failures[0] if failures else self._failed_first
         if first is None and hosts_failed:
@@ -156,7 +157,7 @@ class RunLog:
             self._end(*ending([first] if first else []))
 
     def lost_export(self) -> str:
-        """Why a run that went well was not exported; empty for any other."""
+        """Return why a successful run was not exported; empty for any other."""
         document = read_json(self.directory / RUN_FILE)
         lost = document.get(FACT) or {}
         return str(lost.get("why")) if document["status"] == "ok" and lost.get("status") == "failed" else ""
@@ -167,9 +168,10 @@ class RunLog:
         return str(export["to"]) if export.get("status") == "ok" else ""
 
     def ended_early(self, last_error: str | None) -> None:
-        """Ansible left before the last play: after a signal, or an error of the project's own files.
+        """Write the end of the run if Ansible exits before the last play: after a signal, or an error of project files.
 
-        :param last_error: what Ansible said last as an error, if anything.
+        Args:
+            last_error: Ansible's last error message, if any.
         """
         failures = failures_of(self.directory, self.environment.attempt)
         self._tracker.interrupt_all()
@@ -219,13 +221,13 @@ class RunLog:
 
 
 def _removed(environment: RunEnvironment) -> Failure:
-    """The failure of a run whose directory was removed."""
+    """Return the failure of a run whose directory was removed."""
     return Failure(
         at=utc_now(),
         attempt=environment.attempt,
         host="",
         role=None,
-        what="the run directory was removed while the run was going on",
+        what="the run directory was removed during the run",
         where=str(environment.directory),
         why="its records and results are lost; the run stopped and its finalizers ran",
         exit_code=1,
@@ -246,7 +248,7 @@ def _early_reason(run: Path, last_error: str | None) -> dict[str, Any]:
     return {
         "what": "ansible-playbook ended before its last play",
         "where": str(run / "ansible.log"),
-        "why": last_error or "a signal ended it, as Ctrl-C does",
+        "why": last_error or "a signal ended it, such as Ctrl-C",
         "directory": None,
         "exit_code": 2 if last_error else 130,
         "kind": "",

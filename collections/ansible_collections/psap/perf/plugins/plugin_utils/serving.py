@@ -1,4 +1,4 @@
-"""The served model that a verb's arguments are about."""
+"""The served model of a verb's arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates impor
 
 @dataclass(frozen=True, slots=True)
 class ModelArguments:
-    """Arguments that name a served model."""
+    """Arguments that identify a served model."""
 
     kind: str
     name: str
@@ -24,7 +24,7 @@ class ModelArguments:
 
 
 def ready_pod(cluster: Cluster, model: ModelArguments) -> str:
-    """Return the name of a pod that answers requests to the model.
+    """Return the name of a pod that serves the model.
 
     Raises:
         ClusterError: If none is Ready.

@@ -1,4 +1,4 @@
-"""Templates of a role, rendered with the host's variables and what a verb adds to them."""
+"""Render templates of a role with the host's variables and further variables of a verb."""
 
 from __future__ import annotations
 

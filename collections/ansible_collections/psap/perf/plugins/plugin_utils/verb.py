@@ -1,4 +1,4 @@
-"""The base of all verbs: what an action plugin owes to the run it works in."""
+"""The base of all verbs: the duties of an action plugin in a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.references impor
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import command_arguments, command_spec
 
-# what the role psap.perf.command registers
+# the variable that the role psap.perf.command registers
 OPENED = "__psap_perf_command"
 _STOP_POLL_S = 0.5
 # longer than a restart of an API server
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class VerbResult:
-    """What a verb did."""
+    """The result of a verb."""
 
     changed: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class VerbResult:
 
 @dataclass(slots=True)
 class VerbContext:
-    """What a verb works with."""
+    """The context of a verb."""
 
     args: Mapping[str, Any]
     check_mode: bool
@@ -72,7 +72,7 @@ class VerbContext:
     _cluster: Cluster | None = None
 
     def arguments(self, kind: type[T]) -> T:
-        """Return the arguments that the dataclass *kind* has fields for.
+        """Return the arguments as the dataclass *kind*, which has fields for some of them.
 
         Raises:
             UsageError: If a value does not fit its field.
@@ -81,9 +81,10 @@ class VerbContext:
 
     @property
     def directory(self) -> Path:
-        """The directory of the command that the task belongs to, itself or by a role that the command includes.
+        """The directory of the task's command, which may include the task's role.
 
-        :raises UsageError: outside a command.
+        Raises:
+            UsageError: If the task is outside a command.
         """
         directory = self.command_directory()
         if directory is None:
@@ -94,46 +95,47 @@ class VerbContext:
         return directory
 
     def command_directory(self) -> Path | None:
-        """The same, or None outside a command."""
+        """Return the same, or None outside a command."""
         opened = self.opened_directories()
         return next((Path(opened[role]) for role in reversed(self.roles) if role in opened), None)
 
     def opened_directories(self) -> Mapping[str, str]:
-        """The directories of the commands that this host is in, by role."""
+        """Return the directories of the commands that this host is in, by role."""
         opened: Mapping[str, Any] = self.variables.get(OPENED) or {}
         directories: Mapping[str, str] = opened.get("directories") or {}
         return directories
 
     def cluster(self) -> Cluster:
-        """The cluster of the task's host.
+        """Return the cluster of the task's host.
 
-        :raises UsageError: when the host is another machine, and nothing says which cluster is its.
+        Raises:
+            UsageError: If the host is another machine, and its cluster is not set.
         """
         if self.transport != "local" and not self.variables.get("perf_kubeconfig"):
             raise UsageError(
                 f"host {self.host} has connection {self.transport}, and a cluster's API is called from the controller; "
-                "set ansible_connection: local for it, or say which cluster is its with perf_kubeconfig"
+                "set ansible_connection: local for it, or set its cluster with perf_kubeconfig"
             )
         if self._cluster is None:
             self._cluster = Cluster(Access.from_variables(self.variables), self._outage())
         return self._cluster
 
     def lab(self) -> Lab | None:
-        """The lab that the host's cluster is; None where it is none, and in a flow that has no cluster."""
+        """Return the lab of the host; None if its cluster is not a lab, or the flow has no cluster."""
         return lab_of(self.cluster().lab()) if self.variables.get("perf_cluster_needed", True) else None
 
     def other_cluster(self, access: Access) -> Cluster:
-        """A cluster that is not the host's; whoever asks for it closes it."""
+        """Return a cluster that is not the host's; the caller closes it."""
         return Cluster(access, self._outage())
 
     def _outage(self) -> Outage:
-        """How long to bear with the cluster: not at all before it answered once in this attempt at the run."""
+        """Return how long to tolerate an outage of the cluster: 0 until it has responded once in this attempt."""
         reached = self.run != self.run_directory.name or (self.run_directory / REACHED_FILE).exists()
         patience = self.variables.get("perf_kube_patience") or _PATIENCE
         return Outage(seconds(patience) if reached else 0.0, self.check_interrupted)
 
     def close(self) -> None:
-        """Close the connection to the cluster, and keep whether it answers."""
+        """Close the connection to the cluster, and record whether it responds."""
         if self._cluster is None:
             return
         reached, answered = self.run_directory / REACHED_FILE, self._cluster.outage.answered
@@ -141,16 +143,17 @@ class VerbContext:
             if answered:
                 reached.touch()
             elif answered is False:
-                # whoever comes next is told so at once
+                # the next verb fails immediately
                 reached.unlink(missing_ok=True)
         self._cluster.close()
 
     def secret(self, reference: str) -> str:
-        """The value that *reference* (``file:NAME``, ``env:NAME``, ``vault:NAME``) stands for.
+        """Return the value of *reference* (``file:NAME``, ``env:NAME``, ``vault:NAME``).
 
-        It is redacted from whatever the verb returns; keep it out of files.
+        It is redacted from the verb's result; do not write it to files.
 
-        :raises UsageError: when it is a literal, or there is no such secret.
+        Raises:
+            UsageError: If it is not a reference, or the secret does not exist.
         """
         remember(self.run_directory, reference)
         value = resolve(parse_reference(reference), vault=self.vaulted)
@@ -158,21 +161,22 @@ class VerbContext:
         return value
 
     def vaulted(self, name: str) -> str | None:
-        """The decrypted value of the variable *name*, or None."""
+        """Return the decrypted value of the variable *name*, or None."""
         value = self.variables.get(name)
         return None if value is None else str(value)
 
     def check_interrupted(self) -> None:
-        """Raise when the user asked the run to stop.
+        """Raise an error if the user asked the run to stop.
 
-        :raises Interrupted: unless a finalizer is at work.
+        Raises:
+            Interrupted: If so, unless a finalizer is running.
         """
         if self.interrupted.is_set():
             raise Interrupted("interrupted: the run was asked to stop")
 
 
 class PerfAction(ActionBase):
-    """Subclasses say what they accept and do; this class keeps them honest."""
+    """The base class of verbs: handles signals, secrets, check mode and errors."""
 
     TRANSFERS_FILES = False
     _VALID_ARGS = None
@@ -183,12 +187,13 @@ class PerfAction(ActionBase):
     def perform(self, context: VerbContext) -> VerbResult:
         """Do the work.
 
-        :raises PerfError: what went wrong, for the user to read.
+        Raises:
+            PerfError: If it fails; the message is for the user.
         """
         raise NotImplementedError
 
     def describe(self, context: VerbContext) -> str:  # noqa: ARG002 - for subclasses
-        """What :meth:`perform` would do, for check mode."""
+        """Return what `perform` would do, for check mode."""
         return f"would {self._task.action.rpartition('.')[2]}"
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -212,7 +217,7 @@ class PerfAction(ActionBase):
         return {**result, **redacted}
 
     def _outcome(self, task_vars: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-        self._take_environment()
+        self._apply_environment()
         variables = HostVariables(task_vars, self._templar.template)
         with self._context(self._checked_arguments(variables), variables, redactor) as context:
             if context.check_mode and not self.RUNS_IN_CHECK_MODE:
@@ -232,17 +237,18 @@ class PerfAction(ActionBase):
         _result, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))
         return arguments
 
-    def _take_environment(self) -> None:
-        """A task's ``environment`` is this process's, which is the task's own; a cluster is named in one way only.
+    def _apply_environment(self) -> None:
+        """Apply the task's ``environment`` to this process, which is the task's own, but refuse a cluster in it.
 
-        :raises UsageError: when it names a cluster.
+        Raises:
+            UsageError: If it sets a cluster.
         """
         for given in self._task.environment or ():
             for name, value in (self._templar.template(given) or {}).items():
                 if name == "KUBECONFIG" or name.startswith("K8S_AUTH_"):
                     raise UsageError(
-                        f"{self._task.action} does not take {name} from a task's environment; "
-                        "say which cluster it is with the host's variable perf_kubeconfig"
+                        f"{self._task.action} does not accept {name} in a task's environment; "
+                        "set the cluster with the host's variable perf_kubeconfig"
                     )
                 os.environ[name] = str(value)
 
@@ -280,15 +286,15 @@ class PerfAction(ActionBase):
 
 
 class CommandAction(PerfAction):
-    """A verb whose arguments are those of the role that its task is in; tasks pass only what the role computes.
+    """A verb with the arguments of its task's role; tasks pass only values that the role computes.
 
-    `ARGUMENTS` declares what tasks pass.
+    `ARGUMENTS` declares these values.
     """
 
     def _checked_arguments(self, variables: HostVariables) -> dict[str, Any]:
         role = self._task._role
         if role is None:
-            raise UsageError(f"{self._task.action} takes its arguments from a command; call the command's role instead")
+            raise UsageError(f"{self._task.action} reads its arguments from a command; call the command's role instead")
         path = Path(role._role_path)
         command = read_command(path, path)
         values = {option.short_name: value for option, value in command_arguments(command, variables)}
@@ -299,7 +305,7 @@ class CommandAction(PerfAction):
 
 
 class HostVariables(Mapping[str, Any]):
-    """A host's variables, each templated when it is asked for."""
+    """A host's variables, each templated on access."""
 
     def __init__(self, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> None:
         self._variables = variables

@@ -13,9 +13,9 @@ description:
   - Returns the values of the chosen presets, above group_vars and host_vars, below the variables of plays and
     includes. C(-e @presets/x.yml) chooses one, C(perf_presets) in extra vars or a site chooses several.
   - Returns the variables of a lane's host for the lane.
-  - Returns, above presets, the settings of a pull request, from the file that the extra variable
-    C(perf_pull_arguments) names.
-  - Returns the values that a former run recorded, if the extra variable C(perf_replay) names it.
+  - Returns, above presets, the settings of a pull request, from the file in the extra variable
+    C(perf_pull_arguments).
+  - Returns the recorded values of the former run in the extra variable C(perf_replay), if set.
   - Converts the texts of C(-e name=text) to the declared type, once, before the first variable is read.
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -39,7 +39,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers i
 
 
 class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no types
-    """Stateless for Ansible, which then keeps one instance; its cache are files, which do not change."""
+    """Provides settings; stateless, so that Ansible keeps one instance, which caches unchanging files."""
 
     is_stateless = True
 
@@ -49,10 +49,10 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no t
         self.layers: PresetLayers | None = None
 
     def get_vars(self, loader: Any, path: str, entities: Any) -> dict[str, Any]:
-        """Ansible's entry point, called for a group or a host and each folder that may hold variables."""
+        """Ansible's entry point, called for a group or a host and each folder that may contain variables."""
         super().get_vars(loader, path, entities)
         if context.CLIARGS.get("export"):
-            # AWX keeps what it exports from a site as the site's own, where declared defaults would beat the project
+            # AWX stores a site's exported variables as its own, so declared defaults would override the project
             return {}
         try:
             return self._variables(loader, path, entities if isinstance(entities, list) else [entities])

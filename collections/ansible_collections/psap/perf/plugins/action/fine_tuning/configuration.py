@@ -31,7 +31,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Merge and keep it."""
+        """Merge and record it."""
         args = context.arguments(Arguments)
         job = check_job(args.job)
         base = read_yaml(Path(self._find_needle("files", args.base)))

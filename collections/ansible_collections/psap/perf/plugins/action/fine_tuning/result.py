@@ -25,7 +25,7 @@ _GPU = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JobArguments:
     """The arguments of the command, for the record."""
 
     workload: str
@@ -45,7 +45,7 @@ class Asked:
 class Arguments(QueryArguments):
     pod_selector: str
     main_selector: str
-    asked: Asked
+    asked: JobArguments
 
 
 class ActionModule(PerfAction):

@@ -43,7 +43,7 @@ class ActionModule(CommandAction):
     def describe(self, context: VerbContext) -> str:
         """Return the archive that would be written."""
         args = context.arguments(Arguments)
-        return f"would keep the database of Prometheus as {args.dump_name_prefix}.tar.gz, via {args.via}"
+        return f"would archive the database of Prometheus as {args.dump_name_prefix}.tar.gz, via {args.via}"
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Write the archives."""
@@ -71,7 +71,7 @@ def _pods(context: VerbContext, args: Arguments) -> Iterator[tuple[Path, Content
     query = Query("v1", "Pod", args.namespace, label_selector=args.label)
     pods, _version = cluster.list(query)
     if not pods:
-        raise ClusterError(f"no {query}; name the pods of Prometheus with namespace and label")
+        raise ClusterError(f"no {query}; select the pods of Prometheus with namespace and label")
     pods.sort(key=_age)
     for pod in pods if args.every_replica else pods[:1]:
         name = pod["metadata"]["name"]
@@ -88,5 +88,5 @@ def _run(
 
 
 def _age(pod: Manifest) -> str:
-    """Return the time of the pod's creation, as a text that sorts as times do."""
+    """Return the time of the pod's creation, as a text with the order of the times."""
     return str(pod["metadata"]["creationTimestamp"])

@@ -47,7 +47,7 @@ class ActionModule(CommandAction):
         queries = read_queries(Path(file), args.namespace)
         span = Span(args.start_ts, args.end_ts, args.duration_s)
         if context.check_mode:
-            return VerbResult(skipped=f"check mode: would ask Prometheus the {len(queries)} queries of {file}")
+            return VerbResult(skipped=f"check mode: would run the {len(queries)} queries of {file}")
         folder = _folder(context, args.dest_dir)
         with Prometheus(address_of(context, args)) as prometheus:
             window = window_of(span, prometheus, time.time())

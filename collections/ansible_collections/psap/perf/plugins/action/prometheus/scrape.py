@@ -47,7 +47,7 @@ class ActionModule(CommandAction):
     """Scrape the targets of a monitor."""
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Scrape each target, and keep its page; then fail if one did not answer."""
+        """Scrape each target, and keep its page; then fail if one did not respond."""
         args, cluster = context.arguments(Arguments), context.cluster()
         monitor = _monitor(cluster, args.monitor)
         targets = targets_of(cluster, monitor)
@@ -111,10 +111,10 @@ def _failure(monitor: Query, targets: list[Target], silent: list[tuple[Target, s
     named = f"{monitor.kind} {monitor.namespace}/{monitor.name}"
     if not targets:
         return DataQualityError(
-            f"{named} has no targets: no pod has a port that it names; compare its selector and ports with those of "
+            f"{named} has no targets: no pod has one of its ports; compare its selector and ports with those of "
             f"{'the pods' if monitor.kind == 'PodMonitor' else 'the Services'}"
         )
     return DataQualityError(
-        f"{len(silent)} of {len(targets)} targets of {named} do not answer: "
+        f"{len(silent)} of {len(targets)} targets of {named} do not respond: "
         + "; ".join(f"{target}: {error}" for target, error in silent)
     )

@@ -25,7 +25,7 @@ class Arguments:
 
     @property
     def prometheus(self) -> PrometheusArguments:
-        """Return the arguments that name Prometheus."""
+        """Return the arguments for finding Prometheus."""
         return PrometheusArguments(
             self.prometheus_url, self.prometheus_token, self.prometheus_authority, self.prometheus_service_account
         )
@@ -38,7 +38,7 @@ class ActionModule(CommandAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return the series it would wait for."""
+        """Return the expected series."""
         args = context.arguments(Arguments)
         names = ", ".join(one.what for one in args.series)
         return f"would wait up to {seconds_text(args.timeout)} s until Prometheus has: {names}"

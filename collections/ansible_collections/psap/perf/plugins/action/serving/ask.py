@@ -32,7 +32,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArgu
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
-# how exact the moment of the first answer is
+# the resolution of the first answer's time
 _AGAIN_S = 0.2
 
 
@@ -60,12 +60,12 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return whom it would ask, and how often."""
+        """Return the model and the number of prompts."""
         args = context.arguments(Arguments)
         return f"would ask {args.kind} {args.name} {len(args.prompts)} times"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Ask, and keep the answers, also when one is wrong."""
+        """Ask, and keep the answers, even if one is invalid."""
         args = context.arguments(Arguments)
         model = args.model or args.name
         place = context.directory / "artifacts" / args.name
@@ -74,7 +74,7 @@ class ActionModule(PerfAction):
         caller = Caller(args.request_timeout, args.authority, api_key)
         answers: list[dict[str, Any]] = []
         first_at = ""
-        with _connected(args, context.cluster()) as (endpoint, problem):
+        with _connect(args, context.cluster()) as (endpoint, problem):
             try:
                 with _model(args, endpoint, model, caller) as answer:
                     ask = functools.partial(_ask, answer, problem)
@@ -90,7 +90,7 @@ class ActionModule(PerfAction):
 
 
 def _ask_first(context: VerbContext, args: Arguments, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the first answer, for which a new route may need a while."""
+    """Return the first answer, for which a new route may need some time."""
     found: list[dict[str, Any]] = []
 
     def look() -> tuple[bool, str]:
@@ -115,15 +115,15 @@ def _ask_first(context: VerbContext, args: Arguments, ask: Callable[[], dict[str
 
 
 @contextmanager
-def _connected(args: Arguments, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[], str]]]:
-    """Yield the model's endpoint, and the reason of a connection that failed, as far as it is known."""
+def _connect(args: Arguments, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[], str]]]:
+    """Yield the model's endpoint, and a function that returns the reason of a failed connection, if known."""
     service = model_service(cluster, args)
     if not args.port_forward:
         yield endpoint_of(service, cluster.lab(), args.protocol), str
         return
     pod = ready_pod(cluster, args)
     connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port_forward)
-    # fail now if the user may not
+    # fail now if the user has no permission
     with connect():
         pass
     with forwarding(connect) as here:
@@ -135,7 +135,7 @@ def _ask(answer: Callable[[str], Answer], problem: Callable[[], str], prompt: st
     """Return the prompt with its answer.
 
     Raises:
-        AnswerError: If the answer is wrong, with the problem of the connection if it has one.
+        AnswerError: If the answer is invalid; the message includes the connection's problem, if any.
     """
     begun_s = time.monotonic()
     try:

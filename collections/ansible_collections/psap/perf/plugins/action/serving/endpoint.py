@@ -17,7 +17,7 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return of what it would find the address."""
+        """Return the name of the model."""
         args = context.arguments(ModelArguments)
         return f"would find the address of {args.kind} {args.name}"
 

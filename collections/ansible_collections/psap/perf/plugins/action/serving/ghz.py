@@ -28,7 +28,7 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return from which pod."""
+        """Return the pod."""
         return f"would fetch the results from the pod {context.arguments(Arguments).pod_selector}"
 
     def perform(self, context: VerbContext) -> VerbResult:

@@ -48,6 +48,6 @@ class ActionModule(CommandAction):
 
 def _program(load: LlmLoadTest, config: Path) -> Program:
     command = (load.python_cmd or sys.executable, "load_test.py", "-c", str(config.absolute()))
-    # its workers are processes, which share the cores already
+    # its workers are processes, which already share the cores
     environment = {"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     return Program(command, Path(load.src_path).expanduser().absolute(), environment)

@@ -17,8 +17,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """What is served, for the record."""
+class ServiceArguments:
+    """The description of the service, for the record."""
 
     model: str
     runtime: str
@@ -27,7 +27,7 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Arguments(ModelArguments):
-    asked: Served
+    asked: ServiceArguments
     seen: Mapping[str, str]
 
 

@@ -18,8 +18,8 @@ _FILE = "kserve_scale.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """What is served, for the record."""
+class ServiceArguments:
+    """The description of the service, for the record."""
 
     model: str
     runtime: str
@@ -33,7 +33,7 @@ class Arguments:
     users: int
     models_per_user: int
     start_interval: Seconds
-    asked: Served
+    asked: ServiceArguments
 
 
 class ActionModule(PerfAction):
@@ -43,7 +43,7 @@ class ActionModule(PerfAction):
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
-        """Return of how many users."""
+        """Return the number of users."""
         return f"would write {_FILE} of {context.arguments(Arguments).users} users"
 
     def perform(self, context: VerbContext) -> VerbResult:

@@ -44,7 +44,7 @@ class AnnouncedPresets:
         """Return the layer of all presets: of the *site*'s ``perf_presets``, the *extra* vars and a *pull* request.
 
         Raises:
-            PresetError: a preset is unknown or not well formed, or presets extend each other in a loop.
+            PresetError: If a preset is unknown or not well formed, or presets extend each other in a loop.
         """
         self._given = (*self._named_by(extra), *pull)
         named = (*self._named_by_site(site), *self._given)
@@ -57,7 +57,7 @@ class AnnouncedPresets:
     def unfit(self, flow: str, extra: Mapping[str, Any], wanted_by_site: Collection[str]) -> Iterator[Finding]:
         """Yield the findings for presets of the extra vars and of a pull request that are only for other flows.
 
-        A site chooses presets for all flows, so those that its clusters ask for are accepted.
+        A site chooses presets for all flows, so the presets of its clusters are accepted.
         """
         for name, place in self._given:
             if name not in wanted_by_site:

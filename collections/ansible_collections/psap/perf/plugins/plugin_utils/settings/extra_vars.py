@@ -1,4 +1,4 @@
-"""The extra vars of a run, brought into their final form once, before any variable is read."""
+"""Convert the extra vars of a run once, before any variable is read."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ REPLAYED_RUN = "perf_replay"
 
 
 def prepare_extra_vars(project: Project, loader: Any) -> Mapping[str, Any]:
-    """Convert the extra vars in Ansible's own dictionary, which overrides all that a plugin returns; return them.
+    """Convert the extra vars in Ansible's own dictionary, which overrides all values of plugins; return them.
 
-    In a job of AWX, answers become what was typed. The arguments of a replayed run are added. Texts become values of
+    In a job of AWX, answers get their original texts. The arguments of a replayed run are added. Texts become values of
     the declared type, and leaves join the dictionary that the extra vars also set.
 
     Args:
-        project: What declares the types.
+        project: The project that declares the types.
         loader: Ansible's data loader.
 
     Raises:
-        UsageError: If a file of extra vars has a duplicate key or expands without bounds, or there is no such run.
+        UsageError: If a file of extra vars has a duplicate key or is too large when expanded, or the run is missing.
     """
     given = extra_vars(loader)
     for file in dict.fromkeys(filter(None, map(origin_file, given))):
@@ -62,16 +62,16 @@ def extra_layer(project: Project, extra: Mapping[str, Any]) -> Layer:
 
 @functools.lru_cache(maxsize=4096)
 def recorded(project: Project, run: str, host: str) -> tuple[list[Entry], dict[str, Any]]:
-    """Return what a run recorded for *host*: settings, and the arguments of its command line.
+    """Return the recorded values of a run for *host*: settings, and the arguments of its command line.
 
     Raises:
-        UsageError: If there is no such run.
+        UsageError: If the run is missing.
     """
     return replay_entries(find_run(runs_root(project.root), run), project, host)
 
 
 def _converted(project: Project, name: str, value: Any) -> Any:
-    """Return what a text means; a text that the option rejects is returned for the check to report."""
+    """Return the value of a text; an invalid text is returned unchanged for the check to report."""
     variable, *path = name.split(".")
     option = project.option(variable) if isinstance(value, str) else None
     if option is None:

@@ -85,14 +85,14 @@ class SettingsGate:
         """Prepare the check of a flow or a command.
 
         Args:
-            project: what declares the settings.
-            flow: the flow; None for a command.
-            command: the role of a single command; None for a flow.
-            secret: returns the secret of a reference, or raises UsageError if it is missing.
-            incomplete: whether values may be without their credentials, as in a run that is only cleaned up.
+            project: The project that declares the settings.
+            flow: The flow; None for a command.
+            command: The role of a single command; None for a flow.
+            secret: Returns the value of a reference, or raises UsageError if it is missing.
+            incomplete: Whether values may be without their credentials, as in a run that is only cleaned up.
 
         Raises:
-            UsageError: there is no such flow or command.
+            UsageError: If the flow or command does not exist.
         """
         self._project = project
         self._flow = None if flow is None else project.flow(flow)
@@ -108,11 +108,11 @@ class SettingsGate:
         """Return each host's settings.
 
         Args:
-            hosts: the hosts to check.
-            more: what is wrong beside the values.
+            hosts: The hosts to check.
+            more: Findings in addition to those about values.
 
         Raises:
-            UsageError: everything that is wrong, each thing once.
+            UsageError: If there are problems; the message lists each once.
         """
         findings: dict[str, None] = dict.fromkeys(map(str, more))
         recorded: dict[str, dict[str, RecordedValue]] = {}

@@ -27,7 +27,7 @@ class InventoryLayers:
     Attributes:
         hosts: Ansible's hosts by name; a lane's layers include those of its host here.
         all_group: Ansible's group ``all``.
-        folders: the folders of the inventory files, in order.
+        folders: The folders of the inventory files, in order.
     """
 
     def __init__(self, root: Path, loader: Any) -> None:
@@ -42,7 +42,7 @@ class InventoryLayers:
         """Yield the layers of *host*, low to high: groups in the order of ansible.cfg's ``precedence``, then its own.
 
         Args:
-            host: a host of Ansible's inventory.
+            host: A host of Ansible's inventory.
         """
         groups = sort_groups([group for group in host.get_groups() if group.name != "all"])
         for stage in constants.VARIABLE_PRECEDENCE:
@@ -64,7 +64,7 @@ class InventoryLayers:
         return layer(kind, self.entries(plugin.get_vars(self._loader, folder, [entity])))
 
     def entries(self, variables: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield the entries of *variables*, with the places that Ansible's tags name."""
+        """Yield the entries of *variables*, with their places from Ansible's tags."""
         for key, value in variables.items():
             yield Entry(str(key), value, self._where(key, value))
 

@@ -40,7 +40,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layer
 
 # Shows the action that the plugin is enabled; its value is the list of the applied presets.
 MARKER = "perf_presets_applied"
-# The shared setting with the presets that the site's clusters ask for.
+# The shared setting with the presets of the site's clusters.
 PROFILES = "clusters_profiles"
 
 
@@ -56,7 +56,7 @@ class PresetLayers:
         self._announced = AnnouncedPresets(project, loader)
 
     def for_everyone(self, group: Any, path: str) -> dict[str, Any]:
-        """Return what neither group_vars nor the inventory's group ``all`` override.
+        """Return the values below group_vars and the inventory's group ``all``.
 
         These are the defaults of arguments and settings, and the arguments that settings bind.
         """
@@ -80,13 +80,13 @@ class PresetLayers:
         A lane also gets the variables of its host.
 
         Raises:
-            PresetError: a preset cannot be applied; with its file and line.
+            PresetError: If a preset cannot be applied; the message has its file and line.
         """
         self._inventory.hosts[host.name] = host
         return self._given(host.name) if self._is_beside_playbook(path) else {}
 
     def layers(self, host: str) -> list[Layer]:
-        """Return all layers of *host*, low to high; :meth:`for_host` must have been called for it.
+        """Return all layers of *host*, low to high; `for_host` must have been called for it.
 
         Variables of plays and includes are above these layers and unknown here.
         """
@@ -105,10 +105,10 @@ class PresetLayers:
         yield from self._announced.unfit(flow, self.extra, tuple(map(str, asked_for)))
 
     def check_files(self) -> None:
-        """Read every vars file and YAML inventory of this run once more, strictly.
+        """Read every vars file and YAML inventory of this run again, strictly.
 
         Raises:
-            UsageError: a key is duplicate, of which Ansible would use the last; with file and line.
+            UsageError: If a key is duplicate, which Ansible would accept; the message has file and line.
         """
         files = [file for files in self._inventory.vars_files() for file in files]
         inventories = (Path(folder).glob("*.y*ml") for folder in self._inventory.folders)
@@ -117,7 +117,7 @@ class PresetLayers:
 
     def _given(self, host: str) -> dict[str, Any]:
         layers = self.layers(host)
-        # Ansible itself gives a lane the variables of its groups only
+        # Ansible itself sets only the variables of the lane's groups
         kinds = (HOST, *PRESET_KINDS) if LANE_OF in self._inventory.hosts[host].vars else PRESET_KINDS
         upper = {one.variable for source in layers if source.kind in kinds for one in source.assignments}
         leaves = with_leaves(layers)

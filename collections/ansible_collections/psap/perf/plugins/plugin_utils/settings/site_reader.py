@@ -38,8 +38,8 @@ def read_site(root: Path, inventory: str | None) -> Site:
     """Return the hosts of an inventory and the layers below their presets.
 
     Args:
-        root: the project, whose ansible.cfg must be in force.
-        inventory: a file or folder; that of ansible.cfg if empty, and none if None.
+        root: The project, whose ansible.cfg must be in force.
+        inventory: A file or folder; that of ansible.cfg if empty, and none if None.
     """
     loader = _Loader()
     loader.set_basedir(str(root / "playbooks"))
