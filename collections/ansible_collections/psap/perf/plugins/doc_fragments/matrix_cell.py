@@ -5,12 +5,12 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Which cell of the matrix a verb is about."""
+    """The cell of the matrix that a verb acts on."""
 
     DOCUMENTATION = r"""
 options:
   cell:
-    description: The cell, as M(psap.perf.settings) lists it.
+    description: The cell, an entry of C(cells) of M(psap.perf.settings).
     type: dict
     required: true
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Which objects a verb is about."""
+    """The objects that a verb acts on."""
 
     DOCUMENTATION = r"""
 options:
@@ -15,18 +15,17 @@ options:
     required: true
   api_version:
     description:
-      - The objects' API group, such as C(batch), of which the version is used that the server prefers; or group and
-        version, such as C(batch/v1). The group is known for the kinds of Kubernetes, OpenShift and the operators that
-        the collection deals with. Give it only for another kind, or another of the same name, such as Knative's
-        Service.
+      - The objects' API group, such as C(batch), in the version that the server prefers; or group and version, such as
+        C(batch/v1). The group is known for the kinds of Kubernetes, OpenShift and the operators that the collection
+        uses. Set it only for another kind, or another of the same name, such as Knative's Service.
     type: str
   name:
-    description: One object by its name.
+    description: Name of a single object.
     type: str
   namespace:
-    description: Where the objects live; all namespaces if not given.
+    description: Namespace of the objects; all namespaces if not given.
     type: str
   label_selector:
-    description: Which objects, as kubectl's C(-l).
+    description: Label selector of the objects, in the format of kubectl's C(-l).
     type: str
 """

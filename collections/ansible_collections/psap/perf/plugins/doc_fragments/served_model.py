@@ -5,12 +5,12 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Which served model a verb is about."""
+    """The served model that a verb acts on."""
 
     DOCUMENTATION = r"""
 options:
   kind:
-    description: What serves the model.
+    description: Kind of the object that serves the model.
     type: str
     choices: [InferenceService, LLMInferenceService]
     default: InferenceService
@@ -23,7 +23,7 @@ options:
     type: str
     required: true
   protocol:
-    description: How it is asked; V(http) by OpenAI's API.
+    description: Protocol of requests; V(http) is OpenAI's API.
     type: str
     choices: [http, grpc]
     default: http

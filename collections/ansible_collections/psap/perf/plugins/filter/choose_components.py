@@ -8,7 +8,7 @@ name: choose_components
 short_description: Choose the components of a DataScienceCluster
 version_added: 0.1.0
 description:
-  - Reads from the CustomResourceDefinition which components this version has, and refuses others.
+  - Reads the components of this version from the CustomResourceDefinition, and refuses others.
   - The DataScienceCluster has the newest API version that the cluster serves. OpenShift AI 3 converts one of v1 to v2
     with the components that only v2 has removed.
   - An enabled component is V(Managed), and Kueue V(Unmanaged) where v2 is served; OpenShift AI 3 refuses V(Managed).
@@ -17,32 +17,32 @@ positional: present
 options:
   _input:
     description:
-      - The CustomResourceDefinition of DataScienceClusters; empty where OpenShift AI is not installed, of which then
-        nothing is known, and nothing refused.
+      - The CustomResourceDefinition of DataScienceClusters; empty if OpenShift AI is not installed, and then nothing is
+        refused.
     type: dict
     required: true
   present:
-    description: The DataScienceCluster as it is; empty for none.
+    description: The present DataScienceCluster; empty for none.
     type: dict
     default: {}
   name:
-    description: Name of the DataScienceCluster; empty for that of O(present), or else V(default-dsc).
+    description: Name of the DataScienceCluster; empty for the name of O(present), or else V(default-dsc).
     type: str
     default: ""
   enable:
-    description: The components to have.
+    description: The components to enable.
     type: list
     elements: str
     default: []
   others:
-    description: Whether the components that are not named are removed, or left as they are.
+    description: Whether other components are removed or kept.
     type: str
     choices: [removed, unchanged]
     default: removed
   extra_settings:
     description:
-      - Values by dotted paths, such as V(spec.components.kserve.serving.managementState), put over that. V(Removed) for
-        what this version does not have is left out.
+      - Values by dotted paths, such as V(spec.components.kserve.serving.managementState), applied last. V(Removed) for
+        a component that this version does not have is left out.
     type: dict
     default: {}
 """
@@ -56,8 +56,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(available), the names of the components that this version has, and C(definition), the DataScienceCluster as it
-      is to be.
+    - C(available), the names of the components that this version has, and C(definition), the resulting
+      DataScienceCluster.
   type: dict
 """
 
@@ -79,7 +79,7 @@ class FilterModule:
     """Choose the components of a DataScienceCluster."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"choose_components": documented(DOCUMENTATION, _compute)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: container_engine
-short_description: Read what a container engine says of itself
+short_description: Read the facts of a container engine
 version_added: 0.1.0
 description:
   - Version, rights, storage, runtime, processors and memory of podman or docker, without names of the host or the user.
@@ -13,7 +13,7 @@ author: The psap.perf developers (@openshift-psap)
 positional: kind
 options:
   _input:
-    description: What C(info --format json) of the engine said.
+    description: The output of the engine's C(info --format json).
     type: str
     required: true
   kind:
@@ -22,14 +22,14 @@ options:
     choices: [podman, docker]
     required: true
   least:
-    description: The lowest version that will do, by engine; another engine, or an older one, is an error.
+    description: Minimum version by engine; another engine, or an older version, is an error.
     type: dict
 """
 
 EXAMPLES = r"""
 - name: Read the engine's version
   ansible.builtin.set_fact:
-    version: "{{ (said | psap.perf.container_engine('podman')).version }}"
+    version: "{{ (info | psap.perf.container_engine('podman')).version }}"
 """
 
 RETURN = r"""
@@ -47,10 +47,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Read what a container engine says of itself."""
+    """Read the facts of a container engine."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"container_engine": documented(DOCUMENTATION, _read)}
 
 

@@ -8,8 +8,8 @@ name: free_resources
 short_description: Compute the free resources of each node
 version_added: 0.1.0
 description:
-  - What is allocatable, less the requests of all pods that have not ended, less a margin. Nodes that are not Ready, or
-    cordoned, are left out.
+  - The allocatable resources minus the requests of all pods that have not ended, minus a margin. Nodes that are not
+    Ready, or cordoned, are left out.
 author: The psap.perf developers (@openshift-psap)
 positional: pods
 options:
@@ -20,32 +20,32 @@ options:
     required: true
   pods:
     description:
-      - All pods of the cluster, without those that are to count as if they were not there. Read are C(status.phase)
-        and, of C(spec), C(nodeName), C(overhead), C(resources), and C(resources) and C(restartPolicy) of its
+      - All pods of the cluster, except those to ignore. The filter reads C(status.phase)
+        and, from C(spec), C(nodeName), C(overhead), C(resources), and C(resources) and C(restartPolicy) of its
         C(containers) and C(initContainers).
     type: list
     elements: dict
     required: true
   resources:
-    description: Which resources, such as V(cpu), V(memory), V(nvidia.com/gpu).
+    description: The resources, such as V(cpu), V(memory), V(nvidia.com/gpu).
     type: list
     elements: str
     default: [cpu, memory]
   margin:
-    description: What stays free, a quantity by resource.
+    description: A quantity to keep free, by resource.
     type: dict
     default: {}
 """
 
 EXAMPLES = r"""
-- name: Compute what is free
+- name: Compute the free resources
   ansible.builtin.set_fact:
     free: "{{ nodes.objects | psap.perf.free_resources(pods.objects, margin={'cpu': '10m', 'memory': '200Mi'}) }}"
 """
 
 RETURN = r"""
 _value:
-  description: Name and free resources of each node; a resource of which nothing is free is left out.
+  description: Name and free resources of each node; a resource with nothing free is left out.
   type: list
   elements: dict
   sample: [{name: worker-0, free: {cpu: 31990m, memory: 120000Mi}}]
@@ -64,7 +64,7 @@ class FilterModule:
     """Compute the free resources of each node."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"free_resources": documented(DOCUMENTATION, _compute)}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: grpc_call
-short_description: Compute how a Job calls a model of ModelMesh
+short_description: Compute a Job's call of a model of ModelMesh
 version_added: 0.1.0
 description:
-  - Says the arguments of a command of the group wisdom to ghz or grpcurl, and reads the proto files.
+  - Converts the arguments of a command of the group wisdom to those of ghz or grpcurl, and reads the proto files.
 author: The psap.perf developers (@openshift-psap)
 positional: program
 options:
@@ -24,23 +24,23 @@ options:
     choices: [ghz, grpcurl]
     required: true
   options:
-    description: Its options beside those that say which model is called.
+    description: Its options in addition to those that select the model.
     type: list
     elements: str
     default: []
   data:
-    description: Of ghz, the requests, which it sends in turn.
+    description: Requests that ghz sends in turn.
     type: list
     elements: raw
     default: []
   tags:
-    description: Of ghz, what its results repeat.
+    description: Tags that ghz writes to its results.
     type: dict
     default: {}
 """
 
 EXAMPLES = r"""
-- name: Compute how the Job calls the model
+- name: Compute the Job's call of the model
   ansible.builtin.set_fact:
     called: "{{ arguments | psap.perf.grpc_call('grpcurl', options=['-d={}']) }}"
 """
@@ -49,7 +49,7 @@ RETURN = r"""
 _value:
   description:
     - The C(words) of the command; its C(files), each with C(key) of a ConfigMap, C(path) and C(text); C(deadline_s),
-      how long the Job may be there, in seconds.
+      the maximum lifetime of the Job in seconds.
   type: dict
 """
 
@@ -62,10 +62,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Compute how a Job calls a model."""
+    """Compute a Job's call of a model."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"grpc_call": documented(DOCUMENTATION, _compute)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: guidellm_invocation
-short_description: Compute how a Job runs guidellm
+short_description: Compute a Job's invocation of guidellm
 version_added: 0.1.0
 description:
   - Returns the arguments of the program, by its version, and refuses arguments of the command that contradict each
@@ -19,7 +19,7 @@ options:
     type: dict
     required: true
   rates:
-    description: Those of this run of the program.
+    description: The rates of this run of the program.
     type: list
     elements: float
     default: []
@@ -28,13 +28,13 @@ options:
     type: str
     required: true
   data_folder:
-    description: Where the file of the data set is.
+    description: The folder with the file of the data set.
     type: str
     required: true
 """
 
 EXAMPLES = r"""
-- name: Compute how the Job runs guidellm
+- name: Compute the Job's invocation of guidellm
   ansible.builtin.set_fact:
     invoked: "{{ arguments
       | psap.perf.guidellm_invocation([8], output='/results/benchmarks.json', data_folder='/data') }}"
@@ -43,8 +43,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(arguments) of the program; C(key_variable) and C(key_value), by which it gets the API's key in its environment;
-      C(deadline_s), how long the Job may be there, in seconds.
+    - C(arguments) of the program; C(key_variable) and C(key_value), its environment variable with the API's key;
+      C(deadline_s), the maximum lifetime of the Job in seconds.
   type: dict
 """
 
@@ -58,7 +58,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Compute how a Job runs guidellm."""
+    """Compute a Job's invocation of guidellm."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return this file's filter."""

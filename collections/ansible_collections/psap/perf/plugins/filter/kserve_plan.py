@@ -5,10 +5,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: kserve_plan
-short_description: Plan what the flow kserve serves and loads at the same time
+short_description: Plan the concurrent models and loads of the flow kserve
 version_added: 0.1.0
 description:
-  - For the first play of the flow kserve, after M(psap.perf.settings). A mode that does several things at once has one
+  - For the first play of the flow kserve, after M(psap.perf.settings). A concurrent mode has one
     cell, with a lane for each model or user. A model that the runtime does not serve is refused.
 author: The psap.perf developers (@openshift-psap)
 positional: cells
@@ -23,7 +23,7 @@ options:
     elements: dict
     required: true
   forks:
-    description: How many tasks Ansible runs at once; more lanes are refused, since some would wait for others.
+    description: How many tasks Ansible runs concurrently; more lanes are refused, since some would wait for others.
     type: int
     required: true
 """
@@ -38,11 +38,11 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(cells), those of the matrix; C(models), those that are served at the same time by their place in the list,
-      C(m0), C(m1) and so on; C(lanes), the names of the lanes of each region of the cell; C(rounds), how often all
-      are loaded together, C(loads), how many loads of each a round has, and C(round_s), the seconds from one to the
-      next; C(namespaces), where models are; C(gpus), the most that a pod of any model has; C(pods), of each cell those
-      that are there at once, as P(psap.perf.nodes_for_cells#filter) wants them.
+    - C(cells) of the matrix; C(models), the concurrently served models by their place in the list, C(m0), C(m1) and so
+      on; C(lanes), the names of the lanes of each region of the cell; C(rounds), how often all are loaded together,
+      C(loads), how many loads of each a round has, and C(round_s), the seconds between starts of rounds; C(namespaces)
+      of the models; C(gpus), the maximum of a pod; C(pods), the concurrent pods of each cell, for
+      P(psap.perf.nodes_for_cells#filter).
   type: dict
 """
 
@@ -56,7 +56,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Plan what the flow kserve serves and loads at the same time."""
+    """Plan the concurrent models and loads of the flow kserve."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return this file's filter."""

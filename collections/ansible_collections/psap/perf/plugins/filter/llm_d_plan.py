@@ -8,7 +8,7 @@ name: llm_d_plan
 short_description: Plan what the flow llm_d downloads and the pods of its cells
 version_added: 0.1.0
 description:
-  - For the first play of the flow llm_d, after M(psap.perf.settings). A flavor that is none is refused.
+  - For the first play of the flow llm_d, after M(psap.perf.settings). An invalid flavor is refused.
 author: The psap.perf developers (@openshift-psap)
 positional: cells
 options:
@@ -38,9 +38,9 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(source), where the model is downloaded from, and C(target), where to, both empty without a claim; C(gpus), the
-      most that a pod has; C(auth), whether Open Data Hub requires a token in requests of a cell; C(pods), of each cell
-      those that serve the model, as P(psap.perf.nodes_for_cells#filter) wants them.
+    - C(source) and C(target) of the model's download, both empty without a claim; C(gpus), the maximum of a pod;
+      C(auth), whether Open Data Hub requires a token in requests of a cell; C(pods), the pods that serve the model in
+      each cell, for P(psap.perf.nodes_for_cells#filter).
   type: dict
 """
 
@@ -56,7 +56,7 @@ class FilterModule:
     """Plan what the flow llm_d downloads and serves."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"llm_d_plan": documented(DOCUMENTATION, _compute)}
 
 

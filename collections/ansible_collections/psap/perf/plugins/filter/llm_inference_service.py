@@ -5,10 +5,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: llm_inference_service
-short_description: Shape the manifest of an LLMInferenceService
+short_description: Change the manifest of an LLMInferenceService
 version_added: 0.1.0
 description:
-  - Applies a name, a flavor, the model, annotations, and whether requests need a token. Other fields stay as they are.
+  - Applies a name, a flavor, the model, annotations, and whether requests need a token. Other fields are kept.
 author: The psap.perf developers (@openshift-psap)
 positional: flavor
 options:
@@ -18,10 +18,10 @@ options:
     required: true
   flavor:
     description:
-      - V(BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]). The base is V(simple) (the Service spreads the requests),
-        V(intelligentrouting) (a scheduler does) or V(pd) (prefill and decode are apart); then the GPUs and replicas of
-        what decodes, and both of what prefills, whose replicas are for each that decodes. As the manifest has it if
-        empty.
+      - V(BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]). The base is V(simple) (the Service distributes requests),
+        V(intelligentrouting) (a scheduler distributes them) or V(pd) (prefill and decode are separate); then the GPUs
+        and replicas of the decode stage, and both of the prefill stage, whose replicas are per decode replica. The
+        manifest's values if empty.
     type: str
     default: ""
   name:
@@ -33,7 +33,7 @@ options:
     type: str
     default: ""
   model_uri:
-    description: Where the model is from, such as V(hf://facebook/opt-125m); the manifest's if empty.
+    description: Source of the model, such as V(hf://facebook/opt-125m); the manifest's if empty.
     type: str
     default: ""
   model_name:
@@ -42,8 +42,8 @@ options:
     default: ""
   model_claim:
     description:
-      - PersistentVolumeClaim that has the model, in the folder that its source names, such as V(facebook/opt-125m) of
-        V(hf://facebook/opt-125m); from the source itself if empty.
+      - PersistentVolumeClaim with the model, in a folder named after its source, such as V(facebook/opt-125m) for
+        V(hf://facebook/opt-125m); if empty, pods read it from the source.
     type: str
     default: ""
   annotations:
@@ -82,10 +82,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Shape an LLMInferenceService."""
+    """Change the manifest of an LLMInferenceService."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the one of this file."""
+        """Return this file's filter."""
         return {"llm_inference_service": documented(DOCUMENTATION, _shaped)}
 
 

@@ -9,7 +9,7 @@ short_description: Plan the scaling of an instance type's MachineSets
 version_added: 0.1.0
 description:
   - The provider (AWS, IBM Cloud, Google Cloud, Azure) is read from the MachineSets.
-  - Without O(name) the machines of all sets of the type count, and the first set takes up the difference.
+  - Without O(name) the machines of all sets of the type count, and the first set is scaled by the difference.
 author: The psap.perf developers (@openshift-psap)
 positional: machines, pods
 options:
@@ -25,24 +25,24 @@ options:
     required: true
   pods:
     description:
-      - All pods of the cluster, of which C(metadata.ownerReferences), C(spec.nodeName) and C(status.phase) are read.
+      - All pods of the cluster with C(metadata.ownerReferences), C(spec.nodeName) and C(status.phase).
     type: list
     elements: dict
     required: true
   instance_type:
-    description: The type, as the provider calls it.
+    description: The provider's name of the type.
     type: str
     required: true
   scale:
-    description: How many machines of it there shall be.
+    description: Number of machines of the type to have.
     type: int
     required: true
   name:
-    description: The set that shall have them, whatever others of the type have; empty for all sets of the type.
+    description: The set to have them, regardless of others of the type; empty for all sets of the type.
     type: str
     default: ""
   base_machineset:
-    description: The set that is cloned when there is none; empty for the first of workers.
+    description: The set to clone if the type has none; empty for the first set of workers.
     type: str
     default: ""
   force:
@@ -62,7 +62,7 @@ options:
     description: Size of the root volume in GB; the cloned set's if not given.
     type: int
   ibm:
-    description: Refused when it is not what the MachineSets say.
+    description: Refused if it differs from the provider in the MachineSets.
     type: bool
 """
 
@@ -76,9 +76,9 @@ RETURN = r"""
 _value:
   description:
     - C(clone), a MachineSet to create, empty for none; C(changes), sets to change, each with its C(name) and the
-      C(change) to merge into it; C(removed), sets to delete, which this collection made and of which no machine is
-      wanted any more, as manifests; C(awaited), names of sets to wait for; C(leaving), names of machines to be the
-      first to go, in sets that become smaller; C(failed), names of machines that failed, and do not go anyway.
+      C(change) to merge into it; C(removed), manifests of sets to delete, which this collection created and which are
+      no longer needed; C(awaited), names of sets to wait for; C(leaving), names of machines to delete first, in sets
+      that become smaller; C(failed), names of failed machines that are not deleted anyway.
   type: dict
 """
 
@@ -97,14 +97,14 @@ class FilterModule:
     """Plan a scaling of machines."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"machine_scaling": documented(DOCUMENTATION, _compute)}
 
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     sets: list[Manifest] = args[INPUT]
     planned = plan(sets, _request(args))
-    leaving = departures(_wanted(sets, planned), args["machines"], pods_of_users(args["pods"]))
+    leaving = departures(_planned_replicas(sets, planned), args["machines"], pods_of_users(args["pods"]))
     return {
         "clone": planned.clone or {},
         "changes": [{"name": item.name, "change": item.change} for item in planned.changes],
@@ -121,13 +121,13 @@ def _request(args: Mapping[str, Any]) -> Request:
 
 
 def _reference(item: Manifest) -> Manifest:
-    """As much of a manifest as it takes to delete *item*."""
+    """Return the part of *item* that is needed to delete it."""
     metadata = {name: item["metadata"][name] for name in ("name", "namespace")}
     return {"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": metadata}
 
 
-def _wanted(sets: list[Manifest], planned: Plan) -> dict[str, int]:
-    """How many machines each set that is there shall have, by its uid."""
+def _planned_replicas(sets: list[Manifest], planned: Plan) -> dict[str, int]:
+    """Return how many machines each existing set is to have, by its uid."""
     present = {item["metadata"]["name"]: item for item in sets}
     awaited = {name: present[name]["spec"].get("replicas", 1) for name in planned.awaited if name in present}
     awaited |= {item.name: item.replicas for item in planned.changes}

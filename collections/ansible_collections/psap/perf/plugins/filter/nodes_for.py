@@ -5,19 +5,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: nodes_for
-short_description: Compute how many machines of a type so many pods need
+short_description: Compute how many machines of a type a number of pods needs
 version_added: 0.1.0
 description:
-  - Of each node 2 CPUs and 4 GiB are left to the system, and it holds 235 pods of the test at most. No pod is split.
+  - The system keeps 2 CPUs and 4 GiB of each node, which runs at most 235 pods of the test. A pod runs on one node.
 author: The psap.perf developers (@openshift-psap)
 positional: instance_type
 options:
   _input:
-    description: How many pods there are.
+    description: Number of pods.
     type: int
     required: true
   instance_type:
-    description: The type of the machines, as its cloud calls it.
+    description: The cloud's name of the machine type.
     type: str
     required: true
   cpu:
@@ -37,7 +37,7 @@ options:
     type: int
     default: 0
   machines:
-    description: Types that are not known, each with C(cpus), C(memory_gib), and C(gpus) if it has any.
+    description: Unknown types, each with C(cpus), C(memory_gib), and C(gpus) if it has any.
     type: dict
     default: {}
 """
@@ -51,8 +51,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - The number of C(nodes), what it is decided C(by) (V(cpu), V(memory), V(gpus) or V(pods)), and C(warnings), such as
-      of more volumes than AWS attaches to a machine.
+    - The number of C(nodes), the resource C(by) which it is limited (V(cpu), V(memory), V(gpus) or V(pods)), and
+      C(warnings), such as about more volumes than AWS attaches to a machine.
   type: dict
 """
 
@@ -68,7 +68,7 @@ class FilterModule:
     """Size a cluster."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"nodes_for": documented(DOCUMENTATION, _compute)}
 
 

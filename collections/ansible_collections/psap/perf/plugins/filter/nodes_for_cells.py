@@ -8,24 +8,24 @@ name: nodes_for_cells
 short_description: Compute how many machines of a type the pods of each cell need
 version_added: 0.1.0
 description:
-  - The most that any cell needs. Pods that are there at once share nodes; of each node 2 CPUs and 4 GiB are left to the
-    system, and it holds 235 pods of the test at most. No pod is split.
+  - The maximum of all cells. Concurrent pods share nodes; the system keeps 2 CPUs and 4 GiB of each node, which runs at
+    most 235 pods of the test. A pod runs on one node.
 author: The psap.perf developers (@openshift-psap)
 positional: instance_type
 options:
   _input:
     description:
-      - Of each cell the pods that are there at once, as a list with an entry for each kind; V(count) of them,
-        and the V(cpu) and V(memory), as Kubernetes quantities, and V(gpus) that each requests.
+      - The concurrent pods of each cell, as a list with an entry for each kind; their V(count), and the V(cpu) and
+        V(memory), as Kubernetes quantities, and V(gpus) that each requests.
     type: list
     elements: list
     required: true
   instance_type:
-    description: The type of the machines, as its cloud calls it.
+    description: The cloud's name of the machine type.
     type: str
     required: true
   machines:
-    description: Types that are not known, each with C(cpus), C(memory_gib), and C(gpus) if it has any.
+    description: Unknown types, each with C(cpus), C(memory_gib), and C(gpus) if it has any.
     type: dict
     default: {}
 """
@@ -53,7 +53,7 @@ class FilterModule:
     """Size a cluster for the cells of a matrix."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"nodes_for_cells": documented(DOCUMENTATION, _compute)}
 
 

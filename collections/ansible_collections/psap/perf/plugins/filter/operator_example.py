@@ -8,8 +8,8 @@ name: operator_example
 short_description: Choose an example (alm-examples) of an installed operator
 version_added: 0.1.0
 description:
-  - They stand in the annotation C(alm-examples) of its ClusterServiceVersion. An example that there is not is refused;
-    the error lists those that there are.
+  - The examples are in the annotation C(alm-examples) of its ClusterServiceVersion. If the example does not exist, the
+    error lists all.
 author: The psap.perf developers (@openshift-psap)
 positional: which
 options:
@@ -18,7 +18,7 @@ options:
     type: dict
     required: true
   which:
-    description: V(true) for the first example, a number for another one, counted from 0, or a kind.
+    description: V(true) for the first example, the index of another one, from 0, or a kind.
     type: raw
     required: true
 """
@@ -31,7 +31,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The example without a namespace, which is what its author had in mind.
+  description: The example without its namespace.
   type: dict
 """
 
@@ -47,7 +47,7 @@ class FilterModule:
     """Choose an example of an operator."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"operator_example": documented(DOCUMENTATION, _compute)}
 
 

@@ -8,7 +8,7 @@ name: operator_package
 short_description: Choose an operator's channel and version from its PackageManifest
 version_added: 0.1.0
 description:
-  - What the catalog does not have is refused; the error lists what it has.
+  - If the catalog does not have them, the error lists those that it has.
 author: The psap.perf developers (@openshift-psap)
 options:
   _input:
@@ -24,11 +24,11 @@ options:
     type: str
     default: ""
   csv_base_name:
-    description: What the names of the versions begin with, where that is not the package's name.
+    description: Prefix of the versions' names, if it is not the package's name.
     type: str
     default: ""
   install_mode:
-    description: How the operator is to watch namespaces; one that it does not support is refused.
+    description: Install mode of the operator, which it must support.
     type: str
     choices: [OwnNamespace, SingleNamespace, MultiNamespace, AllNamespaces]
     required: true
@@ -43,7 +43,7 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(channel); C(csv), the name of the ClusterServiceVersion; its C(version), empty when the catalog does not tell;
+    - C(channel); C(csv), the name of the ClusterServiceVersion; its C(version), empty if the catalog has none;
       C(newest), the name of the newest ClusterServiceVersion of the channel, to which OLM upgrades.
   type: dict
 """
@@ -62,10 +62,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Choose what a Subscription is to ask for."""
+    """Choose channel and version of a Subscription."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"operator_package": documented(DOCUMENTATION, _compute)}
 
 

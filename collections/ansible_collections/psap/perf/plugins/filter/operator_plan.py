@@ -8,8 +8,8 @@ name: operator_plan
 short_description: Plan the installation of an operator by OLM
 version_added: 0.1.0
 description:
-  - Fails when OLM would not install the requested version, because of the OperatorGroups of the namespace or because of
-    the version that is installed.
+  - Fails if OLM would not install the requested version, because of the OperatorGroups of the namespace or because of
+    the installed version.
 author: The psap.perf developers (@openshift-psap)
 options:
   _input:
@@ -25,7 +25,7 @@ options:
     type: str
     required: true
   all_namespaces:
-    description: Whether the operator watches all namespaces, instead of its own.
+    description: Whether the operator watches all namespaces instead of only its namespace.
     type: bool
     required: true
   operator_groups:
@@ -49,7 +49,7 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(channel) and C(csv) of the package; C(operator_group), the name of the OperatorGroup to create, empty when the
+    - C(channel) and C(csv) of the package; C(operator_group), the name of the OperatorGroup to create, empty if the
       namespace has a suitable one of another creator.
   type: dict
   sample: {channel: stable, csv: nfd.4.19.0, operator_group: nfd-operator-group}

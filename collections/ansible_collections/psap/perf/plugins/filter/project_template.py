@@ -8,9 +8,9 @@ name: project_template
 short_description: Compute the project request template
 version_added: 0.1.0
 description:
-  - Takes the Template that OpenShift's configuration names, or else the one that OpenShift uses by itself, and puts an
-    annotation on its Project, or takes it away.
-  - Fails when the Template that is configured is not there, or does not make one Project.
+  - Adds an annotation to the Project of the Template in OpenShift's configuration, or else of OpenShift's default
+    Template, or removes it.
+  - Fails if the configured Template is missing, or does not create exactly one Project.
 author: The psap.perf developers (@openshift-psap)
 positional: configuration
 options:
@@ -28,12 +28,12 @@ options:
     type: str
     required: true
   value:
-    description: Its value; not given, the annotation is taken away.
+    description: Its value; if not given, the annotation is removed.
     type: str
 """
 
 EXAMPLES = r"""
-- name: Say how new projects are to be
+- name: Compute the template of new projects
   ansible.builtin.set_fact:
     template: "{{ templates.objects | psap.perf.project_template(configuration, key='team', value='psap') }}"
 """
@@ -41,9 +41,9 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(name), the Template's name; C(own), whether it is, or will be, one of this collection and not one of the
-      cluster's administrators; C(needed), whether it must be there, since without one OpenShift makes the same projects
-      by itself; C(definition), the Template as it is to be, empty when none is needed.
+    - C(name), the Template's name; C(own), whether this collection creates it, and not the cluster's administrators;
+      C(needed), whether it must exist, or OpenShift's default creates the same projects; C(definition), the resulting
+      Template, empty if none is needed.
   type: dict
 """
 
@@ -58,7 +58,7 @@ class FilterModule:
     """Compute the project request template."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"project_template": documented(DOCUMENTATION, _compute)}
 
 

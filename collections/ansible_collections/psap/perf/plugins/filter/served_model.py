@@ -5,10 +5,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: served_model
-short_description: Find the source of a model and what its server requests
+short_description: Find the source of a model and the requests of its server
 version_added: 0.1.0
 description:
-  - The models are those of C(files/models.yml) of the role C(kserve_deploy_model). One that the runtime does not serve
+  - The models are in C(files/models.yml) of the role C(kserve_deploy_model). A model that the runtime does not serve
     is refused.
 author: The psap.perf developers (@openshift-psap)
 positional: runtime
@@ -22,13 +22,13 @@ options:
     type: str
     required: true
   models:
-    description: Models of your own by name, as in that file; one that is known is changed, key by key.
+    description: Further models by name, in the format of that file; they override known ones key by key.
     type: dict
     default: {}
 """
 
 EXAMPLES = r"""
-- name: Find what a model requests
+- name: Find the requests of a model
   ansible.builtin.set_fact:
     model: "{{ 'granite-3b-code-instruct' | psap.perf.served_model('vllm') }}"
 """
@@ -51,7 +51,7 @@ class FilterModule:
     """Find a model of the catalogue."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"served_model": documented(DOCUMENTATION, _find)}
 
 

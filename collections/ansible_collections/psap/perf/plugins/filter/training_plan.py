@@ -5,12 +5,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: training_plan
-short_description: Plan what the flow fine_tuning downloads and trains
+short_description: Plan the downloads and trainings of the flow fine_tuning
 version_added: 0.1.0
 description:
   - For the first play of the flow fine_tuning, after M(psap.perf.settings). It looks up models and data sets in the
-    sources, and names the jobs of each cell.
-  - Says all that is wrong at once, and names the setting of each.
+    sources, and returns the jobs of each cell.
+  - Reports all problems together, each with its setting.
 author: The psap.perf developers (@openshift-psap)
 positional: cells
 options:
@@ -24,7 +24,7 @@ options:
     elements: dict
     required: true
   forks:
-    description: How many tasks Ansible runs at once; more jobs at once are refused, since they would wait.
+    description: How many tasks Ansible runs concurrently; more concurrent jobs are refused, since they would wait.
     type: int
     required: true
 """
@@ -40,10 +40,9 @@ RETURN = r"""
 _value:
   description:
     - C(downloads), models and data sets to fetch, each with C(name), C(source), C(storage_dir), C(creds) and C(image);
-      C(secrets), references of the secrets that it takes to fetch them; C(cells), the cells, each with its
-      C(trainings), the jobs by the arguments of their command and their C(phase); C(gpus), the most GPUs that a pod of
-      any job has, 0 when no job trains on GPUs; C(pods), of each cell those that train at once, as
-      P(psap.perf.nodes_for_cells#filter) wants them.
+      C(secrets), references of the secrets for fetching them; C(cells), each with its C(trainings), the jobs by the
+      arguments of their command and their C(phase); C(gpus), the maximum of a pod of any job, 0 if no job trains on
+      GPUs; C(pods), the concurrent pods of each cell, for P(psap.perf.nodes_for_cells#filter).
   type: dict
 """
 
@@ -57,10 +56,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Plan what the flow fine_tuning downloads and trains."""
+    """Plan the downloads and trainings of the flow fine_tuning."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The one of this file."""
+        """Return this file's filter."""
         return {"training_plan": documented(DOCUMENTATION, _compute)}
 
 
@@ -72,7 +71,7 @@ def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_forks(plan: Plan, forks: int) -> None:
-    """Refuse more jobs at once than Ansible has processes for: the others would wait for them."""
+    """Refuse more concurrent jobs than Ansible has forks, since the others would wait."""
     together = max((sum(one.phase == CONCURRENT for one in cell.trainings) for cell in plan.cells), default=0)
     if together > forks:
         raise UsageError(

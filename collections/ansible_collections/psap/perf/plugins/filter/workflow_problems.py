@@ -5,20 +5,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: workflow_problems
-short_description: Name the steps of a workflow that did not go well
+short_description: List the failed steps of a workflow
 version_added: 0.1.0
 description:
-  - Names each step of a workflow of AWX that failed, or that passed on no result, as a cancelled job does.
+  - Lists each step of a workflow of AWX that failed, or that passed on no result, such as a cancelled job.
 author: The psap.perf developers (@openshift-psap)
 options:
   _input:
-    description: What P(psap.perf.result#module) returned in the steps C(prepare), C(test) and C(cleanup).
+    description: The results of P(psap.perf.result#module) in the steps C(prepare), C(test) and C(cleanup).
     type: dict
     required: true
 """
 
 EXAMPLES = r"""
-- name: Fail as the first job that failed
+- name: Fail if a step failed
   ansible.builtin.assert:
     that: problems | length == 0
     fail_msg: "{{ problems | join('; ') }}"
@@ -41,7 +41,7 @@ from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, do
 
 
 class FilterModule:
-    """Name the steps of a workflow that did not go well."""
+    """List the failed steps of a workflow."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return this file's filter."""

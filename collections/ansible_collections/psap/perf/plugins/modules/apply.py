@@ -8,24 +8,24 @@ module: apply
 short_description: Apply objects from a template with server-side apply
 version_added: 0.1.0
 description:
-  - Renders manifests, keeps them in C(src/) of the command, and gives them to the server with server-side apply, as
+  - Renders manifests, keeps them in C(src/) of the command, and sends them to the server with server-side apply, as
     field manager C(psap.perf). An object that is already as described is not changed.
-  - In check mode the server's dry run is shown; where the namespace or the CRD is not there yet, the rendered manifest.
-  - With O(state=absent) the objects are deleted, in reverse order, and it is waited until they are gone.
+  - In check mode the server's dry run is shown; if the namespace or the CRD does not exist yet, the rendered manifest.
+  - With O(state=absent) the objects are deleted, in reverse order; the task waits until they are gone.
 author: The psap.perf developers (@openshift-psap)
 options:
   template:
     description:
-      - A template of the role, with one or more YAML documents. Beside the host's variables it sees V(openshift),
-        whether the cluster is one, and V(assigns_user_ids), whether it gives the pods of O(namespace) their user ids,
-        as an OpenShift does but for namespaces such as V(default).
+      - A template of the role, with one or more YAML documents. In addition to the host's variables it has
+        V(openshift), whether the cluster is OpenShift, and V(assigns_user_ids), whether it assigns user IDs to the pods
+        of O(namespace), as OpenShift does except in namespaces such as V(default).
     type: str
   definition:
     description: The manifests themselves, instead of a template.
     type: list
     elements: dict
   namespace:
-    description: The namespace of those objects that name none.
+    description: The namespace of objects without one.
     type: str
   labels:
     description: Labels for every object.
@@ -33,50 +33,49 @@ options:
     default: {}
   patch:
     description:
-      - Put over the manifests of a kind, by kind, for fields that no argument has a name for. Dictionaries merge by
-        key, null takes a key away, lists of things with a name merge by the name; everything else is replaced.
+      - Changes of the manifests, by kind, for fields without an argument. Dictionaries merge by
+        key, null removes a key, lists of entries with a name merge by the name; everything else is replaced.
     type: dict
     default: {}
   owned:
     description:
-      - Whether the objects get the label C(app.kubernetes.io/managed-by). V(false) is for fields of objects that others
-        made.
+      - Whether the objects get the label C(app.kubernetes.io/managed-by). V(false) is for fields of objects with other
+        creators.
     type: bool
     default: true
   secrets:
     description:
       - Values of Secrets among the manifests, by the Secret's name and key, each a reference such as
         V(env:MINIO_PASSWORD); of MachineConfigs, contents of files, by the name of the object and the path of the file.
-      - The values go to the server only. Files, differences and results show C((secret)) for every value of a Secret,
-        and for contents in every MachineConfig, these with size and sum.
+      - The values are sent only to the server. Files, differences and results show C((secret)) for values of Secrets
+        and for contents in MachineConfigs, the latter with size and checksum.
     type: dict
     default: {}
   when_served:
-    description: Kinds whose objects are left out where the cluster does not serve them, such as V(Route).
+    description: Kinds whose objects are left out if the cluster does not serve them, such as V(Route).
     type: list
     elements: str
     default: []
   replace:
     description:
-      - Kinds whose objects are deleted and made anew when the server refuses to change them because fields are
-        immutable, such as V(Job). Never one that keeps data.
+      - Kinds whose objects are deleted and created again if the server refuses to change immutable fields, such as
+        V(Job). Do not list kinds with data.
     type: list
     elements: str
     default: []
   temporary:
     description:
-      - Whether the objects are there only for as long as the command works, which deletes them at its end. They get
-        the label C(psap.perf/temporary) with the ID of the run, by which M(psap.perf.delete_temporary) deletes what a
-        killed command left.
+      - Whether the command deletes the objects at its end. They get the label C(psap.perf/temporary) with the ID of the
+        run, by which M(psap.perf.delete_temporary) deletes the objects of a killed command.
     type: bool
     default: false
   state:
-    description: Whether the objects are to be there.
+    description: Whether the objects are to exist.
     type: str
     choices: [present, absent]
     default: present
   timeout:
-    description: How long to wait until deleted objects, with all that they own, are gone, as seconds or like V(2m).
+    description: How long to wait until deleted objects and their dependents are gone, in seconds or like V(2m).
     type: str
     default: 2m
 """
@@ -90,12 +89,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 objects:
-  description: What was applied or deleted, for example C(Deployment redis/redis-deployment), and if that changed it.
+  description: The applied or deleted objects, such as C(Deployment redis/redis-deployment), and whether they changed.
   type: list
   elements: dict
   returned: success
 at:
-  description: When the last of them was, in UTC with milliseconds by the clock of the controller.
+  description: Time of the last of them, in UTC with milliseconds by the clock of the controller.
   type: str
   returned: success
 """

@@ -8,17 +8,17 @@ module: capture
 short_description: Capture objects, events and logs
 version_added: 0.1.0
 description:
-  - Writes what the cluster says to C(artifacts/) of the command; of objects a C(.yml) file with all, and a C(.txt)
+  - Writes the state of the cluster to C(artifacts/) of the command; for objects a C(.yml) file with all, and a C(.txt)
     file with the server's table.
-  - What it could not get is in its result and in C(artifacts/not_captured.txt); it never fails, so that it never hides
-    the failure that it documents.
+  - Its result and C(artifacts/not_captured.txt) list everything that could not be captured; it never fails, so that it
+    never hides the failure that it documents.
 author: The psap.perf developers (@openshift-psap)
 options:
   namespace:
-    description: The namespace of objects and logs that name none; its events are kept too.
+    description: The namespace of objects and logs without one; its events are captured too.
     type: str
   objects:
-    description: What to keep.
+    description: The objects to capture.
     type: list
     elements: dict
     default: []
@@ -31,16 +31,16 @@ options:
         description: Their API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
       name:
-        description: One object by its name.
+        description: Name of a single object.
         type: str
       namespace:
-        description: Where they live; O(namespace) if not given, and all namespaces if that is not given either.
+        description: Their namespace; by default O(namespace), or else all namespaces.
         type: str
       label_selector:
-        description: Which objects, as kubectl's C(-l).
+        description: Label selector of the objects, in the format of kubectl's C(-l).
         type: str
       file:
-        description: The file's name below C(artifacts/), without ending; the kind's if not given.
+        description: The file's name below C(artifacts/), without suffix; by default the kind.
         type: str
       formats:
         description: V(yaml) is the C(.yml) file, V(table) the C(.txt) file.
@@ -53,46 +53,46 @@ options:
         type: bool
         default: false
       when_served:
-        description: Leave it out, without saying so, where the cluster does not serve the kind.
+        description: Omit it without a note if the cluster does not serve the kind.
         type: bool
         default: false
   about:
     description:
-      - V(cluster) keeps C(cluster.yml), its version, address, uid, and what it simulates.
-      - V(project) keeps C(project.yml), the project's git revision and the versions at work here.
+      - V(cluster) writes C(cluster.yml) with its version, address, uid, and simulated parts.
+      - V(project) writes C(project.yml) with the project's git revision and the versions of packages.
     type: list
     elements: str
     choices: [cluster, project]
     default: []
   events:
-    description: Namespaces whose events are kept; V(*) keeps those of all namespaces in one file.
+    description: Namespaces whose events are captured; V(*) captures all namespaces to one file.
     type: list
     elements: str
     default: []
   logs:
     description:
-      - Pods whose logs are kept, one file for each container, C(log_<pod>_<container>.txt) with the last lines, or
+      - Pods whose logs are captured, one file for each container, C(log_<pod>_<container>.txt) with the last lines, or
         C(logs/<pod>.log) with all of them.
     type: list
     elements: dict
     default: []
     suboptions:
       namespace:
-        description: Where the pods live; O(namespace) if not given.
+        description: Namespace of the pods; by default O(namespace).
         type: str
       label_selector:
-        description: Which pods, as kubectl's C(-l).
+        description: Label selector of the pods, in the format of kubectl's C(-l).
         type: str
       tail:
-        description: The last so many lines.
+        description: Number of last lines.
         type: int
         default: 10000
       whole:
-        description: Keep all that the cluster still has, with the time of each line, whatever O(logs[].tail) says.
+        description: Capture all lines that the cluster still has, with their times, regardless of O(logs[].tail).
         type: bool
         default: false
       init:
-        description: With O(logs[].whole), keep the logs of init containers, too, as C(logs/<pod>_<container>.log).
+        description: With O(logs[].whole), also capture the logs of init containers, as C(logs/<pod>_<container>.log).
         type: bool
         default: false
 """
@@ -115,7 +115,7 @@ files:
   elements: str
   returned: always
 not_captured:
-  description: What could not be had, and why.
+  description: What could not be captured, and the reasons.
   type: list
   elements: str
   returned: always

@@ -8,18 +8,18 @@ module: cell
 short_description: Record the result of a matrix cell
 version_added: 0.1.0
 description:
-  - Writes C(cell.json) in the cell's directory when the cell begins and when it has ended.
-  - Refuses to begin when the run was asked to stop.
+  - Writes C(cell.json) in the cell's directory at the start and at the end of the cell.
+  - Refuses to start the cell if the run was asked to stop.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
   state:
-    description: What happens to the cell now.
+    description: New state of the cell.
     type: str
     choices: [begun, ok, failed]
     required: true
   error:
-    description: Why it failed.
+    description: Reason of its failure.
     type: str
 """
 

@@ -8,17 +8,17 @@ module: command
 short_description: Open the artifact directory of a command
 version_added: 0.1.0
 description:
-  - Makes C(nnn__<group>__<command>) below the run's directory, or below the command that includes this one, before the
+  - Creates C(nnn__<group>__<command>) below the run's directory, or below the including command, before the
     arguments of the command are checked.
   - The role C(psap.perf.command) calls it; a command depends on that role in its C(meta/main.yml).
   - Writes C(args.yml), C(command.txt) and C(status.json) there.
-  - Refuses to open when the run was asked to stop, unless a finalizer is at work.
-  - Takes the cluster's Lease for a command that changes the cluster, unless the run has it; C(clusters_lock) says what
-    happens when another run has it.
+  - Refuses to open if the run was asked to stop, unless a finalizer is running.
+  - Acquires the cluster's Lease for a command that changes the cluster, unless the run has it; C(clusters_lock)
+    determines what happens if another run has it.
 author: The psap.perf developers (@openshift-psap)
 options:
   changes_cluster:
-    description: Whether the command changes the cluster, rather than looking at it.
+    description: Whether the command changes the cluster.
     type: bool
     default: true
 """
@@ -32,7 +32,7 @@ dependencies:
 
 RETURN = r"""
 run_lease:
-  description: What the callback needs to keep the cluster's Lease.
+  description: Data with which the callback renews the cluster's Lease.
   type: dict
   returned: when the lease was taken
 directory:
@@ -40,7 +40,7 @@ directory:
   type: str
   returned: success
 id:
-  description: Twelve digits that no other command of whatever run has, for names on hosts.
+  description: Twelve digits, unique among the commands of all runs, for names on hosts.
   type: str
   returned: success
 directories:

@@ -8,9 +8,9 @@ module: conclude
 short_description: Conclude the run and report its first error
 version_added: 0.1.0
 description:
-  - The last task of every flow. Raises the first failure of the run, named and with its directory, and says how many
-    followed; finalizers and cells keep theirs until here.
-  - Fails a run whose first attempt opens no command, as happens when tags select nothing.
+  - The last task of every flow. Raises the first failure of the run, with its directory and the number of further
+    failures; finalizers and cells defer their failures to it.
+  - Fails a run whose first attempt opens no command, for example because tags select nothing.
   - Searches the run directory for every secret that the run used, and its base64; a hit fails the run.
 author: The psap.perf developers (@openshift-psap)
 options:

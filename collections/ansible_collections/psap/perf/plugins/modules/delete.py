@@ -8,9 +8,9 @@ module: delete
 short_description: Delete the objects that a selector matches
 version_added: 0.1.0
 description:
-  - Deletes in one request for each kind, and waits until the objects are gone; those that a controller makes in their
-    place may be there then. Nothing to delete is no change, nor is a kind that the cluster does not know.
-  - In check mode it says what would go.
+  - Deletes in one request for each kind, and waits until the objects are gone; a controller may create others in their
+    place. If there is nothing to delete, or the cluster does not serve a kind, nothing changes.
+  - In check mode it returns what it would delete.
 author: The psap.perf developers (@openshift-psap)
 options:
   kinds:
@@ -27,15 +27,15 @@ options:
         description: Its API group, whose version the server chooses, or group and version; known kinds need none.
         type: str
   namespace:
-    description: Where the objects are, one namespace or several; leave it out for kinds outside namespaces.
+    description: One or several namespaces of the objects; leave it out for kinds without namespaces.
     type: list
     elements: str
   name:
-    description: Objects by their names.
+    description: Names of the objects.
     type: list
     elements: str
   label_selector:
-    description: Which objects, as kubectl's C(-l). Either this or a name is required.
+    description: Label selector in the format of kubectl's C(-l). Either this or a name is required.
     type: str
   timeout:
     description: How long to wait until each kind's objects are gone, in seconds or like V(2m).
@@ -44,7 +44,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Remove what the collection made here
+- name: Delete the objects of the collection
   psap.perf.delete:
     kinds:
       - {kind: Job}
@@ -55,7 +55,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 deleted:
-  description: How many objects of each kind there were.
+  description: Number of deleted objects of each kind.
   type: dict
   returned: success
   sample: {Job: 100, Pod: 100}

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: delete_temporary
-short_description: Delete what killed commands of this run left
+short_description: Delete the objects of killed commands of this run
 version_added: 0.1.0
 description:
-  - Deletes the objects that commands of this run made for as long as they worked, which have the label
-    C(psap.perf/temporary), and waits until they are gone with all that they own. A command that was not killed has
-    deleted its own.
+  - Deletes the temporary objects of this run's commands, which have the label C(psap.perf/temporary), and waits until
+    they and their dependents are gone. A command that is not killed deletes its own.
   - Searches for the kinds, in the namespaces, of the manifests in the C(src/) folders of the run.
 author: The psap.perf developers (@openshift-psap)
 options:

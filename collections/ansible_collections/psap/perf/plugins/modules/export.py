@@ -9,16 +9,17 @@ short_description: Export the run to an S3 store
 version_added: 0.1.0
 description:
   - The very last task of a flow. Sends the run directory to a folder of its name in an S3 store, each file with its
-    SHA-256, then an index page, and last a manifest, without which it is no whole export.
-  - An export that failed is a warning, since the run's own result stands; C(export) in C(run.json) says it, and
-    ansible-playbook ends with 1 then, unless the run had failed.
-  - A driver that makes a report after Ansible's end exports the run itself, with the report; then this does nothing.
+    SHA-256, then an index page, and last a manifest, which marks the export as complete.
+  - A failed export is a warning, since it does not change the run's result; C(export) in C(run.json) has the reason,
+    and ansible-playbook exits with 1, unless the run failed.
+  - A driver that generates a report after Ansible's end exports the run itself, with the report; then this does
+    nothing.
 author: The psap.perf developers (@openshift-psap)
 requirements:
   - boto3
 options:
   to:
-    description: Where to, as V(s3://BUCKET/PREFIX); empty for nowhere.
+    description: Destination, as V(s3://BUCKET/PREFIX); empty for no export.
     type: str
     default: ""
   endpoint:
@@ -30,17 +31,17 @@ options:
     type: str
     default: ""
   authority:
-    description: PEM file of the certificate authorities that are trusted instead of the system's.
+    description: PEM file of certificate authorities to trust instead of the system's.
     type: str
     default: ""
   credentials:
     description:
-      - Reference to a secret that holds the credentials, a file as the program aws keeps it.
-      - An empty one means what boto3 finds.
+      - Reference to a secret with the credentials, a credentials file of the AWS CLI.
+      - If empty, boto3 finds the credentials.
     type: str
     default: ""
   acl:
-    description: Canned ACL of the objects; empty for none, so that they are as private as their bucket.
+    description: Canned ACL of the objects; if empty, they are as private as their bucket.
     type: str
     default: ""
   retention:
@@ -63,7 +64,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run_facts:
-  description: What C(run.json) says of the export.
+  description: The fact about the export for C(run.json).
   type: dict
   returned: unless it was skipped
 """

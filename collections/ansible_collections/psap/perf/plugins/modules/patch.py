@@ -8,26 +8,24 @@ module: patch
 short_description: Change fields of existing objects
 version_added: 0.1.0
 description:
-  - For objects that others made, such as an operator's Deployment, a node's labels or the configuration of a program.
-    M(psap.perf.apply) would become the owner of what it describes, and would take away next time what it does not
-    describe any more.
-  - Other fields stay as they are, whoever set them. What is already so is no change.
-  - In check mode it says what would change; an object that is not there yet is then taken for one that an earlier
-    command is to make.
+  - For objects with other creators, such as an operator's Deployment, a node's labels or the configuration of a
+    program. M(psap.perf.apply) would become the owner of its fields, and would later remove fields that its manifest no
+    longer has.
+  - Other fields are kept. Fields that already have their values do not count as a change.
+  - In check mode it returns what would change; it assumes that earlier commands create missing objects.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
   change:
     description:
-      - The fields as they are to be. Dictionaries merge by key, null takes a key away, everything else, lists too, is
-        replaced.
-      - Without O(name) and O(label_selector), of which at most one is given, all objects of the kind have them.
+      - The fields to set. Dictionaries merge by key, null removes a key, everything else, including lists, is replaced.
+      - Without O(name) and O(label_selector), which exclude each other, all objects of the kind are changed.
     type: dict
     required: true
   key:
     description:
-      - A key of the ConfigMap O(name) in O(namespace) whose text is a YAML dictionary; O(change) is of its values. A
-        text that changes is written anew, without its comments. One that is not a YAML dictionary is refused.
+      - A key of the ConfigMap O(name) in O(namespace) whose text is a YAML dictionary; O(change) applies to its values.
+        A changed text loses its comments. A text that is not a YAML dictionary is refused.
       - A ConfigMap that is missing is created.
     type: str
 """

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: pause
-short_description: Let time pass until a moment
+short_description: Pause until a point in time
 version_added: 0.1.0
 description:
-  - Ends when so much time has passed, or at once when that was before. It fails as soon as the run is asked to stop,
-    and lanes pause each for itself.
+  - Ends when the time has passed, or immediately if it already has. It fails as soon as the run is asked to stop. Each
+    lane pauses separately.
 author: The psap.perf developers (@openshift-psap)
 options:
   duration:
-    description: How long, in seconds or as a duration such as V(90s).
+    description: Duration, in seconds or like V(90s).
     type: str
     required: true
   since:
-    description: From when on, in UTC, as other verbs return it; now if not given.
+    description: Start of the duration, in UTC, as other verbs return it; by default now.
     type: str
     default: ""
 """
 
 EXAMPLES = r"""
-- name: Begin ten seconds after the test began
+- name: Continue ten seconds after the start of the test
   psap.perf.pause:
     since: "{{ begun.at }}"
     duration: 10s
@@ -31,7 +31,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 late_s:
-  description: By how many seconds it ended later than asked for.
+  description: By how many seconds it ended too late.
   type: float
   returned: success
 """

@@ -8,8 +8,8 @@ module: preflight
 short_description: Check that the cluster is reachable and meets the requirements
 version_added: 0.1.0
 description:
-  - Runs before anything is touched, and keeps in C(run.json) which cluster it is, and what of a lab is real, emulated
-    and simulated.
+  - Runs before anything is changed, and records in C(run.json) the cluster and the real, emulated and simulated parts
+    of a lab.
 author: The psap.perf developers (@openshift-psap)
 options:
   requires:
@@ -27,20 +27,20 @@ options:
         type: str
       unless:
         description:
-          - A known kind with which it is not required, such as V(Subscription) where Operator Lifecycle Manager
-            installs what brings it.
+          - A known kind with which it is not required, such as V(Subscription), with which Operator Lifecycle Manager
+            can install it.
         type: str
       served:
         description: A known kind without which it is not required, such as V(DataScienceCluster).
         type: str
       advice:
-        description: What users can do when it is missing.
+        description: What users can do if it is missing.
         type: str
         default: install what defines it
   rights:
     description:
-      - What the user must be allowed. All that is lacking is told at once. Kinds that the cluster does not serve need
-        no rights.
+      - The rights that the user must have. All missing rights are reported together. Kinds that the cluster does not
+        serve need no rights.
     type: list
     elements: dict
     default: []
@@ -57,27 +57,27 @@ options:
         type: str
       resource:
         description:
-          - Name of the one kind in URLs, such as V(clusterpolicies). It holds also where the kind is not served yet.
-          - Or that of a subresource, such as V(pods/exec).
+          - Name of the kind in URLs, such as V(clusterpolicies), which also applies if the kind is not served yet.
+          - Or the name of a subresource, such as V(pods/exec).
         type: str
       verbs:
         description: Verbs of Kubernetes, such as V(create).
         type: list
         elements: str
       namespaces:
-        description: In which namespaces; in all of them if none is given.
+        description: The namespaces; all of them if none is given.
         type: list
         elements: str
       absent:
-        description: Whether the right is needed only for those of the namespaces that are not there.
+        description: Whether the right is needed only for missing namespaces.
         type: bool
         default: false
       served:
-        description: The rule holds only where the cluster serves these kinds.
+        description: The rule applies only if the cluster serves these kinds.
         type: list
         elements: str
       unless:
-        description: The rule holds only where there are no such objects, as far as the user may list them.
+        description: The rule applies only if no such objects exist that the user can list.
         type: list
         elements: dict
         suboptions:
@@ -86,37 +86,37 @@ options:
             type: str
             required: true
           namespace:
-            description: Where they are.
+            description: Their namespace.
             type: str
           name:
-            description: Only the one of this name.
+            description: Name of the object.
             type: str
           label_selector:
-            description: Only those with these labels.
+            description: Their labels.
             type: str
           packages:
-            description: Only those whose C(spec.name) is one of these, as that of Subscriptions is.
+            description: Only objects whose C(spec.name) is one of these, such as Subscriptions.
             type: list
             elements: str
       when:
-        description: Whether the rule holds.
+        description: Whether the rule applies.
         type: bool
         default: true
   lease:
     description:
-      - Take the cluster's Lease, so that no other run changes the cluster meanwhile; for the flow in C(perf_flow).
-      - C(clusters_lock) says what happens when another run has it.
+      - Acquire the cluster's Lease, so that no other run changes the cluster meanwhile; for the flow in C(perf_flow).
+      - C(clusters_lock) determines what happens if another run has it.
     type: bool
     default: false
   secrets:
-    description: References of secrets that must be there, such as V(file:NAME).
+    description: References of secrets that must exist, such as V(file:NAME).
     type: list
     elements: str
     default: []
 """
 
 EXAMPLES = r"""
-- name: Look at the cluster
+- name: Check the cluster
   psap.perf.preflight:
     requires:
       - {kind: PyTorchJob}
@@ -124,15 +124,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 run_facts:
-  description: Goes to C(run.json).
+  description: Facts for C(run.json).
   type: dict
   returned: success
 run_lease:
-  description: What the callback needs to keep the lease.
+  description: Data with which the callback renews the Lease.
   type: dict
   returned: when the lease was taken
 openshift:
-  description: Whether the cluster is an OpenShift.
+  description: Whether the cluster is OpenShift.
   type: bool
   returned: success
 """

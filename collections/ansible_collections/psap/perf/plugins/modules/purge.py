@@ -8,34 +8,34 @@ module: purge
 short_description: Delete CustomResourceDefinitions and all their custom resources
 version_added: 0.1.0
 description:
-  - For what is left of a product, whether or not its controllers still run. The objects of all namespaces are deleted,
-    kind after kind, and the definitions when none is left.
-  - Nothing to remove is no change. In check mode it says what would go.
+  - For the remains of a product, whether or not its controllers still run. The objects of all namespaces are deleted,
+    kind after kind, and then the definitions.
+  - If there is nothing to delete, nothing changes. In check mode it returns what it would delete.
 author: The psap.perf developers (@openshift-psap)
 options:
   groups:
-    description: API groups whose definitions go, with those of the groups below them; V(x.io) stands for V(y.x.io) too.
+    description: API groups whose definitions to delete; V(x.io) includes V(y.x.io).
     type: list
     elements: str
     default: []
   labels:
-    description: Names of labels; a definition that has any of them goes too, whatever its group.
+    description: Names of labels; definitions with any of them are deleted too, regardless of their group.
     type: list
     elements: str
     default: []
   first:
-    description: Names of definitions whose objects go first, in this order.
+    description: Names of definitions whose objects to delete first, in this order.
     type: list
     elements: str
     default: []
   finalizers_after:
     description:
-      - How long controllers have, for the objects of each kind, to finish them; then the finalizers of what is still
-        there are taken away, as seconds or like V(1m).
+      - How long controllers have to finalize the objects of each kind, in seconds or like V(1m); then the finalizers of
+        remaining objects are removed.
     type: str
     default: 1m
   timeout:
-    description: How long to wait until the objects of each kind are gone, as seconds or like V(5m).
+    description: How long to wait until the objects of each kind are gone, in seconds or like V(5m).
     type: str
     default: 5m
 """
@@ -49,12 +49,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 purged:
-  description: The definitions, and how many objects of each there were.
+  description: The definitions, and the number of objects of each.
   type: dict
   returned: success
   sample: {datascienceclusters.datasciencecluster.opendatahub.io: 1}
 freed:
-  description: The objects whose finalizers were taken away.
+  description: The objects whose finalizers were removed.
   type: list
   elements: str
   returned: success

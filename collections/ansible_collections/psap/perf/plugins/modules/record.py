@@ -9,11 +9,11 @@ short_description: Write values to a command's artifacts
 version_added: 0.1.0
 description:
   - Writes values that later steps or readers need, such as the address of a server, to a document in C(artifacts/) of
-    the command. It changes nothing of the cluster.
+    the command. It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 options:
   file:
-    description: Name of the document, without ending.
+    description: Name of the document, without suffix.
     type: str
     required: true
   values:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: result
-short_description: Say what came of the run
+short_description: Return the result of the run
 version_added: 0.1.0
 description:
-  - What a workflow that a run is a job of needs to know of it, after it was concluded and exported.
+  - The result of a run for the AWX workflow that it is a job of, after it was concluded and exported.
 author: The psap.perf developers (@openshift-psap)
 options:
   endpoint:
-    description: URL of the store that the run was exported to; empty for AWS.
+    description: URL of the store with the exported run; empty for AWS.
     type: str
     default: ""
   region:
@@ -36,9 +36,9 @@ RETURN = r"""
 stats:
   description:
     - One variable, C(perf_result_run), or C(perf_result_prepare), C(perf_result_test), C(perf_result_cleanup) for a run
-      of these tags only, so that jobs of one workflow do not overwrite each other's.
+      with only these tags, so that jobs of one workflow do not overwrite each other's.
     - It has C(run), C(flow), C(verdict) (V(ok), V(failed), V(refused) or V(interrupted)), C(exit_code), C(reason),
-      C(export) (the place of the whole export) and C(report_url) (its index page). The last two are empty without one.
+      C(export) (the place of the complete export) and C(report_url) (its index page). Both are empty without one.
   type: dict
   returned: success
 """

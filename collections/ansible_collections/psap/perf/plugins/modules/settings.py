@@ -9,14 +9,14 @@ short_description: Check and record all settings before anything changes
 version_added: 0.1.0
 description:
   - The first task of every flow and of every single command, tagged C(always).
-  - Refuses names that nobody declares, from presets, group_vars, the site, host_vars and the command line; values of
-    the wrong type or outside the choices; secrets written down or missing; values that break a rule together. It says
-    all of it at once, each with its file and line.
+  - Refuses undeclared names in presets, group_vars, the site, host_vars and the command line; values of the wrong type
+    or outside the choices; secrets in plain text or missing; values that violate a rule together. It reports all
+    problems together, each with its file and line.
   - Writes C(settings.yml) in the run's directory, every value with its origin.
   - Lists the cells of the flow's test matrix. A cell is one combination of the values of the settings that are declared
-    with C(dimension), minus those that the setting C(matrix_skip_if) leaves out; C(matrix_experiments) makes several
-    products, one after the other. The variable C(perf_cells), a list of indices, restricts them; the driver resumes
-    and parallelizes so.
+    with C(dimension), without those that the setting C(matrix_skip_if) skips; C(matrix_experiments) defines several
+    products, one after the other. The variable C(perf_cells), a list of indices, restricts them; the driver uses it to
+    resume and parallelize.
 author: The psap.perf developers (@openshift-psap)
 options:
   flow:

@@ -152,7 +152,7 @@ def complete(endpoint: Endpoint, model: str, prompt: str, tokens: int, caller: C
 
     Raises:
         AnswerError: If it is refused, or is not a completion.
-        UsageError: If the file is of no use.
+        UsageError: If the file cannot be used.
     """
     body = json.dumps({"model": model, "prompt": prompt, "max_tokens": tokens})
     path, headers = f"{endpoint.path}/v1/completions", {"Content-Type": "application/json", **caller.headers}
@@ -188,7 +188,7 @@ def certificates(authority: str) -> ssl.SSLContext:
     """Return a context that trusts the certificates in the file *authority*, or the system's if it is empty.
 
     Raises:
-        UsageError: If the file is of no use.
+        UsageError: If the file cannot be used.
     """
     try:
         return ssl.create_default_context(cafile=authority or None)

@@ -8,10 +8,10 @@ module: configuration
 short_description: Create the configuration of a trainer
 version_added: 0.1.0
 description:
-  - Puts hyper-parameters over a base configuration of the role, and what the command itself decides over both. The
-    result is C(src/config.json) of the command. It changes nothing of the cluster.
-  - The ConfigMaps that bring it into the pods, with a description of the job and the programs that run there, are
-    returned, for C(psap.perf.apply).
+  - Merges hyper-parameters over a base configuration of the role, and the command's own values over both. The result is
+    C(src/config.json) of the command. It does not change the cluster.
+  - Returns ConfigMaps with the configuration, a description of the job and the programs of the pods, for
+    C(psap.perf.apply).
 author: The psap.perf developers (@openshift-psap)
 options:
   base:
@@ -20,16 +20,16 @@ options:
     required: true
   hyper_parameters:
     description:
-      - What the user gives, by the trainer's own names. Dictionaries merge by key and null takes a key away. Names in
-        capitals are environment variables. What stands below V(raw_lists) goes beside the others.
+      - The user's hyper-parameters, by the trainer's names. Dictionaries merge by key; null removes a key. Names in
+        capitals are environment variables. The lists in V(raw_lists) become hyper-parameters.
     type: dict
     default: {}
   decided:
-    description: What follows from the command's other arguments; a hyper-parameter that sets it is refused.
+    description: Values from the command's other arguments; hyper-parameters must not set them.
     type: dict
     default: {}
   job:
-    description: What the programs in the pods are told, C(job.json) for them.
+    description: The input of the programs in the pods, C(job.json).
     type: dict
     required: true
     suboptions:
@@ -43,19 +43,19 @@ options:
         choices: [fms, ilab, ray]
         required: true
       program:
-        description: Which of the trainer's programs runs, where it has several.
+        description: The trainer's program to run, if it has several.
         type: str
         default: ""
       pods:
-        description: How many pods.
+        description: Number of pods.
         type: int
         required: true
       gpus_per_pod:
-        description: How many GPUs each has.
+        description: Number of GPUs of each.
         type: int
         required: true
       dataset:
-        description: The data set, and what is done with it before.
+        description: The data set, and its preparation.
         type: dict
         required: true
         suboptions:
@@ -64,7 +64,7 @@ options:
             type: str
             default: ""
           replication:
-            description: How many times over it is used.
+            description: How many times it is repeated.
             type: float
             default: 1.0
           transform:
@@ -72,22 +72,22 @@ options:
             type: str
             default: ""
           prefer_cache:
-            description: Whether it is used as an earlier job prepared it.
+            description: Whether to use an earlier job's prepared data set.
             type: bool
             default: true
           prepare_cache_only:
-            description: Whether the job ends when it is prepared.
+            description: Whether the job ends after the preparation.
             type: bool
             default: false
   programs:
     description:
-      - What runs in the pods, files of the role, or of one that includes it, by the end of their ConfigMap's name.
+      - The programs of the pods, files of the role or one that includes it, by the suffix of their ConfigMap's name.
     type: dict
     required: true
 """
 
 EXAMPLES = r"""
-- name: Make the configuration
+- name: Create the configuration
   psap.perf.fine_tuning.configuration:
     base: base_fms.yml
     hyper_parameters: {peft_method: lora, r: 4}
@@ -99,7 +99,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configuration:
-  description: The configuration; its key C(environment) holds environment variables, all texts.
+  description: The configuration; its key C(environment) has environment variables, all texts.
   type: dict
   returned: success
 config_maps:

@@ -8,9 +8,9 @@ module: result
 short_description: Record the result of a fine-tuning job
 version_added: 0.1.0
 description:
-  - Reads the job, its pods and the node of its main pod, and writes C(artifacts/fine_tuning.json) of the command, by
-    which the analysis knows a fine-tuning result. It is for C(always), before the job is removed.
-  - Where there is no such job, nothing was tried and nothing is written.
+  - Reads the job, its pods and the node of its main pod, and writes C(artifacts/fine_tuning.json) of the command, which
+    marks a fine-tuning result for the analysis. Use it in C(always), before the job is deleted.
+  - If the job does not exist, nothing is written.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.query]
 options:
@@ -19,15 +19,15 @@ options:
     type: str
     required: true
   pod_selector:
-    description: The job's pods, as kubectl's C(-l).
+    description: Label selector of the job's pods, in the format of kubectl's C(-l).
     type: str
     required: true
   main_selector:
-    description: The one of them whose log and times are the training's.
+    description: Label selector of the pod whose log and times are the training's.
     type: str
     required: true
   asked:
-    description: What the command was to do.
+    description: The command's arguments.
     type: dict
     required: true
     suboptions:
@@ -37,15 +37,15 @@ options:
         choices: [fms, ilab, ray]
         required: true
       mode:
-        description: What it does, such as V(sft).
+        description: Its mode, such as V(sft).
         type: str
         required: true
       phase:
-        description: Which pass of a test it belongs to; empty where there is one only.
+        description: The pass of a test to which it belongs; empty if there is only one.
         type: str
         default: ""
       container_image:
-        description: The image it is in.
+        description: Its image.
         type: str
         required: true
       model:
@@ -55,29 +55,29 @@ options:
         description: The data set.
         type: str
       dataset_replication:
-        description: How many times over the data set was used.
+        description: How many times the data set was repeated.
         type: float
         default: 1.0
       pods:
-        description: How many pods.
+        description: Number of pods.
         type: int
         required: true
       gpus_per_pod:
-        description: How many GPUs each has.
+        description: Number of GPUs of each.
         type: int
         required: true
       hyper_parameters:
-        description: What the user gave.
+        description: The user's hyper-parameters.
         type: dict
         default: {}
       configuration:
-        description: What the trainer got.
+        description: The trainer's configuration.
         type: dict
         required: true
 """
 
 EXAMPLES = r"""
-- name: Write down what became of it
+- name: Record the result
   psap.perf.fine_tuning.result:
     kind: PyTorchJob
     name: granite

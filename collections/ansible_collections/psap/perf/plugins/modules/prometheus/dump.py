@@ -8,9 +8,9 @@ module: dump
 short_description: Dump the Prometheus database to an archive
 version_added: 0.1.0
 description:
-  - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens once it is unpacked, and reads it to its end.
-  - With O(via=api) it is a snapshot, which is consistent; Prometheus must run on this machine. With O(via=exec) it is
-    the folder in the pod; its log is written while it is read, and Prometheus repairs its end.
+  - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens after unpacking, and verifies it by reading it.
+  - With O(via=api) it is a consistent snapshot; Prometheus must run on this machine. With O(via=exec) it is the folder
+    in the pod, whose log changes meanwhile; Prometheus repairs the log's end.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_dump_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -22,14 +22,14 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Keep the database
+- name: Dump the database
   psap.perf.prometheus.dump:
     via: api
 """
 
 RETURN = r"""
 archives:
-  description: Of each archive its C(file), and how many C(files), C(size_bytes) and C(blocks) it has.
+  description: The C(file) of each archive, and its numbers of C(files), C(size_bytes) and C(blocks).
   type: list
   elements: dict
   returned: success

@@ -5,43 +5,43 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: find
-short_description: Find the cluster's Prometheus and how to reach it
+short_description: Find the cluster's Prometheus and the access to it
 version_added: 0.1.0
 description:
-  - Where it is, and whether its database is reached by its admin API or in its pods. It changes nothing, and no token
-    is in what it returns.
+  - Returns its address, and whether its database is accessible by its admin API or in its pods. It changes nothing, and
+    its result contains no token.
 author: The psap.perf developers (@openshift-psap)
 options:
   url:
-    description: Its address; if empty that of the lab, else a route of openshift-monitoring, thanos-querier first.
+    description: Its address; if empty, the lab's, else a route of openshift-monitoring, thanos-querier first.
     type: str
     default: ""
   token:
-    description: Reference of a secret with the bearer token for O(url), as V(file:NAME).
+    description: Reference of a secret with the bearer token for O(url), such as V(file:NAME).
     type: str
     default: ""
   authority:
-    description: File with certificates, as PEM, that may sign that of O(url) beside those of the system.
+    description: PEM file of certificate authorities to trust for O(url) in addition to the system's.
     type: str
     default: ""
   service_account:
-    description: Namespace and name of the service account of which a token is made, good for an hour, for a route.
+    description: Namespace and name of the service account for which a token, valid for an hour, is created for a route.
     type: str
     default: openshift-monitoring/prometheus-k8s
   via:
     description:
-      - V(api) is the admin API, which must be on; V(exec) the programs of its pods.
-      - V(auto) is V(api) for an O(url) that is given and for the Prometheus of a lab, and V(exec) on OpenShift, which
+      - V(api) is the admin API, which must be enabled; V(exec) the programs of its pods.
+      - V(auto) is V(api) for a given O(url) and for the Prometheus of a lab, and V(exec) on OpenShift, which
         serves no admin API.
     type: str
     choices: [auto, exec, api]
     default: auto
   namespace:
-    description: Where its pods are.
+    description: Namespace of its pods.
     type: str
     default: openshift-monitoring
   required:
-    description: Whether there must be one that we may ask; it need not be with O(via=exec), nor in check mode.
+    description: Whether to fail if there is none with access; not with O(via=exec), nor in check mode.
     type: bool
     default: true
 """
@@ -54,11 +54,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 found:
-  description: Whether there is one with an address.
+  description: Whether one with an address was found.
   type: bool
   returned: success
 url:
-  description: Its address, empty when there is none.
+  description: Its address; empty if none was found.
   type: str
   returned: success
 origin:
@@ -70,7 +70,7 @@ via:
   type: str
   returned: success
 at_s:
-  description: When it was looked for, in seconds since the epoch, by the clock of this machine.
+  description: Time of the search, in seconds since the epoch, by the clock of this machine.
   type: float
   returned: success
 """

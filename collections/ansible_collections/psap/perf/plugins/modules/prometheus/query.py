@@ -10,9 +10,9 @@ version_added: 0.1.0
 description:
   - Writes a file for each query, named after it, with the answer of Prometheus, and C(prometheus_queries.yml), which
     lists them with the window, the step, and the queries that failed or found nothing.
-  - A query that is the name of a metric, with or without labels, gives the samples as they were scraped. All others are
+  - A query that is the name of a metric, with or without labels, returns the samples as scraped. All others are
     computed at every step.
-  - If Prometheus refuses a query, the others run all the same; then the task fails with exit code 5.
+  - If Prometheus refuses a query, the others still run; then the task fails with exit code 5.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_query_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -24,7 +24,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 folder:
-  description: Where the answers are.
+  description: The folder of the answers.
   type: str
   returned: success
 files:
@@ -33,7 +33,7 @@ files:
   elements: str
   returned: always
 empty:
-  description: Names of the queries that found no series.
+  description: Names of the queries without any series.
   type: list
   elements: str
   returned: always

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scrape
-short_description: Save what the targets of a ServiceMonitor or PodMonitor answer
+short_description: Save the metrics of the targets of a ServiceMonitor or PodMonitor
 version_added: 0.1.0
 description:
-  - Scrapes each target once, as Prometheus would, and keeps its page as C(artifacts/metrics/<pod>_<port>.txt), with the
-    path where it is not C(/metrics). C(artifacts/metrics_targets.yml) lists them, and what went wrong.
-  - Targets are reached by a port-forward through the API server, so that no pod of ours is needed, and credentials that
-    the monitor names are shown to them; certificates are verified where the monitor names the authority in an object.
-  - If a target does not answer, or there is none, it fails, after it has scraped all others.
+  - Scrapes each target once, like Prometheus, and keeps its page as C(artifacts/metrics/<pod>_<port>.txt), with the
+    path if it is not C(/metrics). C(artifacts/metrics_targets.yml) lists the targets, with errors.
+  - Targets are accessed by a port-forward through the API server, which needs no further pod, with the monitor's
+    credentials; certificates are verified if an object has the monitor's authority.
+  - If a target does not respond, or there are no targets, it fails after it has scraped all others.
   - Its arguments are those of its command, see
     C(ansible-doc --type role psap.perf.cluster_capture_servicemonitor_metrics).
 author: The psap.perf developers (@openshift-psap)
@@ -25,7 +25,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 targets:
-  description: Of each target where it is, and its C(file) and C(samples), or its C(error).
+  description: The place of each target, and its C(file) and C(samples), or its C(error).
   type: list
   elements: dict
   returned: always

@@ -41,7 +41,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 series:
-  description: C(what) and the C(labels) of each series that it gave.
+  description: C(what) and the C(labels) of each returned series.
   type: list
   elements: dict
   returned: success

@@ -8,8 +8,8 @@ module: ask
 short_description: Ask a served model and check its answers
 version_added: 0.1.0
 description:
-  - Sends prompts to C(/v1/completions) of an InferenceService, or to a method of gRPC, one after the other. Each must
-    be answered with text and with the number of its tokens.
+  - Sends prompts to C(/v1/completions) of an InferenceService, or to a gRPC method, one after the other. Each answer
+    must have text and the number of its tokens.
   - gRPC needs the Python libraries grpcio, grpcio-reflection and grpcio-tools. A call has the model's name as its
     header C(mm-model-id).
   - Prompts and answers are kept in C(artifacts/<name>/answers.json) of the command.
@@ -17,11 +17,11 @@ author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
   model:
-    description: Name of the model in requests; that of the InferenceService if not given.
+    description: Name of the model in requests; by default the name of the InferenceService.
     type: str
     default: ""
   method:
-    description: The method of gRPC that is called, of one request and one answer, C(package.Service/Method).
+    description: The gRPC method to call, with one request and one answer, C(package.Service/Method).
     type: str
     default: fmaas.GenerationService/Generate
   proto:
@@ -29,56 +29,56 @@ options:
     type: str
     default: ""
   request:
-    description: Its request; V({prompt}), V({model}) and V({tokens}) as values stand for what is asked.
+    description: Its request, with the placeholders V({prompt}), V({model}) and V({tokens}).
     type: dict
     default:
       model_id: "{model}"
       requests: [{text: "{prompt}"}]
       params: {stopping: {max_new_tokens: "{tokens}"}}
   answer:
-    description: What of its answer is the text, C(prompt_tokens) and C(completion_tokens), in JMESPath.
+    description: JMESPath that extracts C(text), C(prompt_tokens) and C(completion_tokens) from its answer.
     type: str
     default: >-
       responses[0].{text: text, prompt_tokens: input_token_count, completion_tokens: generated_token_count}
   prompts:
-    description: What is asked, in this order.
+    description: The prompts, in this order.
     type: list
     elements: str
     required: true
   tokens:
-    description: How many tokens an answer has at most.
+    description: Maximum number of tokens of an answer.
     type: int
     default: 100
   port_forward:
     description:
-      - Port of a pod of the model, which is asked through the API server, as C(kubectl port-forward) does, instead of
-        the model's address; 0 for the address.
+      - Port of a pod of the model to use through the API server, like C(kubectl port-forward), instead of the model's
+        address; 0 for the address.
     type: int
     default: 0
   tls_server_name:
     description:
       - Name that the certificate of the pod must have, such as C(granite-predictor.models.svc); if not given, a
-        port-forward is asked without TLS. That of an address is its host.
+        port-forward uses no TLS. For an address it is the host.
     type: str
     default: ""
   authority:
-    description: File with the certificates of the authority that vouches for the server, beside the system's.
+    description: File with certificates of the server's authority, trusted instead of the system's.
     type: str
     default: ""
   api_key:
     description:
-      - Reference to the secret with the bearer token of requests, such as V(file:api.key); none if empty. A call of
-        gRPC has it as the header C(authorization); requests of reflection have none, so give O(proto).
+      - Reference to the secret with the bearer token of requests, such as V(file:api.key); none if empty. A gRPC call
+        has it as the header C(authorization); requests of reflection have none, so pass O(proto).
     type: str
     default: ""
   timeout:
     description:
-      - How long it may take until the first prompt is answered, which is asked again until then, as seconds or like
-        V(90s). Each further one is asked once.
+      - How long to repeat the first prompt until it is answered, in seconds or like V(90s). Further prompts are sent
+        once.
     type: str
     default: 2m
   request_timeout:
-    description: How long the server may be silent, as seconds or like V(90s).
+    description: How long to wait for a response, in seconds or like V(90s).
     type: str
     default: 60s
 """
@@ -93,7 +93,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 url:
-  description: The address that was asked, or the port of which pod.
+  description: The address, or the port and the pod.
   type: str
   returned: success
 answers:
@@ -101,7 +101,7 @@ answers:
   type: int
   returned: success
 first_at:
-  description: When the first answer was there, in UTC with milliseconds by the clock of the controller.
+  description: Time of the first answer, in UTC with milliseconds by the clock of the controller.
   type: str
   returned: success
 """

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: endpoint
-short_description: Find where a served model is reached
+short_description: Find the address of a served model
 version_added: 0.1.0
 description:
-  - The address of an InferenceService or LLMInferenceService from here, in its parts. On a lab it is that of the lab's
-    stand-in for model servers. It changes nothing.
+  - Returns the address of an InferenceService or LLMInferenceService for this machine, in its parts. On a lab it is the
+    address of the emulated model server. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 """
 
 EXAMPLES = r"""
-- name: Find where the model is reached
+- name: Find the address of the model
   psap.perf.serving.endpoint:
     name: granite
     namespace: models
@@ -40,7 +40,7 @@ port:
   type: int
   returned: success
 path:
-  description: What stands before C(/v1/completions); often empty.
+  description: The path before C(/v1/completions); often empty.
   type: str
   returned: success
 """

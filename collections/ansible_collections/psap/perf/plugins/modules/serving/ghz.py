@@ -8,8 +8,8 @@ module: ghz
 short_description: Fetch the results of ghz from the pod of a Job
 version_added: 0.1.0
 description:
-  - Keeps the results for the analysis (C(ghz.json)) below C(artifacts/) of the command. They come by exec, in pieces.
-  - It changes nothing of the cluster.
+  - Keeps the results for the analysis (C(ghz.json)) below C(artifacts/) of the command. Fetches them by exec.
+  - It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 options:
   namespace:
@@ -26,8 +26,8 @@ options:
     default: ""
   complete:
     description:
-      - Whether each call must have been answered; else it is a failure only if none was. Such calls are a warm-up and
-        no measurement, so the results are C(warm_up.json), which the analysis does not read.
+      - Whether each call must have succeeded; otherwise the verb fails only if all failed. Such calls are a warm-up and
+        not a measurement, so the results are C(warm_up.json), which the analysis does not read.
     type: bool
     default: false
 """
@@ -41,7 +41,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 requests:
-  description: How many calls ended.
+  description: Number of calls that ended.
   type: int
   returned: success
 requests_failed:

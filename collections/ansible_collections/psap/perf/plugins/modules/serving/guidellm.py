@@ -9,15 +9,15 @@ short_description: Run guidellm on this machine, or fetch its results from the p
 version_added: 0.1.0
 description:
   - Keeps the results for the analysis (C(results/benchmarks.json), C(guidellm.json)) below C(artifacts/) of the
-    command. What runs here also leaves what it said (C(run.log)); it is stopped when time is up and when the run is
-    interrupted.
-  - From a pod the results come by exec, in pieces. The API's key is replaced in them wherever it stands.
-  - It changes nothing of the cluster.
+    command. A program on this machine also has its output there (C(run.log)); it is stopped on timeout and when the run
+    is interrupted.
+  - Results in a pod are fetched by exec, in pieces. The API's key is replaced in them.
+  - It does not change the cluster.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.llmd_run_guidellm_benchmark).
 author: The psap.perf developers (@openshift-psap)
 options:
   rates:
-    description: Those of this run of the program.
+    description: The rates of this run of the program.
     type: list
     elements: float
     default: []
@@ -39,7 +39,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 requests:
-  description: How many requests completed or failed.
+  description: Number of requests that completed or failed.
   type: int
   returned: success
 requests_failed:

@@ -9,8 +9,8 @@ short_description: Run llm-load-test on this machine
 version_added: 0.1.0
 description:
   - Writes the configuration, runs the program in its checkout, and keeps its results for the analysis
-    (C(artifacts/output/output.json), C(artifacts/llm_load_test.json)) and what it said (C(artifacts/run.log)).
-  - The program is stopped when time is up and when the run is interrupted. It changes nothing of the cluster.
+    (C(artifacts/output/output.json), C(artifacts/llm_load_test.json)) and its output (C(artifacts/run.log)).
+  - The program is stopped on timeout and when the run is interrupted. It does not change the cluster.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.llm_load_test_run).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -22,7 +22,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 requests:
-  description: How many requests there were.
+  description: Number of requests.
   type: int
   returned: success
 requests_failed:

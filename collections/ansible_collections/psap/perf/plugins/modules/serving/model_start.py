@@ -8,16 +8,16 @@ module: model_start
 short_description: Record the steps of a model's start
 version_added: 0.1.0
 description:
-  - Reads an InferenceService or LLMInferenceService, the pods that answer its requests and their events, and writes
-    C(artifacts/model_start.json) of the command, by which the analysis knows the start of a model.
-  - Stamps of the API are of full seconds, but for the scheduler's events. What the command itself saw is given in
-    milliseconds, by the clock of the controller; each step says whose clock it is by.
-  - Where there is no such service, nothing is written. It changes nothing.
+  - Reads an InferenceService or LLMInferenceService, the pods that serve its requests and their events, and writes
+    C(artifacts/model_start.json) of the command, which marks the start of a model for the analysis.
+  - Timestamps of the API have full seconds, except the scheduler's events. Times that the command saw are in
+    milliseconds, by the clock of the controller; each step has its clock.
+  - If the service does not exist, nothing is written. It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
   asked:
-    description: What is served.
+    description: The description of the service.
     type: dict
     required: true
     suboptions:
@@ -30,19 +30,20 @@ options:
         type: str
         required: true
       image:
-        description: Image of the server; that of its container if empty.
+        description: Image of the server; if empty, its container's.
         type: str
         default: ""
   seen:
     description:
-      - What the command saw and when, in UTC. C(seen) of C(psap.perf.serving.wait_ready), with C(applied), that is
-        C(at) of C(psap.perf.apply), and C(first answer), that is C(first_at) of C(psap.perf.serving.ask).
+      - The moments that the command saw, with their times in UTC. C(seen) of C(psap.perf.serving.wait_ready), with
+        C(applied), that is C(at) of C(psap.perf.apply), and C(first answer), that is C(first_at) of
+        C(psap.perf.serving.ask).
     type: dict
     default: {}
 """
 
 EXAMPLES = r"""
-- name: Write down how it started
+- name: Record its start
   psap.perf.serving.model_start:
     name: granite
     namespace: models
@@ -57,7 +58,7 @@ steps:
   elements: dict
   returned: when there is such a service
 seen:
-  description: The steps by the clock of the controller, alike.
+  description: The steps by the clock of the controller, in the same format.
   type: list
   elements: dict
   returned: when there is such a service

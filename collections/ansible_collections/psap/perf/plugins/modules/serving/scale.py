@@ -5,11 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scale
-short_description: Record what a scale test of served models asks for
+short_description: Record the settings of a scale test of served models
 version_added: 0.1.0
 description:
-  - Writes C(kserve_scale.json) in the directory of a cell, before its users begin. With it the analysis knows of users
-    that never came to deploy a model.
+  - Writes C(kserve_scale.json) in the directory of a cell, before its users begin. With it the analysis can count users
+    that never deployed a model.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
@@ -18,15 +18,15 @@ options:
     type: int
     required: true
   models_per_user:
-    description: The number of models of each.
+    description: The number of models of each user.
     type: int
     required: true
   start_interval:
-    description: By how much each user begins later than the one before it, in seconds or like V(90s).
+    description: Interval between the starts of users, in seconds or like V(90s).
     type: str
     default: "0"
   asked:
-    description: What is served, for the record.
+    description: The description of the service, for the record.
     type: dict
     required: true
     suboptions:
@@ -43,13 +43,13 @@ options:
         type: str
         required: true
       answers_checked:
-        description: Whether each model is asked once it is ready.
+        description: Whether each model is sent a prompt when it is ready.
         type: bool
         required: true
 """
 
 EXAMPLES = r"""
-- name: Record what is asked of the users
+- name: Record the settings of the users
   psap.perf.serving.scale:
     cell: "{{ perf_cell }}"
     users: 20
@@ -61,7 +61,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 at:
-  description: When the first user is to begin, in UTC with milliseconds by the clock of the controller.
+  description: Start of the first user, in UTC with milliseconds by the clock of the controller.
   type: str
   returned: success
 """
