@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, shaped
+from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import Shape, apply_shape
 from kubernetes import client
 from perflab.profiles import CRDS
 
@@ -49,7 +49,7 @@ def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str
     """Use dry runs that refuse unknown fields; KServe's webhook validates them, too."""
     pod = {"nodeSelector": {"gpu": "yes"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]}
     shape = Shape(flavor, "hf://facebook/opt-125m", "opt", "models", MODEL, pod, auth=True)
-    manifest = shaped(yaml.safe_load(MANIFEST.read_text()), shape)
+    manifest = apply_shape(yaml.safe_load(MANIFEST.read_text()), shape)
     created = kserve.custom.create_namespaced_custom_object(
         GROUP,
         version,

@@ -15,7 +15,7 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, asking
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, connect
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from perfanalysis.workloads.run_analysis import analyse_run
 from perflab.cluster.model_pods import MODEL
@@ -95,8 +95,8 @@ def test_grpc_counts_tokens_and_reports_an_unknown_model(model: str) -> None:
         host, port = address.split(":")
 
         def call() -> Any:
-            with asking(Endpoint("http", host, int(port)), question, Caller(20.0)) as calling:
-                return calling.complete(model, "two words", 3)
+            with connect(Endpoint("http", host, int(port)), question, Caller(20.0)) as connection:
+                return connection.complete(model, "two words", 3)
 
         return await asyncio.to_thread(call)
 

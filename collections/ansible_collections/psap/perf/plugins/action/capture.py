@@ -47,7 +47,7 @@ class ActionModule(PerfAction):
     ARGUMENTS = argument_spec(DOCUMENTATION)
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Keep what the cluster returns, and list what is missing."""
+        """Write the captured state, and list missing parts."""
         args = context.arguments(Arguments)
         capture = Capture(context.directory / "artifacts")
         if "project" in args.about:

@@ -115,7 +115,7 @@ def run_queries(
         ClusterError: If Prometheus cannot be reached any more.
     """
     step = step_s or step_for(window)
-    told, warnings = [], dict[str, None]()
+    entries, warnings = [], dict[str, None]()
     failed: dict[str, str] = {}
     for query in queries:
         check()
@@ -124,19 +124,19 @@ def run_queries(
             answer = _ask(prometheus, query, window, step)
         except RefusedError as error:
             failed[query.name] = str(error)
-            told.append({**entry, "file": None, "series": None, "samples": None, "error": str(error)})
+            entries.append({**entry, "file": None, "series": None, "samples": None, "error": str(error)})
             continue
         write_text(folder / query.file, json.dumps(answer.document(), separators=(",", ":")) + "\n")
         warnings.update(dict.fromkeys(answer.warnings))
         counts = {"series": len(answer.series), "samples": answer.samples}
-        told.append({**entry, "file": query.file, **counts, "error": None})
-    write_yaml(folder / FILE, _document(prometheus, window, step, told, list(warnings)))
+        entries.append({**entry, "file": query.file, **counts, "error": None})
+    write_yaml(folder / FILE, _document(prometheus, window, step, entries, list(warnings)))
     return Outcome(
         window=window,
-        samples=sum(entry["samples"] or 0 for entry in told),
-        files=tuple(entry["file"] for entry in told if entry["file"]),
+        samples=sum(entry["samples"] or 0 for entry in entries),
+        files=tuple(entry["file"] for entry in entries if entry["file"]),
         failed=failed,
-        empty=tuple(entry["name"] for entry in told if entry["series"] == 0),
+        empty=tuple(entry["name"] for entry in entries if entry["series"] == 0),
         warnings=tuple(warnings),
     )
 

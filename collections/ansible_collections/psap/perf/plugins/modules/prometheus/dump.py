@@ -11,7 +11,7 @@ description:
   - Writes a C(.tar.gz) that C(prometheus --storage.tsdb.path) opens after unpacking, and verifies it by reading it.
   - With O(via=api) it is a consistent snapshot; Prometheus must run on this machine. With O(via=exec) it is the folder
     in the pod, whose log changes meanwhile; Prometheus repairs the log's end.
-  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_dump_prometheus_db).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_dump_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
 options:
   via:

@@ -13,7 +13,7 @@ description:
   - A query that is the name of a metric, with or without labels, returns the samples as scraped. All others are
     computed at every step.
   - If Prometheus refuses a query, the others still run; then the task fails with exit code 5.
-  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_query_prometheus_db).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_query_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
 """
 

@@ -9,7 +9,7 @@ short_description: Reset the Prometheus database by its admin API
 version_added: 0.1.0
 description:
   - Deletes all series and frees their space, then waits until every target was scraped again.
-  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.cluster_reset_prometheus_db).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_reset_prometheus_db).
 author: The psap.perf developers (@openshift-psap)
 """
 

@@ -13,7 +13,7 @@ description:
   - Targets are accessed by a port-forward through the API server, which needs no further pod, with the monitor's
     credentials; certificates are verified if an object has the monitor's authority.
   - If a target does not respond, or there are no targets, it fails after it has scraped all others.
-  - Its arguments are those of its command, see
+  - Its arguments are its command's, see
     C(ansible-doc --type role psap.perf.cluster_capture_servicemonitor_metrics).
 author: The psap.perf developers (@openshift-psap)
 """

@@ -9,7 +9,7 @@ short_description: Wait until a PromQL query returns series
 version_added: 0.1.0
 description:
   - Repeats the queries until each returns enough series, or the time is up. It changes nothing.
-  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.gpu_operator_wait_deployment).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.gpu_operator_wait_deployment).
 author: The psap.perf developers (@openshift-psap)
 options:
   series:

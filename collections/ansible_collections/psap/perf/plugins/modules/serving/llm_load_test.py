@@ -11,7 +11,7 @@ description:
   - Writes the configuration, runs the program in its checkout, and keeps its results for the analysis
     (C(artifacts/output/output.json), C(artifacts/llm_load_test.json)) and its output (C(artifacts/run.log)).
   - The program is stopped on timeout and when the run is interrupted. It does not change the cluster.
-  - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.llm_load_test_run).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.llm_load_test_run).
 author: The psap.perf developers (@openshift-psap)
 """
 

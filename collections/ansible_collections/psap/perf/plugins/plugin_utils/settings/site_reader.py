@@ -39,7 +39,7 @@ def read_site(root: Path, inventory: str | None) -> Site:
 
     Args:
         root: The project, whose ansible.cfg must be in force.
-        inventory: A file or folder; that of ansible.cfg if empty, and none if None.
+        inventory: A file or folder; ansible.cfg's if empty, and none if None.
     """
     loader = _Loader()
     loader.set_basedir(str(root / "playbooks"))
