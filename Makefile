@@ -1,32 +1,32 @@
 # make run: the main job on the embedded lab. make test: everything CI runs. make check: the quick part. docs/testing.md
-# says what runs where.
+# lists what runs where.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
 DEV := $(VENV)/.dev-stamp
 DOCS := $(VENV)/.docs-stamp
-# how many stages of make test run at a time: most of their time they wait for what happens on a lab
+# stages of make test that run in parallel: they mostly wait for a lab
 STAGES ?= 3
-# what pytest selects of the integration tests, in place of those that are not deep
+# pytest's selection of the integration tests; empty: those that are not deep
 DEPTH :=
 GUIDELLM := 0.8.1
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
 PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
-# the integration tests that need operators of OpenShift, and those of the lab itself; those of commands, which take a
-# lab of the profile kubernetes at most, and the driver; all others take a second lab of that profile
+# The integration tests that need operators of OpenShift, and those of the lab itself; those of the commands, which need
+# at most a lab of the profile kubernetes, and of the driver; all others use a second lab of that profile
 MANIFESTS := commands/test_strict_manifests.py
 FINE_TUNING := $(addprefix fine_tuning/test_,flow_on_openshift.py rayjobs.py rights_on_openshift.py)
 OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai $(MANIFESTS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
-# each scenario says which lab it needs
+# each scenario declares the lab that it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
-# run scenarios on a lab of their own: its name, its options, the scenarios
+# run scenarios on a separate lab: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
-# what Python has compiled is kept: thousands of programs start in a test, and would compile anew what they import
+# keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
@@ -36,7 +36,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
-	@echo "Making the Python environment in $(VENV)"
+	@echo "Creating the Python environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
@@ -51,20 +51,20 @@ $(DEV): $(RUNTIME)
 	@touch $@ $(DOCS)
 
 $(DOCS): $(RUNTIME)
-	@echo "Installing what makes the documentation"
+	@echo "Installing the tools that build the documentation"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt --editable '.[collections,docs]'
 	@touch $@
 
-env: $(DEV) ## make the development environment
+env: $(DEV) ## create the development environment
 
-docs: $(DOCS) ## make the site of the documentation: build/site/index.html opens from disk
+docs: $(DOCS) ## build the documentation site: build/site/index.html opens from disk
 	@sh tests/scripts/install_debian.sh graphviz dot
 	@$(BIN)/python -m docs.website
 
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/scripts/main_job.sh
 
-check: $(DEV) ## the quick part of make test: lint, types, unit tests but the slow ones
+check: $(DEV) ## the quick part of make test: lint, types, unit tests except the slow ones
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types unit
 
 lint: $(DEV)
@@ -75,16 +75,16 @@ lint: $(DEV)
 	@PYTHONPATH=collections $(BIN)/lint-imports --no-logo
 	@$(ON_PATH) $(BIN)/python -m tests.scripts.changed --lint $(SINCE)
 
-# 80 s of CPU; check does so with what changed
+# 80 s of CPU; make check lints only changed files
 lint-ansible: $(DEV)
 	@echo "== ansible-lint"
 	@$(ON_PATH) ansible-lint --offline -q
 
-image-context: $(DEV) ## what a container engine builds the image of AWX and CI from, in build/image
+image-context: $(DEV) ## the build context of the image for AWX and CI, in build/image
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@$(ON_PATH) sh tests/scripts/builder.sh ansible-builder create --file execution-environment.yml --context build/image --output-filename Containerfile
 
-sanity: $(DEV) ## what ansible-core says of the collection: ansible-test sanity
+sanity: $(DEV) ## check the collection with ansible-test sanity
 	@echo "== ansible-test sanity"
 	@$(ON_PATH) sh tests/scripts/sanity.sh
 
@@ -108,13 +108,13 @@ fuzz: $(DEV) ## damaged inputs of every kind, 1,000 of them
 	@echo "== damaged inputs"
 	@$(PYTEST) tests/fuzz
 
-# built once for all stages of a run, none of which then waits for it
+# built once, before the stages of a run
 programs: $(DEV)
 	$(if $(BUILT),,@sh tests/scripts/install_debian.sh "gcc libc6-dev" gcc)
 	$(if $(BUILT),,@$(ON_PATH) perflab build --profile openshift --with kueue --with ray --with kserve --with worker --with s3)
 
-# of the deep tests alone: 500 s of CPU the first time
-# torch, which it needs, is why it has an environment of its own of 6 GB
+# only for the deep tests; 500 s of CPU the first time
+# a separate environment, because it needs torch: 6 GB
 guidellm: build/guidellm/bin/guidellm
 
 build/guidellm/bin/guidellm:
@@ -143,7 +143,7 @@ integration-openshift: programs
 	@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip
 	@$(PYTEST) $(DEPTH) --durations=10 $(OPENSHIFT_TESTS)
 
-molecule: programs ## every command twice, and where it must fail, on a lab of each kind
+molecule: programs ## every command twice, and its failing cases, on a lab of each profile
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes molecule-kubernetes molecule-openshift
 
 molecule-kubernetes: programs
@@ -163,15 +163,15 @@ test: check programs ## everything CI runs
 	@bash tests/scripts/stages.sh $(MAKE) --no-print-directory --keep-going --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
 	@echo "== all tests passed"
 
-test-matrix: ## unit tests, settings, commands, main job: every supported pair of Python and Ansible that is here
+test-matrix: ## unit tests, settings, commands, main job, with every installed supported pair of Python and Ansible
 	@sh tests/scripts/test_matrix.sh $(PAIRS)
 
-# the longest first, so that short ones fill what is left
+# the longest first, so that short ones fill the remaining time
 test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity fuzz browser
 
-test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## what make test leaves out, in parts of up to an hour
+test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## the tests that make test omits, in parts of up to an hour
 
-test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step
+test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step of them
 
 test-deep-unit: $(DEV)
 	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
@@ -186,20 +186,20 @@ test-deep-molecule: programs llama-cpp ## every failing case of every command
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py
 
-test-changed: $(DEV) ## the tests of what changed since SINCE (a commit; else where this branch left main)
+test-changed: $(DEV) ## the tests of the changes since SINCE (a commit; default: the branch point from main)
 	@$(ON_PATH) $(BIN)/python -m tests.scripts.changed $(SINCE)
 
-bench: $(DEV) ## figures of the scale test in one run, about half an hour; never asserted, tests/bench has more
+bench: $(DEV) ## measure the scale test in one run, about half an hour, without assertions; tests/bench has more
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/bench/scale_test.sh
 
-bench-analysis: $(DEV) ## figures of the analysis that have an aim, about ten minutes; never asserted
+bench-analysis: $(DEV) ## measure the analysis against its targets, about ten minutes, without assertions
 	@$(BIN)/python tests/bench/analysis.py
 
-coverage: $(DEV) ## branch coverage of each package by the unit tests; none falls below its floor
+coverage: $(DEV) ## branch coverage of each package by the unit tests; fails below a package's minimum
 	@$(BIN)/python -m coverage erase
 	@$(BIN)/python -m coverage run -m pytest --quiet --numprocesses 2 tests/unit
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python tests/scripts/coverage_report.py
 
-clean: ## remove the environment and the caches of tools; labs and runs stay
+clean: ## remove the environment and the caches of tools; labs and runs remain
 	rm -rf $(VENV) .grimp_cache .import_linter_cache .mypy_cache .ruff_cache .pytest_cache .ansible dist build

@@ -1,4 +1,4 @@
-"""Builds the site: `python -m docs.website [FOLDER]`, else into build/site. It needs Graphviz's `dot`, no network."""
+"""Builds the site: `python -m docs.website [FOLDER]`, default build/site. Needs Graphviz's `dot`, but no network."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def build(site: Path) -> int:
-    """Assemble the pages in a folder of their own and build the site of them; it replaces *site* when all went well.
+    """Assemble the pages in a temporary folder and build the site from them; replace *site* if this succeeds.
 
     Any warning of Sphinx is an error. Returns the exit code.
     """
     activate(PROJECT)
-    # these import the collection, which is known by now
+    # this imports the collection, which can be imported from here on
     from docs.website.assembling import assemble
 
     with tempfile.TemporaryDirectory(prefix="psap-perf-site-") as folder:
@@ -39,14 +39,12 @@ def build(site: Path) -> int:
 
 
 def main() -> int:
-    """Build the site; what went wrong is one sentence where somebody can act on it."""
+    """Build the site; print errors with a known cause as one sentence."""
     parser = argparse.ArgumentParser(prog="python -m docs.website", description="Build the site of the documentation.")
-    parser.add_argument("folder", nargs="?", type=Path, default=PROJECT / "build/site", help="where the site goes")
+    parser.add_argument("folder", nargs="?", type=Path, default=PROJECT / "build/site", help="folder of the site")
     site: Path = parser.parse_args().folder
     if shutil.which("dot") is None:
-        print(
-            "The drawings of the architecture need Graphviz: install dot, or run make docs, which does", file=sys.stderr
-        )
+        print("dot of Graphviz is missing: install it, or run make docs, which installs it", file=sys.stderr)
         return EXIT_FAILED
     try:
         return build(site)

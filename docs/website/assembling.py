@@ -1,4 +1,4 @@
-"""Puts together what Sphinx reads: the pages of docs/ as they are, and those made from what the project declares."""
+"""Assembles the input of Sphinx: the pages of docs/, and pages generated from the project's declarations."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _COLLECTION = PROJECT / "collections/ansible_collections/psap/perf"
 INDEX = "index.md"
 REFERENCE = "Reference"
 FURTHER = "Further pages"
-# the other files of docs/ that pages show or link to
+# other folders of docs/ that pages show or link to
 _FILES = ("ci", "images", "schema")
 _PLUGINS = {
-    "module": ("Verbs", "What roles are composed of."),
-    "filter": ("Filters", "What only computes."),
+    "module": ("Verbs", "The modules from which roles are composed."),
+    "filter": ("Filters", "Computations without side effects."),
     "lookup": ("Lookups", ""),
     "vars": ("Vars plugins", ""),
     "callback": ("Callbacks", ""),
-    "role": ("Shared roles", "Whose arguments several commands accept."),
+    "role": ("Shared roles", "Roles whose arguments several commands accept."),
 }
 
 
 def assemble(folder: Path) -> None:
-    """Write all that Sphinx reads to *folder*, which must not be there yet.
+    """Write the input of Sphinx to *folder*, which must not exist.
 
     Raises:
-        collection.CollectionError: a page of the collection could not be made.
+        collection.CollectionError: a page of the collection cannot be generated.
         UsageError: a declaration of the project is wrong.
     """
     project = Project(PROJECT)
@@ -85,7 +85,7 @@ def _own_pages() -> Iterator[Path]:
 
 
 def _navigation(index: Page, own: Iterable[str]) -> Iterator[str]:
-    """The tables of contents that the theme shows beside each page: the sections of the index, and what is made."""
+    """Yield the tables of contents that the theme shows beside each page: the index's sections and generated pages."""
     named = {INDEX}
     for section, links in index.sections():
         pages = [link.path for link in links if not link.elsewhere and link.path]
@@ -117,8 +117,8 @@ def _toctree(pages: Sequence[str], titles: Mapping[str, str], caption: str = "")
 
 def _commands_index(commands: Mapping[str, Mapping[str, CommandSpec]]) -> Iterator[str]:
     yield from ("# Commands", "")
-    yield "Each is a role of the collection, and runs alone or in a flow; `perfdrv commands` lists them too. They are"
-    yield "made from the roles' `meta/argument_specs.yml`."
+    yield "Each command is a role of the collection, and runs alone or in a flow. `perfdrv commands` lists them too."
+    yield "This page is generated from the roles' `meta/argument_specs.yml`."
     for group, own in commands.items():
         yield from ("", f"## [{words(group)}]({group}.md)", "", f"{groups()[group]}.", "")
         yield from _command_table(own)
@@ -133,21 +133,21 @@ def _group(group: str, own: Mapping[str, CommandSpec]) -> Iterator[str]:
 
 
 def _command_table(own: Mapping[str, CommandSpec]) -> Iterator[str]:
-    yield from ("| command | what it does |", "|---|---|")
+    yield from ("| command | description |", "|---|---|")
     for command, spec in own.items():
         yield f"| [{words(command)}](../collection/{spec.role}_role.rst) | {spec.short_description} |"
 
 
 def _plugins(documented: Sequence[collection.Documented]) -> Iterator[str]:
     yield from ("# Verbs and other plugins", "")
-    yield "Made from the documentation of the plugins of `psap.perf`; `ansible-doc` shows it too."
+    yield "Generated from the documentation of the plugins of `psap.perf`, which `ansible-doc` shows too."
     for kind, (heading, purpose) in _PLUGINS.items():
         listed = [
             one for one in documented if one.kind == kind and (kind != "role" or one.name.startswith(SHARED_ROLE))
         ]
         pages = {one.file: one.name for one in listed}
         yield from ("", f"## {heading}", "", *([purpose, ""] if purpose else []))
-        yield from ("| plugin | what it does |", "|---|---|")
+        yield from ("| plugin | description |", "|---|---|")
         yield from (f"| [{one.name}]({one.file}) | {one.words} |" for one in listed)
         yield from _toctree(list(pages), pages)
 
@@ -162,8 +162,8 @@ def _settings_index(project: Project) -> Iterator[str]:
 def _exit_codes(driver: Page) -> Iterator[str]:
     yield from ("# Exit codes", "")
     yield "They are the same for `perfdrv`, `perfanalysis` and `perflab`, in all commands and flows"
-    yield "([the driver](driver.md#running-a-flow) says more)."
-    yield from ("", "| exit code | what it means |", "|---|---|")
+    yield "(details: [the driver](driver.md#running-a-flow))."
+    yield from ("", "| exit code | meaning |", "|---|---|")
     for head, *rows in driver.tables():
         if head[0] == "exit code":
             yield from (f"| `{row[0]}` | {row[1]} |" for row in rows)
@@ -191,7 +191,7 @@ def _target(name: str, link: Link) -> str | None:
 
 
 def _page_made_of(path: Path, anchor: str) -> str | None:
-    """Return the page that the site makes of a declaration in the repository, if any."""
+    """Return the page that is generated from a declaration in the repository, if any."""
     if path == _COLLECTION / "meta/groups.yml":
         return f"commands/{anchor or 'index'}.md"
     if path == _COLLECTION / "meta/topsail.yml":

@@ -1,7 +1,7 @@
-"""Commands as pages show them: by group, with an example, and as the README that a role gets on Galaxy.
+"""Commands on pages: by group, with an example, and as the README of a role on Galaxy.
 
 ``python -m docs.website.commands FOLDER`` completes FOLDER, a copy of the roles, for Galaxy: it writes the README.md of
-each role, and its defaults/main.yml, so that the roles have their defaults without the vars plugin.
+each role, and its defaults/main.yml with the defaults that the vars plugin otherwise provides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def commands_by_group() -> dict[str, dict[str, CommandSpec]]:
-    """Return the commands by group, then by their names without it; the collection must be active."""
+    """Return the commands by group, then by their names without the group; the collection must be active."""
     from ansible_collections.psap.perf.plugins.module_utils.base.naming import split_role
     from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 
@@ -43,7 +43,7 @@ def example(group: str, command: str, spec: CommandSpec) -> str:
 
 
 def words(name: str) -> str:
-    """Return a name as the command line spells it."""
+    """Return a name in the spelling of the command line."""
     return name.replace("_", "-")
 
 

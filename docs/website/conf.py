@@ -1,4 +1,4 @@
-"""How Sphinx builds the site from the pages that assembling.py has put together. Nothing here needs a network."""
+"""Sphinx's configuration for the pages that assembling.py writes. Nothing here needs a network."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
-# it would be fetched from the pages, which a browser does not do for a site on disk
+# a browser cannot fetch summaries from a site on disk
 html_show_search_summary = False
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 
-# what antsibull-docs refers to in Ansible's own documentation
+# antsibull-docs' references to Ansible's own documentation
 _ANSIBLE = "https://docs.ansible.com/ansible/latest"
 _OF_ANSIBLE = {
     "callback_plugins": f"{_ANSIBLE}/plugins/callback.html",
@@ -65,6 +65,6 @@ def _of_ansible(_app: Sphinx, _env: BuildEnvironment, node: Element, content: El
 
 
 def setup(app: Sphinx) -> None:
-    """Make the other documentation known, and a language that is highlighted as it is."""
+    """Register references to Ansible's documentation, and `csv` as a language without highlighting."""
     app.connect("missing-reference", _of_ansible)
     app.add_lexer("csv", TextLexer)

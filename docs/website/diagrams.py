@@ -1,6 +1,6 @@
-"""The Sphinx directive ``rooms``: a drawing of a package's folders and modules, and which of them imports which.
+"""The Sphinx directive ``rooms``: a diagram of a package's folders and modules and their imports.
 
-It reads the code when the site is built. Graphviz draws it.
+It reads the code during the build of the site. Graphviz draws the diagram.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ edge [arrowsize=0.6, color="#888888"];
 
 
 def statements(package: str) -> Iterator[str]:
-    """Yield the Graphviz statements of *package*: a node for each folder, with its number of modules, and each module.
+    """Yield the Graphviz statements of *package*: a node for each module, and for each folder with its module count.
 
     An import from A to C is left out if A imports B, and B leads to C.
 
     Raises:
-        grimp.exceptions.PackageNotFound, ModuleNotFoundError: if there is no such package.
+        grimp.exceptions.PackageNotFound, ModuleNotFoundError: the package does not exist.
     """
     graph = grimp.build_graph(package)
     rooms = sorted(graph.find_children(package))
@@ -50,7 +50,7 @@ def statements(package: str) -> Iterator[str]:
 
 
 class Rooms(SphinxDirective):
-    """The drawing of the package that the first argument names; the content is for readers of the repository."""
+    """The diagram of the package in the first argument; the content is for readers of the repository."""
 
     has_content = True
     required_arguments = 1

@@ -20,62 +20,62 @@ _EXPLAINED_IN = {"recording.json": "analysis", "fine_tuning.json": "fine-tuning"
                  "guidellm.json": "load-tests", "llm_load_test.json": "load-tests"}  # fmt: skip
 """The page whose tables have the formulas of a kind that is written in Python, by its marker."""
 _NAME = re.compile(r"`([a-z0-9_]+)`")
-# where the page says it in a section instead
+# the formula is in a section of the page
 _ELSEWHERE = re.compile(r"\[?above\b.*")
 _BETTER = {"higher": "higher", "lower": "lower", "neither": "\u2013"}
 
 
 def kpi_page(docs: Path) -> Iterator[str]:
-    """The lines of the page; *docs* has the pages that explain KPIs."""
+    """Yield the lines of the page; *docs* has the pages that explain KPIs."""
     yield from ("# KPIs", "")
-    yield "Made from the declarations in `perfanalysis`. How each is estimated, with its interval, stands in"
-    yield "[Analysis](../analysis.md#percentiles-and-intervals); thresholds on them in [judging](../judging.md)."
+    yield "Generated from the declarations in `perfanalysis`. Estimators and intervals are described in"
+    yield "[Analysis](../analysis.md#percentiles-and-intervals), thresholds in [judging](../judging.md)."
     declared = {one.marker: one for one in map(declaration, (path.parent for path in SHIPPED.glob("*/workload.yml")))}
     for marker, kind in shipped().all.items():
         if marker in PYTHON_KINDS:
             page = _EXPLAINED_IN[marker]
             formulas = _formulas(page, (docs / f"{page}.md").read_text(encoding="utf-8"))
-            further = f"More on them: [{page}](../{page}.md#kpis). "
+            further = f"Details: [{page}](../{page}.md#kpis). "
         else:
             formulas = {one.name: _statistic(entry) for entry in declared[marker].kpis for one in entry.each}
             further = ""
         yield from ("", f"## {_words(kind.name)}", "")
-        yield f"{further}Recordings with the file `{marker}` have them."
-        yield from ("", "| KPI | unit | better | what it is | formula |", "|---|---|---|---|---|")
+        yield f"{further}These are the KPIs of recordings with the file `{marker}`."
+        yield from ("", "| KPI | unit | better | meaning | formula |", "|---|---|---|---|---|")
         for _measure, kpis in groupby(kind.kpis, lambda kpi: kpi.of.measure if kpi.of else kpi.name):
             yield _row(tuple(kpis), formulas)
 
 
 def _row(kpis: Sequence[Kpi[Any]], formulas: Mapping[str, str]) -> str:
-    """A row for the statistics of one measure, or for a KPI that is none."""
+    """Return a row for the statistics of one measure, or for a single KPI."""
     first = kpis[0]
     names = ", ".join(f"`{kpi.name}`" for kpi in kpis)
-    said = dict.fromkeys(formula for kpi in kpis if (formula := formulas.get(kpi.name)))
+    texts = dict.fromkeys(formula for kpi in kpis if (formula := formulas.get(kpi.name)))
     if first.of is None:
-        what, formula = first.help, "; ".join(said)
+        what, formula = first.help, "; ".join(texts)
     else:
         what, statistics = first.of.help, ", ".join(kpi.of.statistic for kpi in kpis if kpi.of)
-        formula = "; ".join(said) or f"{statistics} of it"
+        formula = "; ".join(texts) or f"{statistics} of it"
     return f"| {names} | {first.unit} | {_BETTER[first.direction]} | {_cell(what)} | {_cell(formula)} |"
 
 
 def _formulas(name: str, text: str) -> Mapping[str, str]:
-    """What the tables of KPIs of a page say of each, by its name."""
+    """Return the formulas in a page's tables of KPIs, by KPI."""
     found: dict[str, str] = {}
     for head, *rows in Page(text).tables():
         if head[:3] == ("KPI", "unit", "better"):
             for first, _unit, _better, *cells in rows:
-                said = cells[0] if len(cells) == 1 else "; ".join(map("{}: {}".format, head[3:], cells))
+                formula = cells[0] if len(cells) == 1 else "; ".join(map("{}: {}".format, head[3:], cells))
                 names = _NAME.findall(first)
-                each = said.split("; ")
-                for kpi, text in zip(names, each if len(each) == len(names) else [said] * len(names), strict=True):
+                each = formula.split("; ")
+                for kpi, text in zip(names, each if len(each) == len(names) else [formula] * len(names), strict=True):
                     found[kpi] = f"see [{name}](../{name}.md#kpis)" if _ELSEWHERE.match(text) else _moved(text, name)
     own = {one.kpi: one.formula for one in FORMULAS} if name == _EXPLAINED_IN["recording.json"] else {}
     return {**found, **own}
 
 
 def _moved(text: str, page: str) -> str:
-    """A text of a page in the folder above, with links as this folder has them."""
+    """Return a text of a page in the parent folder, with links relative to this folder."""
     text = text.replace("](#", f"](../{page}.md#")
     return re.sub(r"\]\((?=[\w-]+\.md)", "](../", text)
 

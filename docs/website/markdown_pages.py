@@ -1,6 +1,6 @@
-"""What pages of Markdown have, read as a parser reads them: headings, links, tables; and which links lead nowhere.
+"""Headings, links and tables of Markdown pages, read with a parser; and broken links.
 
-Links to other sites are not followed: whether those answer is no property of this project.
+Links to other sites are not followed: this project cannot guarantee them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARSER = MarkdownIt("commonmark").enable("table")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading with its anchor, as GitHub and the site make it of the text."""
+    """A heading with its anchor, in the format of GitHub and the site."""
 
     level: int
     text: str
@@ -30,7 +30,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Link:
-    """A link or an image: where it leads, as it is written, and the line that its paragraph begins at."""
+    """A link or an image: its target as written, and the first line of its paragraph."""
 
     target: str
     line: int
@@ -55,7 +55,7 @@ class Page:
     """A page of Markdown."""
 
     def __init__(self, text: str) -> None:
-        """*text* is parsed when something of it is asked for."""
+        """Keep *text*, which is parsed on first use."""
         self.text = text
 
     @cached_property
@@ -64,7 +64,7 @@ class Page:
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
-        """All headings in their order; of several with one text, all but the first have a number."""
+        """All headings in order; repeated anchors have a number."""
         found: list[Heading] = []
         times: dict[str, int] = {}
         for token, inline in zip(self._tokens, self._tokens[1:], strict=False):
@@ -77,7 +77,7 @@ class Page:
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """All links and images in their order."""
+        """All links and images in order."""
         return tuple(
             Link(str(child.attrs.get("href", child.attrs.get("src"))), (token.map or [0])[0] + 1)
             for token in self._tokens
@@ -86,7 +86,7 @@ class Page:
         )
 
     def sections(self) -> Iterator[tuple[Heading, tuple[Link, ...]]]:
-        """Each heading of the second level with the links below it."""
+        """Yield each heading of the second level with the links below it."""
         lines = [token.map[0] + 1 for token in self._tokens if token.type == "heading_open" and token.map]
         for index, heading in enumerate(self.headings):
             if heading.level == 2:
@@ -95,7 +95,7 @@ class Page:
                 yield heading, tuple(below)
 
     def tables(self) -> Iterator[tuple[tuple[str, ...], ...]]:
-        """The rows of each table, its head first; a cell is as it is written."""
+        """Yield the rows of each table, headings first; cells are unparsed text."""
         rows: list[tuple[str, ...]] = []
         cells: list[str] = []
         for token, following in zip(self._tokens, self._tokens[1:], strict=False):
@@ -111,9 +111,9 @@ class Page:
 
 
 def broken(pages: Mapping[Path, Page]) -> Iterator[str]:
-    """A sentence for each link of *pages* that leads to no file, no folder, or no heading of a page.
+    """Yield a sentence for each link of *pages* whose file, folder or heading does not exist.
 
-    A page need not be a file: it is one of *pages* as well.
+    The pages of *pages* need not exist as files.
     """
     cached = {path.resolve(): page for path, page in pages.items()}
     for path, page in pages.items():
@@ -122,7 +122,7 @@ def broken(pages: Mapping[Path, Page]) -> Iterator[str]:
                 continue
             target = (path.parent / link.path).resolve() if link.path else path.resolve()
             if target not in cached and not target.exists():
-                yield f"{path}:{link.line}: {link.target} leads to no file"
+                yield f"{path}:{link.line}: {link.target} no such file"
             elif link.anchor and target.suffix == ".md":
                 if target not in cached:
                     cached[target] = Page(target.read_text(encoding="utf-8"))

@@ -18,11 +18,11 @@ ALL_FLOWS = "shared"
 
 
 def flow_page(project: Project, flow: FlowSpec) -> Iterator[str]:
-    """The lines of the page of a flow's own settings."""
+    """Yield the lines of the page of a flow's own settings."""
     yield from (f"# Settings of {flow.name}", "", f"{flow.short_description}.", "")
     for paragraph in flow.description:
         yield from (as_markdown(paragraph), "")
-    yield f"All are declared in `playbooks/{flow.name}/settings.yml`; [those of all flows]({ALL_FLOWS}.md) are set too."
+    yield f"Declared in `playbooks/{flow.name}/settings.yml`; the [settings of all flows]({ALL_FLOWS}.md) apply too."
     yield from _preamble()
     for option in flow.settings:
         yield from _setting(project, option, "##")
@@ -30,7 +30,7 @@ def flow_page(project: Project, flow: FlowSpec) -> Iterator[str]:
 
 
 def shared_page(project: Project, shared: FlowSpec) -> Iterator[str]:
-    """The lines of the page of the settings that all flows share, by the first words of their names."""
+    """Yield the lines of the page of the settings that all flows share, grouped by the first word of their names."""
     yield from ("# Settings of all flows", "", f"All are declared in `playbooks/{shared.name}/settings.yml`.")
     yield from _preamble()
     for section, options in groupby(sorted(shared.settings, key=lambda one: one.section), lambda one: one.section):
@@ -42,14 +42,14 @@ def shared_page(project: Project, shared: FlowSpec) -> Iterator[str]:
 
 def _preamble() -> Iterator[str]:
     yield ""
-    yield "Presets, sites and the command line set every one ([precedence](../settings.md#precedence)); a comment on a"
-    yield "pull request sets only those that say so ([pull requests](../ci.md))."
+    yield "Presets, sites and the command line can set every setting ([precedence](../settings.md#precedence))."
+    yield "Comments on pull requests can set only those that allow it ([pull requests](../ci.md))."
 
 
 def _rules(flow: FlowSpec) -> Iterator[str]:
     if flow.rules:
-        yield from ("", "## Rules", "", "Values that break one are refused before anything is changed.", "")
-        yield from ("| rule | what is said |", "|---|---|")
+        yield from ("", "## Rules", "", "Values that violate a rule are refused before anything is changed.", "")
+        yield from ("| rule | message |", "|---|---|")
         yield from (f"| {_code(_cell(rule.test))} | {_cell(rule.message)} |" for rule in flow.rules)
 
 
@@ -58,7 +58,7 @@ def _setting(project: Project, option: Option, level: str) -> Iterator[str]:
     for paragraph in option.description:
         yield from (as_markdown(paragraph), "")
     yield f":type: {_type(option)}"
-    yield f":default: {'none: it must be set' if option.required else _code(option.default)}"
+    yield f":default: {'none; required' if option.required else _code(option.default)}"
     if option.choices:
         yield f":choices: {', '.join(map(_code, option.choices))}"
     if option.dimension:
@@ -68,12 +68,12 @@ def _setting(project: Project, option: Option, level: str) -> Iterator[str]:
     if option.secret:
         format_ = "" if option.secret_format == ANYTHING else f", in the format `{option.secret_format}`"
         yield f":secret: a reference such as `env:NAME`{format_} ([secrets](../settings.md#secrets))"
-    yield f":pull request: {'may set it' if option.pull_request else 'never'}"
+    yield f":pull request: {'allowed' if option.pull_request else 'not allowed'}"
     if option.compare:
         yield f":comparison: {_COMPARE[option.compare]}"
 
 
-_COMPARE = {"key": "runs are compared where it is equal", "ignore": "of no influence"}
+_COMPARE = {"key": "runs are compared where it is equal", "ignore": "ignored"}
 
 
 def _type(option: Option) -> str:
@@ -99,8 +99,8 @@ def _code(value: Any) -> str:
 
 
 def presets_page(project: Project) -> Iterator[str]:
-    """The lines of the page of all presets: what each is for, what it builds on and sets."""
-    yield from ("# Presets", "", "Made from `presets/*.yml`. How they are chosen and put over each other stands in")
+    """Yield the lines of the page of all presets: their purposes, the presets that they extend, and their settings."""
+    yield from ("# Presets", "", "Generated from `presets/*.yml`. Selection and precedence are described in")
     yield "[settings, presets and secrets](settings.md#presets); `perfdrv settings preset NAME` shows one."
     for preset in list_presets(project):
         yield from ("", f"## `{preset.name}`", "", f"{preset.comment[:1].upper()}{preset.comment[1:]}.", "")

@@ -32,9 +32,9 @@ def test_broken_links_are_named(tmp_path: Path) -> None:
     )
     assert list(broken({page: Page(text)})) == [
         f"{page}:11: other.md#none: the page has no heading #none",
-        f"{page}:11: none.png leads to no file",
+        f"{page}:11: none.png no such file",
         f"{page}:14: #none: the page has no heading #none",
-        f"{page}:16: other/ leads to no file",
+        f"{page}:16: other/ no such file",
     ]
 
 

@@ -114,7 +114,7 @@ class Remarks:
     links: frozenset[str]
     name: str = "findings"
 
-    def told(self) -> tuple[tuple[Finding, tuple[str, ...]], ...]:
+    def grouped(self) -> tuple[tuple[Finding, tuple[str, ...]], ...]:
         """Return findings with equal texts once, with their places or the first of many; notes come last."""
         places: dict[tuple[str, str], list[Finding]] = {}
         for one in self.findings:

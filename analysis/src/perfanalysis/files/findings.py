@@ -1,4 +1,4 @@
-"""Findings: what the reader of a report must know about its data."""
+"""Findings: notes, warnings and errors about the data of a report."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class LongLists:
 def decoded(text: bytes, decode: Callable[[bytes], list[Any]], one: Callable[[Any], Any]) -> tuple[list[Any], int]:
     """Return the objects of a JSON list, and how many could not be decoded.
 
-    `decode` decodes all at once; if that fails, `one` decodes each. Both raise ValueError.
+    `decode` decodes the whole list; if that fails, `one` decodes each object. Both raise ValueError.
     """
     try:
         return decode(text), 0

@@ -162,7 +162,7 @@ def _numbers(family: Metric) -> Iterator[Number]:
 
 
 def _finite(sample: Sample) -> bool:
-    """A native histogram has no value of its own."""
+    """Return whether a sample has a finite value; a native histogram has none."""
     return sample.value is not None and math.isfinite(sample.value)
 
 

@@ -178,8 +178,8 @@ def _logs(run: Run, folder: Path | None, why: str, what: str = "") -> tuple[Log,
         own.sort(key=lambda path: (path.name not in why, -path.stat().st_size))
         if own:
             return tuple(_log(run, path) for path in own[:MOST_LOGS])
-    said = run.directory / LOG_FILE
-    return (_log(run, said, what),) if said.is_file() else ()
+    ansible_log = run.directory / LOG_FILE
+    return (_log(run, ansible_log, what),) if ansible_log.is_file() else ()
 
 
 def _log(run: Run, path: Path, what: str = "") -> Log:

@@ -86,7 +86,7 @@ class _Writer:
             tiles = ((Cell(tile.label, tile.help), tile.value) for tile in block.tiles)
             yield from table_lines((Field("Result"), Field("Value", "number")), tiles, self._cell)
         elif isinstance(block, Remarks):
-            for one, places in block.told():
+            for one, places in block.grouped():
                 linked = (self._link(Link(where, where)) if where in block.links else plain(where) for where in places)
                 yield f"- **{one.severity}** {', '.join(linked)}: {plain(one.text)}"
         else:

@@ -77,12 +77,12 @@ EMPTY: Document = {
     "data_errors": [],
     "recordings": [],
 }
-"""What the file states about thresholds if none were judged."""
+"""The fields about thresholds if none were judged."""
 
 
-def write_verdict(path: Path, said: Document) -> Document:
+def write_verdict(path: Path, results: Document) -> Document:
     """Write the results of a judgement, merged with the file's results of the same run; return all of it."""
-    document = _with_outcome({**EMPTY, **_earlier(path, said["run"]), **said})
+    document = _with_outcome({**EMPTY, **_earlier(path, results["run"]), **results})
     write_json(path, document)
     return document
 

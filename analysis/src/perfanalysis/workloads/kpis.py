@@ -182,7 +182,7 @@ def kpis_document(run: Mapping[str, Any], results: Iterable[LabelledKpis], metho
 
 
 def kpi_document(value: KpiResult) -> Document:
-    """Return a KPI as a history stores it: without labels if it has none of its own."""
+    """Return a KPI in a history's format; without the key `labels` if it has no labels."""
     return {**declared(value), **({"labels": dict(value.labels)} if value.labels else {}), **measured(value)}
 
 

@@ -32,10 +32,10 @@ def recording_label(analysis: Analysis, run: Run) -> str:
     known = ((name.removeprefix(prefix), cell.values.get(name)) for name in varying_settings(run))
     texts = ((name, value_text(value)) for name, value in known if value is not None)
     # the parts of a dictionary have their own names
-    told = [text if "=" in text else f"{name}={text}" for name, text in texts]
+    parts = [text if "=" in text else f"{name}={text}" for name, text in texts]
     # a cell may have several loads
-    told += [analysis.facts["load"]] if "load" in analysis.facts else []
-    return f"cell {cell.index}: {', '.join(told)}" if told else f"cell {cell.index}"
+    parts += [analysis.facts["load"]] if "load" in analysis.facts else []
+    return f"cell {cell.index}: {', '.join(parts)}" if parts else f"cell {cell.index}"
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:

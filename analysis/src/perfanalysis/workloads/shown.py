@@ -32,9 +32,9 @@ def data_table(title: str, frame: pd.DataFrame, columns: Iterable[Column], note:
 
 
 def _field(column: Column) -> Field:
-    said = column.unit in ("s", "ratio", "workloads/s") or column.kind in ("time", "text", "flag")
+    unit_in_cells = column.unit in ("s", "ratio", "workloads/s") or column.kind in ("time", "text", "flag")
     kind = "number" if column.kind in ("number", "integer") else "text"
-    return Field(column.heading, kind, "" if said else column.unit or "", column.help)  # type: ignore[arg-type]
+    return Field(column.heading, kind, "" if unit_in_cells else column.unit or "", column.help)  # type: ignore[arg-type]
 
 
 def _cell(value: Any, column: Column) -> Cell:
@@ -57,7 +57,7 @@ def _cell(value: Any, column: Column) -> Cell:
 
 
 def value_cell(value: Value, unit: str) -> Cell:
-    """Return a number with its interval below, or the reason why there is none."""
+    """Return a number with its interval below, or the reason why it is missing."""
     if value.number is None:
         return Cell("", reason=value.reason or "")
     detail = ""

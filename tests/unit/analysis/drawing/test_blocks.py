@@ -23,7 +23,7 @@ def test_report_states_once_that_data_is_partly_simulated(marks: tuple[str, ...]
 def test_same_finding_of_many_recordings_is_one_line_and_notes_come_last() -> None:
     notes = [Finding("note", f"cell_{number}", "the same") for number in range(5)]
     lost = Finding("error", "cell_1", "lost")
-    assert Remarks((*notes, lost), frozenset()).told() == (
+    assert Remarks((*notes, lost), frozenset()).grouped() == (
         (lost, ("cell_1",)),
         (notes[0], ("cell_0", "cell_1", "cell_2", "and 2 more")),
     )

@@ -1,5 +1,5 @@
 "use strict";
-/* Draws each chart when it is scrolled to, by plotly.js, which stands in the page gzipped. */
+/* Draws each chart when it is scrolled to, with plotly.js, which is in the page, gzipped. */
 (() => {
   const root = document.documentElement;
   const DARK = new Map(PALETTE.light.map((colour, place) => [colour, PALETTE.dark[place]]));
@@ -52,7 +52,7 @@
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, painted(part)]));
   }
 
-  /* A picture says what it shows, and what of it was simulated. */
+  /* A downloaded image has the titles, and the marks of simulated data. */
   function download({ plot, chart, figure }) {
     const title = [figure.title, chart.title].filter(Boolean).join(" \u00b7 ");
     const words = { text: title, subtitle: { text: figure.marks.join(" \u00b7 ") }, x: 0, xref: "paper", xanchor: "left", automargin: true, yref: "container", y: 0.98, yanchor: "top" };
@@ -80,7 +80,7 @@
     await fit(state);
   }
 
-  /* What stands above the inside (the legend, what shades mean) is added to the chart's height. */
+  /* Adds the height of the legend and colour bars to the chart's height. */
   function fit({ plot, chart }) {
     const above = [...plot.querySelectorAll(".legend, .colorbar")].map((part) => part.getBBox().height);
     const height = Math.round(chart.layout.height + Math.max(0, ...above));

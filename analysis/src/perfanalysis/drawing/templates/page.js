@@ -1,5 +1,5 @@
 "use strict";
-/* The switch of colours: as the system says, until a reader asks for one of the two. Charts ask which it is. */
+/* The switch of colours: the system's scheme until the reader selects one. Charts use it too. */
 const colours = (() => {
   const system = window.matchMedia("(prefers-color-scheme: dark)"), paper = window.matchMedia("print");
   const root = document.documentElement;

@@ -210,7 +210,7 @@ def unlike(test: OrionTest, record: Record) -> tuple[str, ...]:
     unwanted, patterns = (
         value if isinstance(value, Mapping) else {} for value in (test.metadata.get(key) for key in ("not", "wildcard"))
     )
-    told = [
+    reasons = [
         *(f"{name} is {given}, not {value}" for name, value, given in _given(wanted, record) if str(value) != given),
         *(
             f"{name} is {given}, which is not {value}"
@@ -223,7 +223,7 @@ def unlike(test: OrionTest, record: Record) -> tuple[str, ...]:
             if given in map(str, value if isinstance(value, list) else [value])
         ),
     ]
-    return tuple(told)
+    return tuple(reasons)
 
 
 def _given(wanted: Mapping[str, Any], record: Record) -> list[tuple[str, Any, str]]:

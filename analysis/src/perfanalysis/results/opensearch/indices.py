@@ -4,7 +4,7 @@ There are two indices: `<prefix>-runs-1` with a document per run, `<prefix>-kpis
 KPI. A run's document contains the document of the history, unindexed, so that pulling it returns the same bytes, and
 the fields to search by. A value's document is flat, since charts and aggregations need the number as a field of one
 type, and OpenSearch has no joins. Parts with arbitrary names (settings, facts, labels) are a flat_object: one field of
-the mapping, whatever the number of names.
+the mapping for any number of names.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from perfanalysis.workloads.percentiles import (
 Word = Literal["better", "worse", "same", "different", "too little data"]
 SEED = 20_260_301
 SMALLEST_MARGIN_S = 0.001
-"""A millisecond: the accuracy of the recorder's timestamps, whatever the margin is."""
+"""The smallest margin: a millisecond, the accuracy of the recorder's timestamps."""
 SECONDS = "seconds"
 
 

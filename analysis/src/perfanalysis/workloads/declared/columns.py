@@ -151,7 +151,7 @@ def kpi_of(kpi: KpiDeclared, of: StatisticOf | None, module: ModuleType, path: s
 
 
 def statistic_of_kpi(kpi: KpiDeclared, entry: KpiDeclared, samples: Sequence[SampleDeclared]) -> StatisticOf | None:
-    """Return the sample of a KPI's statistic: the same rows of the same column, whatever its name is."""
+    """Return the sample of a KPI's statistic: the same rows of the same column, under any name."""
     same = next((sample for sample in samples if (sample.of, sample.where) == (entry.of, entry.where)), None)
     if same is None or kpi.statistic not in (*STATISTICS, "mean"):
         return None

@@ -138,10 +138,10 @@ def _concurrency(columns: Columns, plot: PlotDeclared) -> Drawn:
     layers = []
     for place, (label, frame) in enumerate(series):
         counted = count_between(numbers_of(frame, plot.begin), numbers_of(frame, plot.end))
-        name = label if plot.by else "at once"
+        name = label if plot.by else "concurrent"
         layers.append(Layer("steps", name, counted.times - start, counted.values, place))
     chart = Chart(
-        plot.title, Axis("time since the first", "s", low=0.0), Axis("at once", low=0.0, whole=True), tuple(layers)
+        plot.title, Axis("time since the first", "s", low=0.0), Axis("concurrent", low=0.0, whole=True), tuple(layers)
     )
     return (chart,), left_out
 

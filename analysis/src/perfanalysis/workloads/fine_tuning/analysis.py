@@ -28,7 +28,7 @@ from perfanalysis.workloads.kpis import evaluate
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.workload_type import Across, Analysis, Sample, WorkloadType
 
-PLAIN = ("torn records", "begun anew", "no log", "empty log", "benchmark failed")
+PLAIN = ("torn records", "restarted", "no log", "empty log", "benchmark failed")
 """Problems whose text needs no name before it."""
 SPECS = {spec.name: spec for spec in (SUMMARY, STEPS, FACTS, PROBLEMS, THROUGHPUT)}
 
@@ -85,8 +85,8 @@ def _findings(measures: Measures, place: Place) -> tuple[Finding, ...]:
     job = measures.job
     where = f"{place.relative}/{MARKER}"
     if job.why_not_whole:
-        told = job.exit_code is None or f"exit code {job.exit_code}" in (job.reason or "")
-        code = "" if told else f" (exit code {job.exit_code})"
+        stated = job.exit_code is None or f"exit code {job.exit_code}" in (job.reason or "")
+        code = "" if stated else f" (exit code {job.exit_code})"
         found.append(Finding("warning", where, f"{job.why_not_whole}{code}"))
     if measures.format is None:
         text = "no log of the job has output of a trainer"
@@ -96,14 +96,14 @@ def _findings(measures: Measures, place: Place) -> tuple[Finding, ...]:
         text = str(row["text"]) if plain else f"{row['kind']}: {row['text']}"
         counted = f" ({row['count']} times)" if row["count"] > 1 else ""
         line = f":{row['line']}" if row["line"] else ""
-        severity: Severity = "note" if row["kind"] == "begun anew" else "warning"
+        severity: Severity = "note" if row["kind"] == "restarted" else "warning"
         found.append(Finding(severity, f"{place.relative}/{row['log']}{line}", f"{text}{counted}"))
     return tuple(found)
 
 
 WORKLOAD = WorkloadType(
     name="fine_tuning",
-    version=1,
+    version=2,
     files=FILES,
     tables=FineTuningTables,
     parse=parse,

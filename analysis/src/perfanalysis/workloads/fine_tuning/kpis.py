@@ -40,7 +40,7 @@ def _dataset_tokens(measures: Measures) -> Value:
     """Return tokens of the prepared dataset, times the epochs trained, per second of training."""
     tokens = measures.facts.get("total_tokens")
     if tokens is None:
-        return Value(None, measures.lacks("no count of the dataset's tokens"))
+        return Value(None, measures.why_missing("no count of the dataset's tokens"))
     runtime = rates.train_runtime(measures)
     if runtime.number is None:
         return runtime
@@ -62,7 +62,7 @@ def _step_time(statistic: str) -> rates.Rate:
         times = measures.throughput["step_time_s"].to_numpy(dtype=float)
         finite = times[np.isfinite(times)]
         if not len(finite):
-            return Value(None, measures.lacks("no time of its steps"))
+            return Value(None, measures.why_missing("no time of its steps"))
         return estimates(finite, measures.method)[statistic]
 
     return function
@@ -76,7 +76,7 @@ def _last(column: str, words: str) -> rates.Rate:
         wrong = measures.problems[measures.problems["kind"] == kind]
         if len(wrong) and len(values) and (not len(found) or found[-1] != len(values) - 1):
             return Value(None, str(wrong["text"].iloc[0]))
-        return Value(float(values[found[-1]])) if len(found) else Value(None, measures.lacks(f"no {words}"))
+        return Value(float(values[found[-1]])) if len(found) else Value(None, measures.why_missing(f"no {words}"))
 
     return function
 
@@ -91,7 +91,7 @@ def _gpu_memory(measures: Measures) -> Value:
     values = measures.column("gpu_memory_gib")
     if np.isfinite(values).any():
         return Value(float(np.nanmax(values)))
-    return Value(None, measures.lacks("no GPU memory in the log, and no process monitored the GPUs"))
+    return Value(None, measures.why_missing("no GPU memory in the log, and no process monitored the GPUs"))
 
 
 def _gpu_usage(measures: Measures) -> Value:
@@ -128,20 +128,20 @@ def _bitrate(measures: Measures) -> Value:
         values = measures.every_fact.get(f"iperf_{role}_bits_per_second")
         if values:
             return Value(float(np.median(values)) / 1e9, count=len(values))
-    return Value(None, measures.lacks("no summary of iperf"))
+    return Value(None, measures.why_missing("no summary of iperf"))
 
 
 def _overhead(measures: Measures) -> Value:
     values = measures.every_fact.get("benchmark_time_s")
     if not values:
-        return Value(None, measures.lacks("no benchmark time"))
+        return Value(None, measures.why_missing("no benchmark time"))
     return Value(float(np.median(values)), count=len(values))
 
 
 def _steps(measures: Measures) -> Value:
     numbers = measures.column("step")
     total = numbers[np.isfinite(numbers)]
-    return Value(float(total.max())) if len(total) else Value(None, measures.lacks("no training step"))
+    return Value(float(total.max())) if len(total) else Value(None, measures.why_missing("no training step"))
 
 
 KPIS: tuple[Kpi[Measures], ...] = (

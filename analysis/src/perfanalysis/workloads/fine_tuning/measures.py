@@ -60,7 +60,7 @@ class Measures:
         """Return why samples of the job's GPUs are missing."""
         return "no process monitored the GPUs of the job"
 
-    def lacks(self, what: str) -> str:
+    def why_missing(self, what: str) -> str:
         """Return why a number is missing in the log."""
         if self.format is None:
             return self.job.why_not_whole or NO_LOG

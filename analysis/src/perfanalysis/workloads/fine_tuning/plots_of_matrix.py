@@ -274,8 +274,8 @@ def losses_figure(jobs: tuple[JobInMatrix, ...]) -> Figure | None:
 def _name(job: JobInMatrix) -> str:
     cell = job.analysis.place.cell
     facts = job.analysis.facts
-    told = f"{facts.get('model', 'unknown')}, {_gpus(job.gpus)}"
-    return f"cell {cell.index}: {told}" if cell is not None else told
+    text = f"{facts.get('model', 'unknown')}, {_gpus(job.gpus)}"
+    return f"cell {cell.index}: {text}" if cell is not None else text
 
 
 MOST_ROWS = 24

@@ -43,7 +43,7 @@ def _span(measures: Measures) -> tuple[int, int, float] | Value:
     times = measures.column("at_s")
     places = np.flatnonzero(np.isfinite(times))
     if len(places) < 2:
-        return Value(None, measures.lacks(f"{len(places)} steps have a timestamp; two are needed"))
+        return Value(None, measures.why_missing(f"{len(places)} steps have a timestamp; two are needed"))
     length = float(times[places[-1]] - times[places[0]])
     if length <= 0:
         return Value(None, "the timestamps of the first and the last step are equal or out of order")
@@ -81,7 +81,7 @@ def _instructlab_tokens(measures: Measures) -> Value:
     first, last, length = span
     tokens = measures.column("tokens")[first + 1 : last + 1]
     if not len(tokens) or not np.isfinite(tokens).all():
-        return Value(None, measures.lacks("steps without a token count"))
+        return Value(None, measures.why_missing("steps without a token count"))
     return Value(float(tokens.sum()) * measures.job.gpus / length, count=len(tokens))
 
 
@@ -96,7 +96,7 @@ def _hf_tokens(measures: Measures) -> Value:
     if runtime is None:
         return Value(None, measures.why_no_summary)
     if not found:
-        return Value(None, measures.lacks("no token count: it is not enabled in the trainer"))
+        return Value(None, measures.why_missing("no token count: it is not enabled in the trainer"))
     return Value(max(found) / runtime) if runtime > 0 else Value(None, "the training took no time")
 
 
@@ -104,7 +104,7 @@ def _ray_steps_time(measures: Measures) -> tuple[float, int] | Value:
     times = measures.throughput["step_time_s"].to_numpy(dtype=float)
     times = times[np.isfinite(times)]
     if not len(times) or times.sum() <= 0:
-        return Value(None, measures.lacks("no time of a step"))
+        return Value(None, measures.why_missing("no time of a step"))
     return float(times.sum()), len(times)
 
 
@@ -131,7 +131,7 @@ def _ray_runtime(measures: Measures) -> Value:
 
 
 def _ray_tokens(measures: Measures) -> Value:
-    return Value(None, measures.lacks("no count of tokens"))
+    return Value(None, measures.why_missing("no count of tokens"))
 
 
 samples_per_second = of_format(

@@ -77,9 +77,9 @@ NO_GPUS = "No data of the GPUs: the trainer does not print their memory, and no 
 
 def sections(measures: Measures, marks: tuple[str, ...]) -> tuple[Section, ...]:
     """Return all sections of one job, in reading order."""
-    lacking = NO_STEPS + measures.lacks("none") + "."
+    no_steps = NO_STEPS + measures.why_missing("none") + "."
     return (
-        Section("loss", "Loss", "", (_figure_or_note(plots.loss_figure(measures), marks, lacking),)),
+        Section("loss", "Loss", "", (_figure_or_note(plots.loss_figure(measures), marks, no_steps),)),
         Section("throughput", "Throughput", "", (_figure_or_note(plots.throughput_figure(measures), marks, NO_TIME),)),
         Section("gpus", "GPUs", "", (_figure_or_note(plots.gpu_figure(measures), marks, NO_GPUS),)),
         Section("job", "Job", "", (job_table(measures), configuration_block(measures))),

@@ -11,7 +11,7 @@ from perfanalysis.workloads.llama_bench.results import test_row
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
-    """Return a row for each sample, whatever took it, and for each test."""
+    """Return a row for each sample of any source, and for each test."""
     (document,) = source.records("power_usage.yml")
     samples = [
         *source.records("power_usage.jsonl", optional=True),

@@ -24,8 +24,8 @@ def start_of(source: RecordingFiles, deployed: Command) -> tuple[list[Row], Row]
 def answers_of(source: RecordingFiles, asked: Command) -> Iterator[Row]:
     """Return the answers in one command."""
     for name in asked.services:
-        for told in source.records(f"{asked.directory}/artifacts/{name}/answers.json", optional=True):
-            for answer in told["answers"]:
+        for document in source.records(f"{asked.directory}/artifacts/{name}/answers.json", optional=True):
+            for answer in document["answers"]:
                 yield {"user": asked.user, "service": name, "took_s": answer.get("took_s")}
 
 

@@ -18,8 +18,7 @@ Rows = list[dict[str, Any]]
 
 
 def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
-    """Return the tables `pods`, `jobs` and `tests` of all lists that match a declared pattern, whatever their names
-    are.
+    """Return the tables `pods`, `jobs` and `tests` of all lists that match a declared pattern.
 
     The one row of `tests` is the document of the recording and the nodes' capacity. Damaged lists, entries that are not
     objects, and contradicting timestamps become findings of the source.
@@ -43,8 +42,8 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
             else:
                 other[kind] += 1
     if other:
-        told = ", ".join(f"{count} {kind}" for kind, count in sorted(other.items()))
-        source.find("note", pattern, f"objects of kinds that are not analysed: {told}")
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(other.items()))
+        source.find("note", pattern, f"objects of kinds that are not analysed: {counts}")
     if stamps.unreadable:
         source.find(
             "error", pattern, f"{stamps.unreadable} timestamps are not times with a zone; they count as missing"
@@ -101,6 +100,6 @@ def _with_durations(
                 lasted = None
             row[name] = lasted
     if negative:
-        told = ", ".join(f"{count} with {what}" for what, count in negative.items())
-        source.find("warning", pattern, f"contradicting timestamps: {told}; these durations are missing")
+        counts = ", ".join(f"{count} with {what}" for what, count in negative.items())
+        source.find("warning", pattern, f"contradicting timestamps: {counts}; these durations are missing")
     return TypedRows(rows)

@@ -103,7 +103,7 @@ def _tables(columns: RequestColumns, document: Document, late: list[bool]) -> Lo
         "model": text_or_none(mapping(config.get("plugin_options")).get("model_name")),
         "stated_duration_s": finite_number(summary.get("full_duration")) or finite_number(options.get("duration")),
     }
-    # whatever the length of the list, there is one stage; this program writes no document with several
+    # one stage for any length of the list: this program writes no document with several stages
     most = max(columns.lists, default=0) + 1
     requests = columns.frame([0] * most, [0] * most)
     return LoadTables(

@@ -72,7 +72,7 @@ def latency_figure(series: Series) -> Figure | None:
         x, y = Axis("tokens out", "tokens/s", low=0.0), Axis(f"{TITLES[measure]}, P95", unit, low=0.0)
         charts.append(Chart(TITLES[measure], x, y, tuple(layers)))
     bend = "the knee is the load farthest from the straight line between the first and the last"
-    caption = f"One point per load, in the order of concurrency; {bend}{'' if knees else '; there is none here'}."
+    caption = f"One point per load, in the order of concurrency; {bend}{'' if knees else '; no load is a knee here'}."
     known = Figure("latency", "Latency against throughput", caption + _omitted(series), (tuple(charts),))
     return known if _drawn(series) else None
 

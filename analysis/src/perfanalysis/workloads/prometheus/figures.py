@@ -200,7 +200,7 @@ def place_metrics(
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:
-    """Return by its time whether a recording ran in a window; one without a time ran in the windows of its own cell."""
+    """Return whether a recording ran in a window, by its time; one without a time ran in the windows of its cell."""
     if analysis.period is not None:
         return window.overlaps(*analysis.period)
     return analysis.place.cell is not None and analysis.place.cell == window.place.cell

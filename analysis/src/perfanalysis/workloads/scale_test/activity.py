@@ -20,7 +20,7 @@ THROUGHPUT = TableSpec(
     "throughput",
     "Milestones reached per interval of time",
     (
-        Column("time_s", "number", "begin of the interval, since the first submission", "s"),
+        Column("time_s", "number", "start of the interval, since the first submission", "s"),
         Column("width_s", "number", "length of the interval", "s"),
         *(Column(name, "integer", f"workloads {name} in it", "workloads") for name in COUNTED),
     ),
@@ -28,9 +28,9 @@ THROUGHPUT = TableSpec(
 STATES = ("in_system", "pending", "running")
 CONCURRENCY = TableSpec(
     "concurrency",
-    "Workloads and GPUs in each state at once: largest value within each interval of time",
+    "Concurrent workloads and GPUs in each state: largest value within each interval of time",
     (
-        Column("time_s", "number", "begin of the interval, since the first submission", "s"),
+        Column("time_s", "number", "start of the interval, since the first submission", "s"),
         Column("in_system", "number", "workloads sent and not ended", "workloads"),
         Column("pending", "number", "workloads with a pod, not all of them scheduled", "workloads"),
         Column("running", "number", "workloads with all pods running, not ended", "workloads"),

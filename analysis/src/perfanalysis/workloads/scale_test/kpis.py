@@ -156,7 +156,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
         _rate("completed"),
         "Completion rate",
     ),
-    Kpi("peak_running", "Most workloads running at once", "workloads", "neither", _peak_running),
+    Kpi("peak_running", "Most workloads running concurrently", "workloads", "neither", _peak_running),
     Kpi(
         "gpu_running_ratio",
         "GPU time of running pods, of the capacity from first submission to last end",

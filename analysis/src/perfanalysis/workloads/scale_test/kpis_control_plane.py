@@ -1,4 +1,4 @@
-"""KPIs of the control plane: rows of the table of its measures, or why there is none."""
+"""KPIs of the control plane: rows of the table of its measures, or why they are missing."""
 
 from __future__ import annotations
 

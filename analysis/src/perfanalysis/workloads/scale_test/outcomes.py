@@ -109,7 +109,7 @@ def accounting_findings(accounting: Accounting, where: str) -> tuple[Finding, ..
 def failures_table(tables: ScaleTestTables, workloads: pd.DataFrame) -> pd.DataFrame:
     """Return the table FAILURES: submissions, workload objects, pods, Warning events, each most frequent first.
 
-    Failures of a workload after the test sent its deletion have that as their cause, whatever the cluster states.
+    Failures of a workload after the test sent its deletion have that as their cause, not the cluster's reason.
     """
     submissions, transitions, events = tables.submissions, tables.transitions, tables.events
     refused = submissions[submissions["outcome"] == "failed"]
@@ -175,7 +175,10 @@ DATA_QUALITY = TableSpec(
     (
         Column("what", "text", "submitted, one of the places that add up to it, or a problem of latencies"),
         Column(
-            "count", "integer", "counted again from the recording; null if only the recorder knows", label="recounted"
+            "count",
+            "integer",
+            "counted again from the recording; null if only the recorder has it",
+            label="recounted",
         ),
         Column("stated", "integer", "by the recorder; null if it does not state it"),
         Column("ratio", "number", "count, else stated, of the workloads submitted; of latencies, of none"),

@@ -161,7 +161,7 @@ def _rates(counts: pd.Series[Any], width: float) -> NDArray[np.float64]:
 
 
 def steady_layers(measures: Measures, window: Window) -> tuple[Layer, ...]:
-    """Return the steady part of the test as a span of time; empty if there is none."""
+    """Return the steady part of the test as a span of time, or nothing if it has none."""
     ramp = measures.ramp
     if ramp is None or ramp.steady_to <= ramp.steady_from:
         return ()

@@ -106,7 +106,7 @@ FORMULAS = (
 
 
 def formulas_table(kpis: Iterable[KpiValue]) -> Table:
-    """Return every measure with its value, or with the reason why there is none."""
+    """Return every measure with its value, or with the reason why it is missing."""
     found = {kpi.name: kpi for kpi in kpis}
     fields = (Field("Measure"), Field("Value", "number"), Field("Formula"))
     rows = tuple((Cell(one.label), _kpi_cell(found, one.kpi), Cell(one.formula)) for one in FORMULAS)

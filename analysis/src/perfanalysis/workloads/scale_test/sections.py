@@ -109,9 +109,9 @@ def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure |
 
 def _answers(measures: Measures) -> tuple[Table | Note, ...]:
     """Return the API server's final responses, and all requests."""
-    nobody = Note("No submissions were recorded: another program submitted the workloads.")
+    missing = Note("No submissions were recorded: another program submitted the workloads.")
     return (
-        *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (nobody,)),
+        *(_shown(measures, "Final answers to the submitter", api_latency.ANSWERS) or (missing,)),
         *_shown(measures, "All requests, each try counted", api_latency.REQUESTS),
     )
 

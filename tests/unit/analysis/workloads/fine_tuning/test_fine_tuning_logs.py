@@ -127,7 +127,7 @@ def test_truncated_log_of_instructlab() -> None:
 def test_restarted_training_counts_from_its_last_start() -> None:
     log = read("ilab_begun_anew.log")
     assert [(step.number, step.loss) for step in log.steps] == [(1, 1.4), (2, None), (3, None)]
-    assert told(log) == {"process killed": 1, "begun anew": 1, "loss not finite": 2}
+    assert told(log) == {"process killed": 1, "restarted": 1, "loss not finite": 2}
 
 
 def test_complete_log_of_ray() -> None:

@@ -108,7 +108,7 @@ def _of_reader(log: str, name: str, reader: Reader, found: tuple[Problem, ...]) 
         found += (Problem("torn records", gathered.torn[0], text, len(gathered.torn)),)
     if len(begun) > 1:
         text = "the training was restarted; only the steps after the last start are used"
-        found += (Problem("begun anew", begun[-1][0].line, text, len(begun) - 1),)
+        found += (Problem("restarted", begun[-1][0].line, text, len(begun) - 1),)
     for number in ("loss", "eval_loss", "grad_norm", "learning_rate"):
         wrong = [step for step in steps if number in step.not_finite]
         if wrong:
