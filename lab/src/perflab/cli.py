@@ -33,7 +33,7 @@ _WITH = click.option(
     "products",
     type=click.Choice(list(PRODUCTS)),
     multiple=True,
-    help="Run the controllers of this product itself, the simulated model servers, or a real node; repeatable.",
+    help="Run a product's own controllers, simulated model servers (models) or a real node (worker); repeatable.",
 )
 
 
@@ -142,7 +142,7 @@ def up(
         "node_template": node_template,
         "fsync": fsync,
         "audit": audit,
-        # in a fixed order, whatever the order of the options
+        # in a fixed order, independent of the order of the options
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
         "products": tuple(name for name in PRODUCTS if name in products) or None,
         "fair_sharing": fair_sharing,
@@ -326,8 +326,8 @@ def scale(name: str, nodes: int) -> None:
 def step(name: str, values: tuple[str, ...], clear: bool) -> None:
     """Set delays and failures of steps.
 
-    KEY is PROGRAM.STEP, or PROGRAM.STEP.OBJECT for one object; VALUE is 5s, never, "fail: TEXT", "5s, fail: TEXT",
-    or nothing, to remove the key. Without arguments, list the steps and their values.
+    KEY is PROGRAM.STEP, or PROGRAM.STEP.OBJECT for one object. VALUE is 5s, never, "fail: TEXT" or "5s, fail: TEXT".
+    KEY= removes a key. Without arguments, list the steps and their values.
     """
     from perflab.control_plane import stepping
 

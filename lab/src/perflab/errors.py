@@ -21,6 +21,6 @@ class UsageError(LabError):
 
 
 class ClusterError(LabError):
-    """The cluster of the lab does not respond, or its host lacks a compiler or disk space."""
+    """The cluster of the lab does not respond, or its host has no compiler or not enough disk space."""
 
     exit_code = 3

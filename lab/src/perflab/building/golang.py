@@ -84,7 +84,7 @@ class Go:
         """
         flags = ["-v", "-trimpath", *_COMPILER_FLAGS, "-ldflags", linker_flags, "-tags", tags, "-o", str(target)]
         command = [str(self.path), "build", *flags, *packages]
-        compiled, told, tail = 0, time.monotonic(), list[str]()
+        compiled, printed_at, tail = 0, time.monotonic(), list[str]()
         print_line("")
         with subprocess.Popen(  # noqa: S603
             command,
@@ -99,8 +99,8 @@ class Go:
             for line in process.stderr:
                 compiled += 1
                 tail = [*tail[1 - _LAST_LINES :], line.rstrip()]
-                if time.monotonic() - told > _SECONDS_BETWEEN_LINES:
-                    told = time.monotonic()
+                if time.monotonic() - printed_at > _SECONDS_BETWEEN_LINES:
+                    printed_at = time.monotonic()
                     print_line(f", {compiled} packages compiled")
         if process.returncode != 0:
             raise ClusterError(_failure(f"go build {' '.join(packages)}", process.returncode, tail))

@@ -17,7 +17,7 @@ OPERATOR = "lab.psap.perf/operator"
 # the annotation of their pods, with the name of the ClusterServiceVersion
 OPERATOR_VERSION = "lab.psap.perf/operator-version"
 _MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
-# the pods of one Deployment, whatever labels the product sets
+# a label of the pods of one Deployment, in addition to the product's labels
 _DEPLOYMENT = "lab.psap.perf/deployment"
 
 

@@ -85,7 +85,7 @@ def _of_training_operator(lab: Lab) -> Document:
 
 
 async def mark_cluster(api: Api, lab: Lab) -> None:
-    """Write the ConfigMap that tells clients that this cluster is a lab, and which parts of it are real."""
+    """Write the ConfigMap by which clients recognize a lab; it lists the real, emulated and simulated parts."""
     document = lab.document()
     data = {
         "name": lab.name,

@@ -68,7 +68,7 @@ def _of_trainer(
     until = _moment(ended["finishedAt"]) if ended else now
     for line in log_lines(simulated, started):
         came = started + datetime.timedelta(seconds=line.at_s / simulated.speed)
-        # its last lines belong to its end, whatever the whole seconds of the clocks are
+        # the clocks have whole seconds: the last lines belong to the end in any case
         if not whole and (came > until or line.at_s >= simulated.duration_s):
             return
         stamp = _stamp(started + datetime.timedelta(seconds=line.at_s))

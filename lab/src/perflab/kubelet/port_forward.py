@@ -29,7 +29,7 @@ _DATA, _ERROR = b"\0", b"\1"
 def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> tuple[str, int]:
     """Return the address in the lab that *port* of a pod represents.
 
-    Raises ValueError with the reason if there is none.
+    Raises ValueError with the reason if the port represents no address.
     """
     annotations = pod["metadata"].get("annotations") or {}
     if port == MODEL_PORT and MODEL in annotations and MODELS in ports:

@@ -27,7 +27,7 @@ class Simulation(abc.ABC):
     format: str
     seed: int
     speed: float
-    said: tuple[str, ...]
+    assumptions: tuple[str, ...]
     gpu_utilization: float
     gpu_memory_bytes: float
     start_s: float
@@ -158,11 +158,11 @@ Simulated = Training | Benchmark
 
 
 def read_simulated(annotations: Mapping[str, str]) -> Simulated | None:
-    """Return the simulation in a pod's annotation; None if there is none, or if a user's own is incomplete."""
+    """Return the simulation in a pod's annotation; None if it is missing, or if a user's own is incomplete."""
     try:
         document = json.loads(annotations.get(ANNOTATION, ""))
         kind = Benchmark if "limit_s" in document else Training
         known = {field.name: document[field.name] for field in dataclasses.fields(kind)}
     except (ValueError, TypeError, KeyError):
         return None
-    return kind(**{**known, "said": tuple(known["said"])})
+    return kind(**{**known, "assumptions": tuple(known["assumptions"])})

@@ -116,7 +116,7 @@ class Servers:
     def choose(self, place: str, model: str) -> Serving:
         """Return the pod with the fewest requests of those that serve *model*.
 
-        Raises NoPodError if there is none, KeyError if none has the model.
+        Raises NoPodError if no pod exists, KeyError if none has the model.
         """
         pods = self.of(place)
         if not pods:

@@ -33,15 +33,15 @@ async def serve_tgis(servers: Servers, address: str) -> AsyncIterator[None]:
 
     pool = described()
     methods = pool.FindServiceByName(SERVICE).methods_by_name
-    asked = {name: GetMessageClass(method.input_type).FromString for name, method in methods.items()}
-    told = {name: GetMessageClass(method.output_type) for name, method in methods.items()}
-    generation = _Generation(servers, told["Generate"], told["GenerateStream"], grpc.StatusCode)
+    requests = {name: GetMessageClass(method.input_type).FromString for name, method in methods.items()}
+    answers = {name: GetMessageClass(method.output_type) for name, method in methods.items()}
+    generation = _Generation(servers, answers["Generate"], answers["GenerateStream"], grpc.StatusCode)
     handlers = {
         "Generate": grpc.unary_unary_rpc_method_handler(
-            generation.generate, asked["Generate"], told["Generate"].SerializeToString
+            generation.generate, requests["Generate"], answers["Generate"].SerializeToString
         ),
         "GenerateStream": grpc.unary_stream_rpc_method_handler(
-            generation.stream, asked["GenerateStream"], told["GenerateStream"].SerializeToString
+            generation.stream, requests["GenerateStream"], answers["GenerateStream"].SerializeToString
         ),
     }
     server = grpc.aio.server()
@@ -67,22 +67,22 @@ class _Generation:
     def __init__(self, servers: Servers, answers: Any, part: Any, status: type[grpc.StatusCode]) -> None:
         self._servers, self._answers, self._message, self._status = servers, answers, part, status
 
-    async def generate(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+    async def generate(self, requests: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         """Answer all requests, one after the other."""
         parts = []
-        for request in asked.requests:
-            serving = await self._serving(asked.model_id, context)
-            prompt, tokens = len(request.text.split()), _tokens(asked, serving)
+        for request in requests.requests:
+            serving = await self._serving(requests.model_id, context)
+            prompt, tokens = len(request.text.split()), _tokens(requests, serving)
             await self._until_it_ends(serving, serving.generate(prompt, tokens), context)
             parts.append(
                 self._part(input_token_count=prompt, text=WORD * tokens, generated_token_count=tokens, ended=True)
             )
         return self._answers(responses=parts)
 
-    async def stream(self, asked: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    async def stream(self, requests: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         """Acknowledge the prompt, then send each token at its time."""
-        serving = await self._serving(asked.model_id, context)
-        prompt, tokens = len(asked.request.text.split()), _tokens(asked, serving)
+        serving = await self._serving(requests.model_id, context)
+        prompt, tokens = len(requests.request.text.split()), _tokens(requests, serving)
 
         async def send(place: int) -> None:
             part = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
@@ -115,8 +115,8 @@ class _Generation:
         return self._message(stop_reason="MAX_TOKENS" if ended else "NOT_FINISHED", **part)
 
 
-def _tokens(asked: Any, serving: Serving) -> int:
-    most: int = asked.params.stopping.max_new_tokens or serving.model.answer_tokens
+def _tokens(requests: Any, serving: Serving) -> int:
+    most: int = requests.params.stopping.max_new_tokens or serving.model.answer_tokens
     return min(most, MOST_TOKENS)
 
 

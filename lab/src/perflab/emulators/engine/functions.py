@@ -43,7 +43,7 @@ def leaving(document: Any) -> bool:
 
 
 def condition(document: Any, kind: str) -> Any:
-    """Return the condition of that type, undefined if there is none."""
+    """Return the condition of that type, or undefined."""
     found = find_condition(document, kind) if isinstance(document, dict) else None
     return found or jinja2.ChainableUndefined(name=kind)
 
@@ -54,7 +54,7 @@ def names(documents: Iterable[Document]) -> list[str]:
 
 
 def named(documents: Iterable[Document], name: str, namespace: str = "") -> Any:
-    """Return the object of that name, undefined if there is none."""
+    """Return the object of that name, or undefined."""
     for document in documents:
         metadata = document["metadata"]
         if metadata["name"] == name and metadata.get("namespace", "") == namespace:

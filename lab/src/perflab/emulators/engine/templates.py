@@ -32,7 +32,7 @@ class Scope:
         self._known: dict[str, Any] = {}
 
     def find(self, name: str) -> Any:
-        """Return the value of a name; `missing` if there is none."""
+        """Return the value of a name, or `missing`."""
         if name in self.values:
             return self.values[name]
         if name in self._known:

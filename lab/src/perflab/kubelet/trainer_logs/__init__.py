@@ -30,4 +30,4 @@ def _notice(simulated: Simulated) -> Iterator[str]:
     if isinstance(simulated, Training):
         memory = f"{simulated.gpu_memory_bytes / GIB:.1f} of {simulated.gpu_memory_total_bytes / GIB:.0f} GiB"
         yield f"{simulated.model} on {simulated.gpus} GPUs {simulated.gpu_product}, {memory} each"
-    yield from simulated.said
+    yield from simulated.assumptions

@@ -4,7 +4,7 @@ It follows GatewayClasses of the controller `lab.psap.perf/gateway`, their Gatew
 Services and InferencePools (`v1`). It writes `envoy/clusters.json` and `envoy/routes.json` in the lab's folder, which
 Envoy reads whenever they change, and the statuses that a gateway controller writes.
 
-All Gateways share one listener of Envoy, as with Envoy Gateway's `mergeGateways`, on the lab's port, whatever their own
+All Gateways share one listener of Envoy, as with Envoy Gateway's `mergeGateways`, on the lab's port, not on their own
 port is. Supported in a route: host names, paths (`Exact`, `PathPrefix`), methods, headers and query parameters
 (`Exact`), `URLRewrite`, weights, `timeouts.request`. A route with another match or filter is refused
 (`UnsupportedValue`).

@@ -19,7 +19,7 @@ def measure(job: Job, speed: float) -> Benchmark:
         format="iperf" if iperf else "network_overhead",
         seed=job.seed,
         speed=speed,
-        said=(),
+        assumptions=(),
         gpu_utilization=0.0,
         gpu_memory_bytes=0.0,
         start_s=15.0,

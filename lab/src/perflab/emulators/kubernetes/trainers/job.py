@@ -119,5 +119,5 @@ def _rank(pod: Document) -> int:
     if pod["spec"].get("restartPolicy", "Always") == "Always":
         return 1
     variables = {each["name"]: each.get("value") for each in pod["spec"]["containers"][0].get("env") or ()}
-    told = next((variables[name] for name in _RANKS if variables.get(name)), "0")
-    return int(told) if str(told).isdigit() else 0
+    rank = next((variables[name] for name in _RANKS if variables.get(name)), "0")
+    return int(rank) if str(rank).isdigit() else 0

@@ -60,7 +60,7 @@ def train(job: Job, product: str, speed: float) -> Training:
         seed=job.seed,
         speed=speed,
         rank=job.rank,
-        said=tuple(filter(None, (unknown_gpu, unknown_model, unknown_dataset))),
+        assumptions=tuple(filter(None, (unknown_gpu, unknown_model, unknown_dataset))),
         model=job.model,
         gpus=gpus,
         gpu_product=product,

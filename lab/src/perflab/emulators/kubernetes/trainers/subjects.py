@@ -67,10 +67,10 @@ def _shaped(parameters: float, active: float) -> Model:
 def dataset_of(name: str, replication: float) -> tuple[Dataset, str]:
     """Return the data set of that file name, repeated, and assumptions about it (empty if it is known)."""
     known = next((dataset for begin, dataset in _KNOWN.items() if name.lower().startswith(begin)), None)
-    told = _SAMPLES.search(name.lower())
+    stated = _SAMPLES.search(name.lower())
     found, assumed = known or _OTHER, ""
-    if told and not known:
-        found = Dataset(int(told[1]) * (1000 if told[2] else 1), _OTHER.mean_tokens, _OTHER.longest_tokens)
+    if stated and not known:
+        found = Dataset(int(stated[1]) * (1000 if stated[2] else 1), _OTHER.mean_tokens, _OTHER.longest_tokens)
         assumed = f"samples of {name} are assumed to have {found.mean_tokens:g} tokens"
     elif not known:
         size = f"{found.samples} samples of {found.mean_tokens:g} tokens"

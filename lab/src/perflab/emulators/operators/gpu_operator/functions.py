@@ -36,8 +36,8 @@ def hardware(node: Document) -> Document:
 
 def image(default: Mapping[str, str], section: Any) -> str:
     """Return the image of an operand: each part as in the section of the ClusterPolicy, else the default."""
-    said = section or {}
-    repository, name, version = (said.get(part) or default[part] for part in ("repository", "image", "version"))
+    given = section or {}
+    repository, name, version = (given.get(part) or default[part] for part in ("repository", "image", "version"))
     return f"{repository}/{name}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 

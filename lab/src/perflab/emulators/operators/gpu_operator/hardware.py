@@ -46,9 +46,9 @@ def of_product(product: str) -> Hardware:
     """Return the properties of `NVIDIA-H100-80GB-HBM3`; 80 GiB of an unknown one."""
     words = re.split(r"[-\s]", product)
     family, compute, memory_gib, mig_capable = next((_FAMILIES[word] for word in words if word in _FAMILIES), _UNKNOWN)
-    told = re.search(r"(\d+)GB", product)
+    stated = re.search(r"(\d+)GB", product)
     major, _, minor = compute.partition(".")
-    memory_mib = 1024 * (int(told.group(1)) if told else memory_gib)
+    memory_mib = 1024 * (int(stated.group(1)) if stated else memory_gib)
     return Hardware(product, family, major, minor, memory_mib, mig_capable)
 
 

@@ -103,7 +103,7 @@ def dcgm_page(node: str, hardware: Hardware, gpus: Sequence[tuple[Usage, float]]
 
 def _labels(node: str, index: int, hardware: Hardware, usage: Usage) -> str:
     # the same GPU always has the same UUID
-    told = {
+    labels = {
         "gpu": str(index),
         "UUID": f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{node}/{index}')}",
         "device": f"nvidia{index}",
@@ -112,7 +112,7 @@ def _labels(node: str, index: int, hardware: Hardware, usage: Usage) -> str:
         "DCGM_FI_DRIVER_VERSION": DRIVER_VERSION,
         **_holder(usage),
     }
-    return ",".join(f'{name}="{value}"' for name, value in told.items())
+    return ",".join(f'{name}="{value}"' for name, value in labels.items())
 
 
 def _holder(usage: Usage) -> dict[str, str]:

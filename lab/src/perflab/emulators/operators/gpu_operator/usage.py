@@ -22,7 +22,7 @@ class Usage:
     Attributes:
         utilization: 0 to 1.
         memory_mib: How much of its memory is in use.
-        pod: The first pod that uses it, None if there is none.
+        pod: The first pod that uses it, or None.
     """
 
     utilization: float = 0.0

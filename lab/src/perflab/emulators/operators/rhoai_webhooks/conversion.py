@@ -65,7 +65,7 @@ def _initialization(spec: Document, *, to_v2: bool) -> Document:
 
 
 def _to_v2(components: Document, newer: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Drop what only v1 has, and set what only v2 has to Removed, whatever it was."""
+    """Drop components that only v1 has, and set those that only v2 has to Removed, regardless of their value."""
     yield from ((_RENAMED.get(name, name), each) for name, each in components.items() if name not in _ONLY_V1)
     yield from ((name, dict(_REMOVED)) for name in newer)
 

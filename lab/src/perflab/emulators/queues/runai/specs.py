@@ -178,7 +178,7 @@ def _volume(name: str, claim: Document) -> Document:
 
 
 def group_of(pod: Document) -> str:
-    """Return the PodGroup as Run:ai's grouper names it: for a RunaiJob, one for each index, whatever the attempt."""
+    """Return the PodGroup as Run:ai's grouper names it: for a RunaiJob, one for each index, shared by its attempts."""
     owner = owner_of(pod) or {}
     name = pod["metadata"]["name"].rpartition("-")[0] if owner["kind"] == "RunaiJob" else owner["name"]
     return f"pg-{name}-{owner['uid']}"
