@@ -180,12 +180,12 @@ def _step(found: list[pd.DataFrame]) -> float:
 def import_prometheus(
     files: tuple[Path, ...], into: Path | None, lower: tuple[str, ...], higher: tuple[str, ...], units: tuple[str, ...]
 ) -> None:
-    """Create a run directory from responses of a Prometheus.
+    """Create a run directory from saved responses of Prometheus.
 
-    FILES are responses of its API (range or instant queries, in JSON), each named after its file, or OpenMetrics text
-    with timestamps, one query per family. The ends of names determine units: _seconds, _bytes, _percent, … Mean, P50,
-    P95 and maximum of each series become KPIs; a query without a unit has none, and a message names it. Exit code 5: a
-    file could not be read; the run contains the others.
+    FILES are responses of its API (range or instant queries, in JSON), each a query with the name of its file, or
+    OpenMetrics text with timestamps, one query per family. Suffixes of names determine units: _seconds, _bytes,
+    _percent, … Mean, P50, P95 and maximum of each series become KPIs. A query without a unit has no KPIs; a message
+    names it. Exit code 5: a file could not be read; the run contains the others.
     """
     overrides = kpi_overrides(lower, higher, units)
     answers = tuple(with_overrides(answer, overrides) for answer in read_answers(files))

@@ -84,10 +84,10 @@ def payload_command(run: Path, output: Path | None, kinds: Kinds, rules: Path | 
 
 
 @click.command("schema")
-@click.argument("document", type=click.Choice(SCHEMAS))
+@click.argument("document", type=click.Choice(SCHEMAS), metavar=f"DOCUMENT ({', '.join(SCHEMAS)})")
 def schema_command(document: str) -> None:
     """Print the JSON Schema of DOCUMENT, generated from its types."""
-    del document  # there is only one so far; click refused any other
+    del document  # click accepts only one document
     click.echo(json.dumps(payload_schema(), indent=2, ensure_ascii=False))
 
 

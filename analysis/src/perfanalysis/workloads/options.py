@@ -80,5 +80,5 @@ WORKLOADS = click.option(
     metavar="FOLDER",
     envvar="PERFANALYSIS_WORKLOADS",
     callback=_kinds,
-    help="Folder with workload.yml and parser.py, your own kind of workload; repeatable.",
+    help="Folder of an additional kind of workload, with workload.yml and parser.py; repeatable.",
 )

@@ -86,7 +86,7 @@ def parse_run(
 @WORKLOADS
 @click.option("--dry-run", is_flag=True, help="List what would be read and why; write nothing.")
 def parse_command(run: Path, output: Path | None, kinds: Kinds, dry_run: bool) -> None:
-    """Parse the recordings of RUN whose files changed into tables; print a line for each recording.
+    """Parse recordings of RUN into tables if their files changed; print a line for each recording.
 
     Exit code 5: a part of the data cannot be read; the rest was parsed.
     """

@@ -13,7 +13,7 @@ _HELP = {
     "region": "Region of the bucket.",
     "authority": "PEM file of the trusted certificate authorities, instead of the system's.",
     "credentials": "Reference to a secret, file:NAME or env:NAME, in the format of ~/.aws/credentials. "
-    "[default: what boto3 finds]",
+    "[default: boto3's search]",
 }
 
 

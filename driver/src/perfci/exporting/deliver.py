@@ -37,7 +37,7 @@ def deliver(run: Path, whole: bool = True) -> Delivery:
     """Export a run if its settings configure that, and print the result.
 
     Args:
-        whole: Whether the whole run is here; files that a part lacks remain in an earlier export.
+        whole: Whether the run is complete; if not, files that are missing here remain in an earlier export.
     """
     if not (run / "settings.yml").is_file():
         # the run was refused

@@ -62,7 +62,7 @@ def export(run: Path, settings: ExportSettings, progress: Progress = no_progress
 
     Args:
         progress: Called with the progress.
-        whole: Whether the whole run is here; files that a part lacks remain in an earlier export.
+        whole: Whether the run is complete; if not, files that are missing here remain in an earlier export.
 
     Raises:
         PerfError: The export failed, or a process holds the run. The store may have some files, but no manifest.

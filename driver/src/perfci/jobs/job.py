@@ -25,8 +25,8 @@ class Job:
         name: Name of the job in the CI system.
         test: Its short name, which follows `/test` in a comment.
         repository: `owner/name` of the tested repository; empty if unknown.
-        build: ID of the build; empty if there is none.
-        url: Page of the build; empty if there is none.
+        build: ID of the build, or empty.
+        url: Page of the build, or empty.
         artifacts: Folder whose content the CI system keeps; that of this step if each step has one.
         artifacts_url: URL of this content; empty if unknown.
         shared: Folder that all steps of the job share.

@@ -42,7 +42,7 @@ class Report:
 
     Attributes:
         words: The command, such as `perfdrv ci run FLOW`.
-        run: Directory of the run; None if there is none.
+        run: Directory of the run, or None.
         why: The error of a job without a run; empty if the run has it.
         steps: Steps of the job so far.
         remarks: Additional lines of the summary, such as the settings of a pull request.
@@ -63,7 +63,7 @@ class Report:
 
     @property
     def reason(self) -> str:
-        """The first failure in one line; empty if there is none."""
+        """The first failure in one line; empty if nothing failed."""
         document = read_document(self.run / "run.json") if self.run else {}
         reason = document.get("reason") if self.exit_code else None
         texts = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []

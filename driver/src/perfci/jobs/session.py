@@ -36,7 +36,7 @@ class JobSession:
         words: The command, such as `perfdrv ci run FLOW`.
         state: What later steps read; None before the job is accepted.
         run: Directory of the run; None before there is one.
-        why: The error of the job; empty if there is none.
+        why: The error of the job; empty if it has none.
         sends_notifications: Whether notifications about the run are sent at the end.
         remarks: Additional lines of the summary.
     """
@@ -85,7 +85,7 @@ class JobSession:
             write_state(self.job, self.state)
 
     def record_left_out(self, what: str) -> None:
-        """Record for later steps what their copy of the run lacks."""
+        """Record for later steps which parts are missing in their copy of the run."""
         if self.state is not None:
             self.state = replace(self.state, left_out=what)
             write_state(self.job, self.state)

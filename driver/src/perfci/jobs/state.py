@@ -53,7 +53,7 @@ class JobState:
         run: Name of the run's directory below the artifacts; None before there is one.
         choice: Steps that are left out for the whole job.
         given: Digest of the first step's flow and settings, which must be the same in all steps.
-        left_out: What the archive of the run lacks because of its size; empty if it is complete.
+        left_out: Parts of the run that are missing in its archive because of their size; empty if it is complete.
     """
 
     build: str

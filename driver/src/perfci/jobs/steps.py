@@ -79,7 +79,7 @@ def step_named(name: str) -> JobStep:
 
 
 def failed_before(step: JobStep, statuses: Mapping[str, str]) -> str:
-    """Return the first step before this one that is neither ok nor skipped; empty if there is none."""
+    """Return the first earlier step that is neither ok nor skipped, or an empty string."""
     earlier = NAMES[: NAMES.index(step.name)]
     return next((name for name in earlier if statuses.get(name, "ok") not in ("ok", "skipped")), "")
 

@@ -165,7 +165,7 @@ class Notification:
         return NotificationResult(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
 
     def _former(self, channel: str) -> str:
-        """Return the place of an earlier notification about this run; empty if there is none."""
+        """Return the place of an earlier notification about this run, or an empty string."""
         document = {} if self.refusal else read_run(self.run).document
         former = (document.get(FACT) or {}).get(channel) or {}
         return str(former.get("to") or "")

@@ -1,4 +1,4 @@
-"""The process around one call of ansible-runner; the only code that knows its keywords.
+"""The process around one call of ansible-runner; the only code that uses its keywords.
 
     python -m perfdrv.ansible.worker PARENT_PID   (a JSON request on stdin, JSON lines on stdout)
 

@@ -100,7 +100,7 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
     """Create the command NAME of GROUP, a role that you can run immediately.
 
     It is a copy of a small command, which applies a template, waits, captures the result and deletes the objects. The
-    copy has argument specifications, the required rights, and a molecule scenario or a part of GROUP's.
+    copy has argument specifications, the required rights, and a part of GROUP's molecule scenario.
 
     \b
     perfdrv new command cluster start_pods

@@ -77,7 +77,7 @@ def _refuse_unfit(project: Project, flow: str, presets: Sequence[str]) -> None:
 @_as_json
 @click.pass_context
 def show_command(ctx: click.Context, /, flow: str | None, host: str | None, as_json: bool, **_layers: Any) -> None:
-    """Show the settings of FLOW, or of all flows, with their values and the origins of these."""
+    """Show the settings of FLOW, or of all flows, with their values and the origins of the values."""
     project = current_project(ctx)
 
     given = RunOptions.of(ctx)

@@ -11,7 +11,7 @@ _COLUMNS = (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s"))
 
 
 def percentile_lines(progress: Mapping[str, Any]) -> list[str]:
-    """Return a heading and a line for each kind of duration; empty if there is none."""
+    """Return a heading and a line for each kind of duration, or nothing if the progress has none."""
     durations = progress.get("durations")
     if not isinstance(durations, Mapping):
         return []

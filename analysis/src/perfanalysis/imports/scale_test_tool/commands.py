@@ -93,10 +93,10 @@ def plotter(
     method: Method,
     csv_layout: str,
 ) -> None:
-    """Plot DIRECTORY, the working directory of the scale-test-tool, as its plotter did, without creating a run.
+    """Plot DIRECTORY, the working directory of the scale-test-tool, without creating a run.
 
-    Writes general.png, detailed.png and times.csv, and prints the result of every workload. Exit code 5: a workload was
-    never sampled, or a file is damaged.
+    Replaces the tool's plotter.py: writes general.png, detailed.png and times.csv, and prints the result of every
+    workload. Exit code 5: a workload was never sampled, or a file is damaged.
     """
     found = read_working_directory(directory)
     selection = Selection(first, last)

@@ -60,7 +60,7 @@ def share(text: str) -> float:
     "--output",
     type=LocalPath(),
     metavar="DIR",
-    help="Directory to write to. [default: report in the last run]",
+    help="Directory to write to. [default: report/ of the last of RUNS]",
 )
 @WORKLOADS
 def compare_command(
@@ -80,11 +80,11 @@ def compare_command(
     kinds: Kinds,
     method: Method,
 ) -> None:
-    """Compare RUNS with the first of them, or the cells of one run. List each difference with its certainty.
+    """Compare RUNS with the first of them, or the cells of one run. List differences with confidence intervals.
 
     RUNS are run directories, or IDs of runs in a --history. The command compares recordings whose settings marked as
     keys are equal, and writes comparison.json, .md and .html. Exit code 2: settings differ. 4: see --fail-on-worse. 5:
-    the data of a run is incomplete; the comparison was written nevertheless, and this precedes 4.
+    the data of a run is incomplete; the comparison was written nevertheless; takes precedence over 4.
     """
     limit, target = share(margin), target_of(runs[-1], output, kinds)
     sides = _sides(runs, histories, by, baseline, AnalysisOptions(kinds, method), cells=cells)

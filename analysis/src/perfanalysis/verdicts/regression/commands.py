@@ -115,12 +115,12 @@ def regress_command(
     output: Path | None,
     kinds: Kinds,
 ) -> None:
-    """Judge RUN against the runs of a history. List KPIs that became worse, with start, size and certainty.
+    """Judge RUN against the runs of a history. List changed KPIs with start, size and confidence interval.
 
     RUN is a run directory, or the ID of a run in the history. The command compares recordings of the same kind whose
     settings marked as keys are equal. It writes regression.json, .md, .html (trends) and .xml (JUnit), and adds the
-    outcome to verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is incomplete; this precedes 4. 6: no
-    KPI has enough history.
+    outcome to verdict.json. Exit code 4: a KPI is worse. 5: the data of the run is incomplete; takes precedence over 4.
+    6: no KPI has enough history.
     """
     today = datetime.datetime.now(datetime.UTC).date()
     accepted = Acknowledged() if acknowledged is None else read_acknowledged(acknowledged, today)
