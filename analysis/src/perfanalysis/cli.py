@@ -63,7 +63,7 @@ IMPORT = LazyGroup(
         "openmetrics": Lazy("imports.openmetrics:import_openmetrics", "Add OpenMetrics text to a history."),
         "orion": Lazy("imports.orion.commands:import_orion", "Add runs from orion's JSON to a history."),
         "prometheus": Lazy(
-            "imports.prometheus:import_prometheus", "Create a run from saved responses or dumps of Prometheus."
+            "imports.prometheus:import_prometheus", "Create a run from responses or dumps of Prometheus."
         ),
         "scale-test-tool": Lazy(
             "imports.scale_test_tool.commands:import_scale_test_tool",
