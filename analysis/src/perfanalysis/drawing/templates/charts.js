@@ -29,7 +29,7 @@
     return colour;
   };
 
-  /* What all charts share, in the colours of the page. */
+  /* The layout of all charts, in the colours of the page. */
   function template() {
     const [ink, soft, grid, line, card] = ["--ink", "--soft", "--grid", "--line", "--card"].map(style);
     const axis = (shared) => ({ ...shared, gridcolor: grid, linecolor: line, zerolinecolor: line, spikecolor: soft });
@@ -74,7 +74,7 @@
     const { plot, chart } = state;
     const Plotly = await plotly();
     Object.assign(state, { drawn: true, width: plot.clientWidth });
-    // fingers scroll the page; they zoom when a reader asks for it
+    // on a touch screen, swiping scrolls the page until the reader enables zooming
     const layout = { ...chart.layout, template: template(), uirevision: "same", ...(touch ? { dragmode: false } : {}) };
     await Plotly.react(plot, colours.dark() ? painted(chart.data) : chart.data, layout, settings(state));
     await fit(state);

@@ -63,7 +63,7 @@ def trend_figures(regression: Regression, recording: RecordingVerdict, place: in
 def _figure(regression: Regression, kpi: KpiVerdict, recording: RecordingVerdict, place: int) -> Figure:
     caption = (
         f"Each dot is a run, the last is {regression.run}. Lines are the means of levels with their 95 % "
-        "intervals; a vertical line is the begin of a level."
+        "intervals; a vertical line is the start of a level."
     )
     chart = trend_chart(regression, kpi, height=LARGE)
     return Figure(

@@ -196,7 +196,7 @@ KPIS: tuple[Kpi[Measures], ...] = (
     Kpi("gpu_hours_per_million_tokens", "GPU time that a million tokens take", "GPU-hours", "lower", _gpu_hours),
     Kpi("job_runtime", "From the main pod's start to the job's end", "seconds", "lower", _job_runtime),
     Kpi("job_start_time", "From the job's creation to the main pod's start", "seconds", "lower", _start_time),
-    Kpi("training_steps", "Steps that the training came to", "steps", "neither", _steps),
+    Kpi("training_steps", "Number of the last training step", "steps", "neither", _steps),
     Kpi("training_gpus", "GPUs of all pods of the job", "GPUs", "neither", _gpus),
     Kpi("network_bitrate", "Bitrate between two pods, received, by iperf", "Gbit/s", "higher", _bitrate, "Bitrate"),
     Kpi(

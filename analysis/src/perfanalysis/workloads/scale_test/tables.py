@@ -47,7 +47,7 @@ TRANSITIONS = TableSpec(
         Column("name", "text", "name of the object"),
         Column("uid", "text", "uid of the object"),
         Column("workload", "text", "workload it belongs to, if any"),
-        Column("transition", "text", "what it became: created, scheduled, running, …"),
+        Column("transition", "text", "the new state: created, scheduled, running, …"),
         Column("server_s", "time", "the server's own timestamp", "s since the epoch, UTC"),
         Column("resolution_s", "number", "resolution of the server's timestamp", "s"),
         Column("node", "text", "node of a pod"),

@@ -124,7 +124,7 @@ def _renamed(name: str, names: Mapping[str, str] | None, every: Mapping[str, int
 
 
 CLAIM_WORDS = {"provisioning": "created", "created": "created", "bound": "bound"}
-"""The scale-test-tool had another word for the begin of a volume claim."""
+"""The scale-test-tool's words for the states of a volume claim, and the names of these states here."""
 ROLES = ("workload", "intermediate", "pods", *BESIDE.values(), "nothing")
 PARTS = ("s", "server_s", "resolution_s")
 
