@@ -164,6 +164,6 @@ def test_open_data_hub_requires_a_token_by_default() -> None:
 def test_shape_names_the_service_and_keeps_its_labels() -> None:
     given = {**service(), "metadata": {"name": "a", "labels": {"b": "c"}}}
 
-    metadata = shaped(given, Shape(name="d", namespace="e"))["metadata"]
+    metadata = apply_shape(given, Shape(name="d", namespace="e"))["metadata"]
 
     assert (metadata["name"], metadata["namespace"], metadata["labels"]) == ("d", "e", {"b": "c"})

@@ -66,7 +66,10 @@ def test_users_have_a_lane_and_namespace_and_the_cells_model() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "forks", "said"),
-    [(2, 5, "kserve_mode: multi has one cell, but the settings make 2"), (1, 2, "3, but has 2 forks; .* ANSIBLE_FORKS")],
+    [
+        (2, 5, "kserve_mode: multi has one cell, but the settings make 2"),
+        (1, 2, "3, but has 2 forks; .* ANSIBLE_FORKS"),
+    ],
 )
 def test_concurrent_work_is_one_cell_with_forks(cells: int, forks: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
