@@ -103,7 +103,7 @@ def test_grpc_counts_tokens_and_reports_an_unknown_model(model: str) -> None:
     if model == "tiny":
         assert served_by_grpc(servers, ask) == Answer("token token token ", 2, 3)
     else:
-        with pytest.raises(AnswerError, match="does not answer: no pod serves 'other'"):
+        with pytest.raises(AnswerError, match="does not respond: no pod serves 'other'"):
             served_by_grpc(servers, ask)
 
 
