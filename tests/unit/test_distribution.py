@@ -1,4 +1,4 @@
-"""One version, one tree: what is installed is what is here."""
+"""One version, one tree: the installed packages are those of this checkout."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_collection_builds(tmp_path: Path) -> None:
 
 def test_verbs_and_their_documentation_match() -> None:
     modules = COLLECTION / "plugins" / "modules"
-    # what runs on hosts is no verb, and called by one, which may have its name
+    # A program that runs on hosts is no verb; the verb that calls it may have the same name.
     on_hosts = {name for name in _files(modules) if "AnsibleModule(" in (modules / name).read_text()}
     assert _files(COLLECTION / "plugins" / "action") | on_hosts == _files(modules)
 

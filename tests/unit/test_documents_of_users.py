@@ -1,4 +1,4 @@
-"""The commands that README and docs show: one way to write each, and presets that there are."""
+"""The commands in README and docs: each is written in one way, with existing presets."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ COMMAND = re.compile(r"\b(?:perfdrv|ansible-playbook playbooks)\b[^`\n#]*")
 
 
 def commands(page: Path) -> list[str]:
-    """What stands in a page as a command of the driver or of Ansible, without its comment."""
+    """Return the commands of the driver and of Ansible on a page, without their comments."""
     return COMMAND.findall(page.read_text())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_command_is_written_in_one_way(page: Path) -> None:
-    said = [one for one in commands(page) if one.startswith("perfdrv")]
-    assert [one for one in said if " -i " in f"{one} "] == [], "perfdrv has --site"
-    assert [one for one in said if re.match(r"perfdrv toolbox \S*_|perfdrv toolbox \S+ \S*_", one)] == []
-    labs = [one for one in said if one.startswith("perfdrv lab")]
+    lines = [one for one in commands(page) if one.startswith("perfdrv")]
+    assert [one for one in lines if " -i " in f"{one} "] == [], "perfdrv has --site"
+    assert [one for one in lines if re.match(r"perfdrv toolbox \S*_|perfdrv toolbox \S+ \S*_", one)] == []
+    labs = [one for one in lines if one.startswith("perfdrv lab")]
     assert page.name == "lab.md" or labs == [], "the lab has its own program, perflab"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_preset_used_on_a_page_exists_or_is_defined_there(page: Path) -> None:
     known = {path.stem for path in (PROJECT / "presets").glob("*.yml")}
-    # a new flow has a preset of its name
+    # A new flow has a preset of its name.
     own = set(re.findall(r"^preset_(\w+):|perfdrv new flow (\w+)", page.read_text(), re.MULTILINE))
     own = {name for names in own for name in names if name}
     used = {name for one in commands(page) for name in re.findall(r"(?:\s-p |--preset |@presets/)([a-z]\w*)", one)}

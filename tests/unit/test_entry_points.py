@@ -1,4 +1,4 @@
-"""Ctrl-C while a program is still being imported, which is most of its first second."""
+"""Ctrl-C while a program is still importing, which takes most of its first second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# an import during which the user types Ctrl-C
+# An import during which the user types Ctrl-C
 INTERRUPTED_IMPORT = """
 import os
 import signal

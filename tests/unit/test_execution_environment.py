@@ -1,4 +1,4 @@
-"""The image of AWX, ansible-navigator and CI has what the tests run with."""
+"""The image for AWX, ansible-navigator and CI contains the dependencies with which the tests run."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.programs import PROJECT
 pytestmark = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image has Python 3.11")
 DEFINITION = yaml.safe_load((PROJECT / "execution-environment.yml").read_text())["dependencies"]
 PINS = PROJECT / "requirements" / "execution-environment.txt"
-# written with docker installed, too
+# Also written if docker is installed
 BUILD_FILE = "Containerfile"
-# what the image is for: exports, notifications, comments, a history, administrators of kept clusters, models by gRPC
+# Purposes of the image: exports, notifications, comments, a history, administrators of kept clusters, models by gRPC
 EXTRAS = ("s3", "slack", "github", "opensearch", "openshift", "grpc")
 
 
-def pinned() -> dict[str, str]:
-    """By constraints.txt, for this Python: ``name==version`` by name."""
+def pins_by_name() -> dict[str, str]:
+    """Return the pins of constraints.txt for this Python: ``name==version`` by name."""
     lines = (PROJECT / "requirements" / "constraints.txt").read_text().splitlines()
     found = (Requirement(line) for line in lines if line.strip() and not line.startswith("#"))
     return {
@@ -38,40 +38,40 @@ def pinned() -> dict[str, str]:
 
 
 def test_constraints_are_the_tested_versions() -> None:
-    """pip of a fresh environment refuses pins that contradict each other; a test in an older one would not notice."""
+    """A fresh environment's pip refuses contradicting pins; a test in an older environment would not notice them."""
     installed: dict[str, str] = {
         canonicalize_name(one.name): f"{one.name}=={one.version}" for one in importlib.metadata.distributions()
     }
-    pins = pinned()
+    pins = pins_by_name()
 
     assert {name: pin.lower() for name, pin in pins.items() if name in installed} == {
         name: installed[name].lower() for name in pins if name in installed
     }
 
 
-def required(name: str, extras: tuple[str, ...], seen: dict[str, set[str]]) -> None:
-    """Add what a distribution needs, and what that needs."""
+def add_requirements(name: str, extras: tuple[str, ...], seen: dict[str, set[str]]) -> None:
+    """Add the requirements of a distribution, recursively."""
     for text in importlib.metadata.requires(name) or ():
         one = Requirement(text)
         wanted = one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras))
         key = canonicalize_name(one.name)
         if wanted and not (key in seen and one.extras <= seen[key]):
             seen.setdefault(key, set()).update(one.extras)
-            required(one.name, tuple(one.extras), seen)
+            add_requirements(one.name, tuple(one.extras), seen)
 
 
-def test_python_libraries() -> None:
+def test_image_pins_the_python_libraries() -> None:
     seen: dict[str, set[str]] = {}
-    required("psap-perf", EXTRAS, seen)
-    pins = pinned()
+    add_requirements("psap-perf", EXTRAS, seen)
+    pins = pins_by_name()
 
     expected = [pins[name] for name in sorted(seen) if name not in ("ansible-core", "ansible-runner")]
 
     assert PINS.read_text().splitlines() == expected, f"write these lines to {PINS.name}"
 
 
-def test_ansible_and_its_collections() -> None:
-    pins = pinned()
+def test_image_pins_ansible_and_its_collections() -> None:
+    pins = pins_by_name()
     collections = {one["name"]: one["version"] for one in DEFINITION["galaxy"]["collections"]}
     minimal = yaml.safe_load((PROJECT / "collections" / "requirements.yml").read_text())["collections"]
     site = Path(sysconfig.get_path("purelib")) / "ansible_collections"
@@ -85,7 +85,7 @@ def test_ansible_and_its_collections() -> None:
 
 
 def with_builder(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run ansible-builder or ansible-navigator, from an environment of their own."""
+    """Run ansible-builder or ansible-navigator from a dedicated environment."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["sh", "tests/scripts/builder.sh", *words],
@@ -108,12 +108,12 @@ def test_ansible_builder_accepts_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert (tmp_path / "_build/requirements.txt").read_text().split() == PINS.read_text().split()
     assert yaml.safe_load((tmp_path / "_build/requirements.yml").read_text()) == DEFINITION["galaxy"]
-    # UBI's repositories have no oc, which a collection requires
+    # UBI's repositories have no oc, which a collection requires.
     assert system_packages(tmp_path) == {"git-core", "openssh-clients"}
 
 
 def system_packages(context: Path) -> set[str]:
-    """Return what the build would install from the base image's repositories, by the script that runs in it."""
+    """Return the packages that the build would install from the base image's repositories, by the build's script."""
     build = context / "_build"
     collections = context / "collections" / "ansible_collections"
     for name in (one["name"].replace(".", "/") for one in DEFINITION["galaxy"]["collections"]):

@@ -1,4 +1,4 @@
-"""Links between the pages of docs/, the READMEs, and the READMEs that roles get when the collection is published."""
+"""Links in docs/, in the READMEs, and in the roles' READMEs of the published collection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_no_link_of_the_project_is_broken(tmp_path: Path) -> None:
         (tmp_path / role.name).mkdir()
     write_readmes(tmp_path)
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in there}
-    # where they will be
+    # Their location in the published collection
     made = {ROLES / path.parent.name / path.name: path for path in tmp_path.glob("*/README.md")}
     pages |= {path: Page(source.read_text(encoding="utf-8")) for path, source in made.items()}
     found = "\n".join(broken(pages))

@@ -1,4 +1,4 @@
-"""The pages of the site that are made from declarations leave nothing out that is declared."""
+"""The site's pages that are generated from declarations contain every declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What import-linter does not check: the size of folders and modules, names of flows in the driver."""
+"""Checks beyond import-linter: sizes of folders and modules, names of flows in the driver."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_folders_and_modules_are_short(package: Path) -> None:
 
 def test_driver_names_no_flow_and_no_command() -> None:
     flows = {path.parent.name for path in (PROJECT / "playbooks").glob("*/settings.yml")}
-    # the role that opens every command has no group
+    # The role that opens every command has no group.
     commands = {role.name for role in ROLES.glob("*_*")}
     texts = {
         node.value

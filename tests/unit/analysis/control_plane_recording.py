@@ -1,6 +1,6 @@
-"""One recording of a few workloads and a scraped control plane, in which no two numbers are alike.
+"""One recording of a few workloads and a scraped control plane, in which all numbers are distinct.
 
-Whatever is taken from the wrong component, label or phase comes out as another number than the one computed by hand.
+A value read from the wrong component, label or phase differs from the value computed by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HISTOGRAMS: list[tuple[str, str, float, dict[str, str]]] = [
     (APISERVER, "apiserver_request_duration_seconds", 0.005, {"verb": "PUT"}),
     (APISERVER, "apiserver_request_duration_seconds", 0.006, {"verb": "PATCH"}),
     (APISERVER, "apiserver_request_duration_seconds", 0.007, {"verb": "DELETE"}),
-    # requests to bind are POST requests too: with the others they are 150 below 3 ms, 350 below 12 ms, 400 in all
+    # Requests to bind are POST requests too: all POST requests are 150 below 3 ms, 350 below 12 ms, 400 in total.
     (APISERVER, "apiserver_request_duration_seconds", 0.003, {"verb": "POST", "subresource": "binding"}),
     (APISERVER, "apiserver_request_duration_seconds", 0.012, {"verb": "POST"}),
     (APISERVER, "etcd_request_duration_seconds", 0.009, {"operation": "create"}),
@@ -32,7 +32,7 @@ HISTOGRAMS: list[tuple[str, str, float, dict[str, str]]] = [
     (ETCD, "etcd_disk_wal_fsync_duration_seconds", 0.015, {}),
     (ETCD, "etcd_disk_backend_commit_duration_seconds", 0.7, {}),
 ]
-"""Each grows by 200 values: 150 of them below the bound given, 50 between it and four times as much."""
+"""Each grows by 200 values: 150 of them below the given bound, 50 between it and four times the bound."""
 LEVELS: list[tuple[str, str, tuple[float, float, float], dict[str, str]]] = [
     (APISERVER, "process_cpu_seconds_total", (50.0, 54.0, 61.0), {}),
     (SCHEDULER, "process_cpu_seconds_total", (20.0, 24.8, 32.5), {}),
@@ -59,7 +59,7 @@ LEVELS: list[tuple[str, str, tuple[float, float, float], dict[str, str]]] = [
 
 
 def sample(at: float, metric: str, value: float, component: str = APISERVER, **labels: str) -> dict[str, Any]:
-    """One value of a scrape."""
+    """Return one value of a scrape."""
     return {"at_s": at, "phase": "during", "component": component, "metric": metric, "value": value, **labels}
 
 
@@ -67,14 +67,14 @@ def _histogram(component: str, metric: str, bound: float, labels: dict[str, str]
     found = []
     for at, grown in zip(SCRAPES, (0.0, 0.4, 1.0), strict=True):
         for le, number in ((bound, 150.0), (4 * bound, 200.0)):
-            # what was there before the test, 7 values, must not count
+            # The 7 values before the test must not count.
             text = f"{le:g}"
             found.append(sample(at, f"{metric}_bucket", 7 + grown * number, component, **labels, le=text))
     return found
 
 
 def _requests_above_their_bounds() -> list[dict[str, Any]]:
-    """All POST requests have the same buckets: the last of those to bind, the first of the others."""
+    """Return the buckets that complete all POST requests: the last one for binding, the first one for the others."""
     metric = "apiserver_request_duration_seconds_bucket"
     binding = {"verb": "POST", "subresource": "binding", "le": "0.048"}
     other = {"verb": "POST", "le": "0.003"}
@@ -86,7 +86,7 @@ def _requests_above_their_bounds() -> list[dict[str, Any]]:
 
 
 def control_plane() -> list[dict[str, Any]]:
-    """All samples."""
+    """Return all samples."""
     of_histograms = [row for one in HISTOGRAMS for row in _histogram(*one)]
     of_levels = [
         sample(at, metric, value, component, **labels)
@@ -97,7 +97,7 @@ def control_plane() -> list[dict[str, Any]]:
 
 
 def recording() -> ScaleTestTables:
-    """Six workloads of one GPU on a node of four, from 100 to 120: four complete, w4 fails, w5 is churned."""
+    """Return six workloads of one GPU on a node of four, from 100 to 120: four complete, w4 fails, w5 is churned."""
     sent = [submission(f"w{place}", 100.0 + place / 10) for place in range(6)]
     seen = [
         *life("w0", created=100.5, pod_created=101.0, scheduled=102.0, running=104.0, succeeded=114.0, completed=114.0),

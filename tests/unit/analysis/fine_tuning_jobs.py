@@ -1,4 +1,4 @@
-"""Fine-tuning jobs for tests of their analysis: one job made of a log, and its KPIs by name."""
+"""Fine-tuning jobs for tests of their analysis: one job from a log, and its KPIs by name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def schema(name: str) -> dict[str, Any]:
     return loaded
 
 
-def analysed(folder: Path, log: str | None, **stated: Any) -> Analysis:
-    """The analysis of a job of 4 GPUs with one of the logs; `stated` changes its fine_tuning.json."""
+def analyse_log(folder: Path, log: str | None, **stated: Any) -> Analysis:
+    """Return the analysis of a job of 4 GPUs with one of the logs; `stated` changes its fine_tuning.json."""
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     workload = "fms" if log is None else log.split("_")[0]
     facts = {**document(Training(gpus=4, workload=workload), EPOCH), "logs": ["logs/main.log"], **stated}

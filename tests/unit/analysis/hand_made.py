@@ -1,4 +1,4 @@
-"""Small tables for hand-computed tests: lists of what happened become the tables of a recording."""
+"""Small tables for hand-computed tests: lists of events become the tables of a recording."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from perfanalysis.workloads.scale_test.tables import (
 
 
 def frame(spec: TableSpec, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows with only the columns that matter, as the declared table."""
+    """Return rows with only the relevant columns as the declared table."""
     names = [column.name for column in spec.columns]
     return spec.conform(pd.DataFrame(rows, columns=names))
 
 
 def submission(name: str, sent: float, **more: Any) -> dict[str, Any]:
-    """A workload of one pod with one GPU, created at the first attempt, answered after 10 ms."""
+    """Return a workload of one pod with one GPU, created at the first attempt, answered after 10 ms."""
     usual = {"index": 0, "kind": "Job", "namespace": "ns", "gpus": 1.0, "pods": 1.0, "status": 201, "attempts": 1}
     return {**usual, "outcome": "created", "name": name, "sent_s": sent, "answered_s": sent + 0.01, **more}
 
 
 def transition(kind: str, name: str, word: str, seen: float, **more: Any) -> dict[str, Any]:
-    """A transition of an object `workload` or `workload-pod`; the server's stamp is the whole second."""
+    """Return a transition of an object `workload` or `workload-pod`; the server's timestamp is the whole second."""
     workload = name.split("-")[0]
     stamps = {"seen_s": seen, "server_s": float(int(seen)), "resolution_s": 1.0}
     return {
@@ -46,7 +46,7 @@ def transition(kind: str, name: str, word: str, seen: float, **more: Any) -> dic
 
 
 def life(name: str, **times: float) -> list[dict[str, Any]]:
-    """All transitions of a workload with one pod; `created` and `completed`/`failed` are the workload's own."""
+    """Return all transitions of a workload with one pod; `created`, `completed` and `failed` are the workload's own."""
     rows = [transition("Job", name, word, times[word]) for word in ("created", "completed", "failed") if word in times]
     for word in ("scheduled", "initialized", "running", "ready", "succeeded"):
         if word in times:
@@ -57,9 +57,9 @@ def life(name: str, **times: float) -> list[dict[str, Any]]:
 
 
 def rising() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Submissions and transitions: workload k of 20 is sent at k and runs from k + 2 for 10 s.
+    """Return submissions and transitions: workload k of 20 is sent at k and runs from k + 2 for 10 s.
 
-    So one more runs each second until 10 do, from 11 to 21.
+    Each second one more runs, until 10 run from 11 to 21.
     """
     sent = [submission(f"w{number}", float(number)) for number in range(20)]
     seen = []
@@ -78,7 +78,7 @@ def tables(
     churn: list[dict[str, Any]] | None = None,
     control_plane: list[dict[str, Any]] | None = None,
 ) -> ScaleTestTables:
-    """The tables of a recording; `gpus` are those of each node."""
+    """Return the tables of a recording; `gpus` has the number of each node."""
     nodes = [{"name": f"node-{place}", "gpus": number} for place, number in enumerate(gpus or [])]
     return ScaleTestTables(
         submissions=frame(SUBMISSIONS, submissions),

@@ -10,13 +10,13 @@ BEGAN = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
 
 
 def kpi(name: str, value: float, direction: str = "lower", unit: str = "seconds") -> dict[str, Any]:
-    """A KPI as a history has it."""
+    """Return a KPI in the format of a history."""
     known = {"name": name, "help": f"Help of {name}", "unit": unit, "direction": direction}
     return {**known, "value": value, "low": None, "high": None, "count": 100}
 
 
 def document(day: int, kpis: Sequence[Mapping[str, Any]], **changes: Any) -> dict[str, Any]:
-    """The run of a day, `run-007` of day 7, with one recording; `keys` are those of the recording."""
+    """Return a day's run, `run-007` of day 7, with one recording; `keys` are those of the recording."""
     started = (BEGAN + datetime.timedelta(days=day)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     keys = changes.pop("keys", {"scale_test_count": 100})
     recording = {

@@ -1,4 +1,4 @@
-"""Working directories as the scale-test-tool leaves them, made anew: what is known of its files, and chance."""
+"""Generated working directories of the scale-test-tool: the known format of its files, with random times."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SAMPLED_KEYS = (
 CLIENT_FORM = {"firstPodCreatedTimestamp", "lastPodCreatedTimestamp", "podSchedulingDecisionTimestamp"}
 
 
-def submitted(name: str, seconds: float) -> dict[str, Any]:
-    """A record of submitted.json, sent so many seconds after BEGAN."""
+def submission(name: str, seconds: float) -> dict[str, Any]:
+    """Return a record of submitted.json, sent so many seconds after BEGAN."""
     moment = BEGAN + timedelta(seconds=seconds)
     return {**_identity(name), "submitTimestamp": moment.isoformat()}
 
 
-def sampled(name: str, *seconds: int, **more: Any) -> dict[str, Any]:
-    """A record of sampled.json: workload, job, first and last pod, pod group, scheduled; the rest stands in."""
+def sample(name: str, *seconds: int, **more: Any) -> dict[str, Any]:
+    """Return a record of sampled.json: workload, job, first and last pod, pod group, scheduled; others are derived."""
     workload, job, first, last, group, scheduled = seconds
     moments = (workload, job, first, last, group, scheduled, scheduled, scheduled, scheduled, workload)
     stamps = {
@@ -48,7 +48,7 @@ def _identity(name: str) -> dict[str, str]:
 
 
 def write(directory: Path, sent: list[dict[str, Any]] | None, seen: list[dict[str, Any]] | None) -> Path:
-    """Write the files that are given."""
+    """Write the given files."""
     directory.mkdir(exist_ok=True)
     for name, records in (("submitted.json", sent), ("sampled.json", seen)):
         if records is not None:
@@ -57,7 +57,7 @@ def write(directory: Path, sent: list[dict[str, Any]] | None, seen: list[dict[st
 
 
 def make(directory: Path, workloads: int, seed: int, *, orphans: int = 2, lost: int = 1, old: float = 0.05) -> Path:
-    """A test with chance: a share `old` of pod groups too old, others nobody submitted, the last never sampled."""
+    """Generate a test: a share `old` of pod groups is too old, `orphans` were not submitted, `lost` never sampled."""
     random = np.random.default_rng(seed)
     sent, seen = [], []
     for number in range(workloads + orphans):
@@ -67,14 +67,14 @@ def make(directory: Path, workloads: int, seed: int, *, orphans: int = 2, lost: 
         times = (*chain, group, group + random.exponential(3.0))
         name = f"j-{number:06x}"
         if number < workloads:
-            sent.append(submitted(name, round(begin, 6)))
+            sent.append(submission(name, round(begin, 6)))
         if not workloads - lost <= number < workloads:
-            seen.append(sampled(name, *(int(np.floor(moment)) for moment in times)))
+            seen.append(sample(name, *(int(np.floor(moment)) for moment in times)))
     random.shuffle(seen)
     return write(directory, sent, seen)
 
 
 if __name__ == "__main__":
-    # for benches: where, and how many workloads
+    # For benchmarks: the folder, and the number of workloads
     place, size = sys.argv[1:]
     print(make(Path(place), int(size), seed=1))

@@ -1,4 +1,4 @@
-"""What stands in a written page."""
+"""Reading the contents of a written page."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 
 def figures_in(page: Path) -> list[str]:
-    """The names of a page's figures, in order."""
+    """Return the names of a page's figures, in order."""
     return re.findall(r'class="charts" id="[^"]*" data-name="([^"]+)"', page.read_text())
 
 
 def numbers(packed: dict[str, Any]) -> NDArray[np.float32]:
-    """The numbers of a typed array as Plotly takes it."""
+    """Return the numbers of a typed array in Plotly's format."""
     array = np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"])
     shape = packed.get("shape")
     return array if shape is None else array.reshape([int(size) for size in shape.split(",")])

@@ -1,4 +1,4 @@
-"""The command line: exit codes, one sentence an error, quick help."""
+"""The command line: exit codes, one sentence per error, quick help."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_incomplete_data_is_written_and_exits_with_5(
     directory = write_run(tmp_path, [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     assert run([command, str(directory)]) == 5
     assert (directory / "report" / written).exists()
-    said = capsys.readouterr()
-    assert "workloads were lost" in said.err
-    assert said.out
+    printed = capsys.readouterr()
+    assert "workloads were lost" in printed.err
+    assert printed.out
 
 
 @pytest.mark.parametrize("command", ["report", "kpi", "payload", "tables", "times-csv", "parse"])
@@ -185,7 +185,7 @@ print([name for name in {HEAVY} if name in sys.modules])
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of three runs, the newest of which was refused."""
+    """Return the folder of three runs, the newest of which was refused."""
     folder = tmp_path / "runs"
     small = write_run(tmp_path, [Shape(workloads=5, nodes=2, duration=1.0)])
     for name, status in (
@@ -212,8 +212,8 @@ def test_run_is_found_by_its_driver_name(runs: Path, name: str, meant: str) -> N
 
 def test_ambiguous_run_name_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["kpi", "scale-2026"]) == 2
-    said = capsys.readouterr().err
-    assert "scale-2026 is the beginning of 2 runs: scale-20260103T000000Z-ccc333, scale-20260102" in said
+    errors = capsys.readouterr().err
+    assert "scale-2026 is the beginning of 2 runs: scale-20260103T000000Z-ccc333, scale-20260102" in errors
     assert run(["kpi", str(runs / "scale")]) == 2
 
 

@@ -1,4 +1,4 @@
-"""What is printed: no text of others commands a terminal or a CI system, and no stream fails with a traceback."""
+"""Output: foreign text controls neither a terminal nor a CI system, and no stream fails with a traceback."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_only_rich_emits_colours() -> None:
     assert "\x1b[31m" not in text
 
 
-def _started(words: str, directory: Path, redirection: str) -> subprocess.CompletedProcess[str]:
+def _run_program(words: str, directory: Path, redirection: str) -> subprocess.CompletedProcess[str]:
     command = f'(cd "{directory}" && "{sys.executable}" -m {words} {redirection})'
     return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
 
@@ -74,8 +74,8 @@ def _started(words: str, directory: Path, redirection: str) -> subprocess.Comple
         ("</dev/null >&- 2>&-", 0, ""),
     ],
 )
-def test_unwritable_streams(words: str, redirection: str, code: int, error: str) -> None:
-    done = _started(words, Path(__file__).parent, redirection)
+def test_unwritable_stream_causes_at_most_one_error(words: str, redirection: str, code: int, error: str) -> None:
+    done = _run_program(words, Path(__file__).parent, redirection)
     assert (done.returncode, done.stderr) == (code, error)
 
 
@@ -83,12 +83,12 @@ def test_unwritable_streams(words: str, redirection: str, code: int, error: str)
 @pytest.mark.parametrize("words", ["perfanalysis measures", "perfanalysis report latest", "perfdrv flows"])
 def test_deleted_working_directory_is_refused(words: str, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
-    done = _started(words, tmp_path, f"; cd gone && rmdir ../gone && {sys.executable} -m {words}")
+    done = _run_program(words, tmp_path, f"; cd gone && rmdir ../gone && {sys.executable} -m {words}")
     assert done.returncode == 2
     assert done.stderr.endswith("Error: the working directory was deleted; change into another one\n")
 
 
 @pytest.mark.slow
 def test_closed_pipe_is_not_an_error() -> None:
-    done = _started("perfdrv commands", Path(__file__).parent, "; echo $? >&2) | (exec <&-")
+    done = _run_program("perfdrv commands", Path(__file__).parent, "; echo $? >&2) | (exec <&-")
     assert done.stderr == "0\n"

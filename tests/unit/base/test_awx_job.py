@@ -1,4 +1,4 @@
-"""What a job of AWX is, by the variables and the environment that AWX 24.6.1 gives to it."""
+"""AWX jobs, detected by the variables and the environment that AWX 24.6.1 sets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ENVIRONMENT = {"AWX_HOST": "https://awx.example.com", "PROJECT_REVISION": COMMIT
 VARIABLES = {"awx_job_id": 41, "awx_inventory_name": "psap.perf dgx", "awx_project_scm_branch": "main"}
 
 
-def test_job_of_a_workflow() -> None:
+def test_job_of_a_workflow_links_to_the_workflow() -> None:
     job = AwxJob.read({**VARIABLES, "awx_workflow_job_id": 17}, ENVIRONMENT)
 
     assert job == AwxJob("https://awx.example.com/#/jobs/workflow/17", "psap.perf dgx", COMMIT)
 
 
-def test_job_without_a_workflow() -> None:
+def test_job_without_a_workflow_has_no_link() -> None:
     assert AwxJob.read(VARIABLES, ENVIRONMENT) == AwxJob("", "psap.perf dgx", COMMIT)
-    # an ad-hoc container of the same image
+    # An ad-hoc container of the same image
     assert AwxJob.read({}, ENVIRONMENT) is None
 
 
@@ -50,7 +50,7 @@ def test_worker_output_bypasses_the_ansible_runner_wrapper(monkeypatch: pytest.M
     sent: list[tuple[Any, ...]] = []
 
     class Queue:
-        """What a worker hands to the main process."""
+        """Record a worker's messages to the main process."""
 
         def send_display(self, *words: str) -> None:
             sent.append(words)

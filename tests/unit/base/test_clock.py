@@ -22,7 +22,7 @@ def test_utc_text_has_milliseconds_and_round_trips() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"), [(90, 90.0), ("90", 90.0), ("1h30m", 5400.0), ("500ms", 0.5), ("1.5s", 1.5), ("2d", 172800.0)]
 )
-def test_seconds(text: object, expected: float) -> None:
+def test_duration_is_converted_to_seconds(text: object, expected: float) -> None:
     assert seconds(text) == expected
 
 

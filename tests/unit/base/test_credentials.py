@@ -1,4 +1,4 @@
-"""Credentials are known by their form, in whatever a text is kept; what only looks a little like one stays."""
+"""Credentials are detected by their form in any text; similar texts are kept."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def test_harmless_text_is_kept(harmless: str) -> None:
     ids=["bearer", "basic", "line_ends", "backslashes"],
 )
 def test_long_gap_after_a_mark_is_read_once(text: str) -> None:
-    # an expression that could split the gap in several ways would not end
+    # An expression that could split the gap in several ways would not end.
     assert hide(text) == text

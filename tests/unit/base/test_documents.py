@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 
 
 class _Tagged(str):
-    """As Ansible's tagged strings: a subclass no dumper knows."""
+    """A subclass that no dumper supports, as Ansible's tagged strings are."""
 
     __slots__ = ()
 

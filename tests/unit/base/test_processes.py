@@ -1,4 +1,4 @@
-"""Processes that must not outlive the one that needs them."""
+"""Processes that must end with the process that uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities as Kubernetes writes them."""
+"""Quantities in the notation of Kubernetes."""
 
 from __future__ import annotations
 

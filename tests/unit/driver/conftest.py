@@ -1,4 +1,4 @@
-"""The demo project, and the command line on it without a process of its own."""
+"""The demo project, and its command line in this process."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Perfdrv = Callable[..., Result]
 
 @pytest.fixture
 def repository() -> Project:
-    """The project of this repository."""
+    """Return the project of this repository."""
     return Project(ROOT)
 
 
 @pytest.fixture
 def project(demo: Path) -> Project:
-    """A small project with commands and a flow that need no cluster."""
+    """Return a small project with commands and a flow that need no cluster."""
     return Project(demo)
 
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of all runs, empty."""
+    """Return the folder of all runs, empty."""
     root = tmp_path / "runs"
     root.mkdir()
     monkeypatch.setenv("PERF_RUNS_DIR", str(root))
@@ -39,7 +39,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def perfdrv(demo: Path) -> Perfdrv:
-    """Call the command line on the demo project; what is raised is in the result's `exception`."""
+    """Return a function that runs the command line on the demo project; the result's `exception` has any error."""
 
     def call(*words: str) -> Result:
         return CliRunner().invoke(cli, ["--project", str(demo), *words], obj=Session(), prog_name="perfdrv")

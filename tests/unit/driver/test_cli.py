@@ -26,7 +26,7 @@ HEAVY = ("ansible_runner", "kubernetes", "matplotlib", "pandas", "perfanalysis.w
 
 @pytest.fixture
 def main(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Call the program; its exit code and what it wrote to stderr."""
+    """Return a function that runs the program; it returns the exit code and stderr."""
 
     def call(*words: str) -> tuple[int, str]:
         code = program.main(list(words))

@@ -1,4 +1,4 @@
-"""What the shell offers."""
+"""Shell completion."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from perfdrv.command_line.groups import Session
 from perfdrv.project import Project
 
 
-def offered(*words: str) -> list[str]:
-    """The completions of the last word."""
+def completions_of(*words: str) -> list[str]:
+    """Return the completions of the last word."""
     *before, last = words
     complete = ShellComplete(cli, {"obj": Session()}, "perfdrv", "_PERFDRV_COMPLETE")
     return [item.value for item in complete.get_completions(list(before), last)]
@@ -53,7 +53,7 @@ def test_names_are_completed(
     monkeypatch.chdir(project.root)
     (runs / "demo-1").mkdir()
     (runs / "demo-1" / "run.json").write_text("{}", encoding="utf-8")
-    assert offered(*words) == expected
+    assert completions_of(*words) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_templates_for_new_items_are_completed(
     words: list[str], expected: list[str], repository: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repository.root)
-    assert sorted(offered(*words)) == sorted(expected)
+    assert sorted(completions_of(*words)) == sorted(expected)
 
 
 def test_labs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("PERFLAB_HOME", str(tmp_path))
-    assert offered("lab", "down", "--name", "o") == ["other"]
+    assert completions_of("lab", "down", "--name", "o") == ["other"]
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_runs_complete_outside_a_project_with_a_named_folder(
     monkeypatch.chdir(tmp_path)
     (runs / "demo-1").mkdir()
     (runs / "demo-1" / "run.json").write_text("{}", encoding="utf-8")
-    assert offered("runs", "show", "d") == ["demo-1"]
+    assert completions_of("runs", "show", "d") == ["demo-1"]
 
 
 @pytest.mark.parametrize("words", [["run", ""], ["toolbox", ""], ["run", "x", "-p", ""]])
@@ -104,4 +104,4 @@ def test_nothing_is_completed_outside_a_project(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert offered(*words) == []
+    assert completions_of(*words) == []

@@ -1,4 +1,4 @@
-"""What of the user's environment Ansible gets."""
+"""The part of the user's environment that Ansible gets."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_references_of_replayed_runs_and_the_default_site_are_found(
     assert (environment.get("EARLIER"), environment.get("OF_SITE")) == ("given", "given")
 
 
-def test_locale_is_utf_8_whatever_the_users_is(tmp_path: Path) -> None:
+def test_locale_is_utf_8_for_every_user_locale(tmp_path: Path) -> None:
     environment = clean_environment(tmp_path, tmp_path, {"LC_ALL": "xx_XX", "LANG": "C"})
     assert (environment["LC_ALL"], "LANG" in environment) == ("C.UTF-8", False)
 

@@ -1,4 +1,4 @@
-"""What other packages add to perfdrv by entry points: commands, and functions that are called after a run."""
+"""Entry points by which other packages extend perfdrv: commands, and functions that run after a run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
 
 
 def commands(value: str) -> str:
-    """The entry point of a table of commands."""
+    """Return the entry point of a table of commands."""
     return f"[perfdrv.commands]\nwaving = {value}\n"
 
 

@@ -1,4 +1,4 @@
-"""Which signals a run hears."""
+"""The signals that a run handles."""
 
 from __future__ import annotations
 

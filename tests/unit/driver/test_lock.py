@@ -1,4 +1,4 @@
-"""`perfdrv lock`: what is said of the Lease and of its queue, and what is asked before it is deleted."""
+"""`perfdrv lock`: its output about the Lease and its queue, and its questions before a deletion."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.unit.driver.conftest import Perfdrv
 
 
 def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, Any]:
-    """A Lease that its holder renewed so long ago."""
-    said = {"what": "scale_test", "user": "ada", "host": "bastion", "machine": "m", "directory": f"/runs/{run}"}
+    """Return a Lease that its holder renewed so long ago."""
+    fields = {"what": "scale_test", "user": "ada", "host": "bastion", "machine": "m", "directory": f"/runs/{run}"}
     renewed = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=age_s)
     return {
         "metadata": {
             "name": name,
             "uid": run,
             "creationTimestamp": "2026-01-01T00:00:00Z",
-            "annotations": {f"psap.perf/{key}": value for key, value in said.items()},
+            "annotations": {f"psap.perf/{key}": value for key, value in fields.items()},
         },
         "spec": {
             "holderIdentity": run,
@@ -38,7 +38,7 @@ def lease(run: str, age_s: float = 0.0, name: str = "psap-perf") -> dict[str, An
 
 
 class Leases:
-    """What the verbs look and delete answer for a cluster with these Leases."""
+    """The results of the verbs get and delete for a cluster with these Leases."""
 
     def __init__(self) -> None:
         self.held: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ class Leases:
     def run_task(
         self, _: Project, site: Path | None, verb: str, arguments: Mapping[str, Any], host: str
     ) -> dict[str, Any]:
-        """In the place of Ansible's process."""
+        """Replace Ansible's process."""
         assert (site, host) == (None, "sutest")
         if verb == "delete":
             self.deleted.append(arguments)

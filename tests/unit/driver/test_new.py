@@ -1,4 +1,4 @@
-"""What `perfdrv new` writes: names, edits of files that are there, all or nothing."""
+"""Files of `perfdrv new`: names, edits of existing files, all or none."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_flow_may_have_the_name_of_a_group(repository: Project) -> None:
 
 def test_words_are_replaced_in_every_form() -> None:
     text = "skeleton_start_pods, skeleton-start-pods, Skeleton, psap.perf.skeleton, skeleton__start"
-    told = "my_flow_start_pods, my-flow-start-pods, My flow, psap.perf.my_flow, my_flow__start"
-    assert renamed(text, {"skeleton": "my_flow"}) == told
+    expected = "my_flow_start_pods, my-flow-start-pods, My flow, psap.perf.my_flow, my_flow__start"
+    assert renamed(text, {"skeleton": "my_flow"}) == expected
 
 
 def test_group_is_inserted_in_order() -> None:
@@ -80,37 +80,37 @@ def test_kpi_is_appended_to_its_list() -> None:
     assert with_kpi("name: x\n", ["  - name: b"]) == "name: x\n\nkpis:\n  - name: b\n"
 
 
-def _listed(root: Path) -> dict[str, str]:
+def _files(root: Path) -> dict[str, str]:
     return {str(path.relative_to(root)): path.read_text() if path.is_file() else "" for path in root.rglob("*")}
 
 
 def test_nothing_is_written_if_one_file_exists(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("old")
-    before = _listed(tmp_path)
+    before = _files(tmp_path)
     files = Files(tmp_path)
     files.add(Path("new/one"), "1")
     files.add(Path("there"), "2")
     with pytest.raises(UsageError, match="there exists, so nothing was written"):
         files.write()
-    assert _listed(tmp_path) == before
+    assert _files(tmp_path) == before
 
 
 def test_written_files_are_removed_if_a_later_write_fails(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("old")
     (tmp_path / "file").write_text("no folder")
-    before = _listed(tmp_path)
+    before = _files(tmp_path)
     files = Files(tmp_path)
     files.add(Path("new/folder/one"), "1")
     files.change(Path("text"), lambda text: f"{text}, and new")
     files.write()
-    assert _listed(tmp_path)["text"] == "old, and new"
+    assert _files(tmp_path)["text"] == "old, and new"
     again = Files(tmp_path)
     again.add(Path("other/one"), "1")
     again.add(Path("file/two"), "2")
-    after = _listed(tmp_path)
+    after = _files(tmp_path)
     with pytest.raises(OSError, match="file"):
         again.write()
-    assert _listed(tmp_path) == after != before
+    assert _files(tmp_path) == after != before
 
 
 def test_project_that_links_to_the_collection_is_refused(demo: Path, perfdrv: Perfdrv) -> None:
@@ -131,7 +131,7 @@ COPIED = (
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What of the repository `perfdrv new` reads and changes; of roles but the template only what declares them."""
+    """Copy the files of the repository that `perfdrv new` reads or changes; of other roles, only their declarations."""
     root = tmp_path_factory.mktemp("clone")
 
     def left_out(folder: str, names: list[str]) -> set[str]:
@@ -153,18 +153,18 @@ def _new(clone: Path, *words: str) -> Result:
     return CliRunner().invoke(cli, ["--project", str(clone), "new", *words], obj=Session(), prog_name="perfdrv")
 
 
-def _refused(clone: Path, *words: str) -> str:
-    before = _listed(clone)
+def _refusal(clone: Path, *words: str) -> str:
+    before = _files(clone)
     failed = _new(clone, *words).exception
     assert isinstance(failed, UsageError), failed
-    assert _listed(clone) == before
+    assert _files(clone) == before
     return str(failed)
 
 
 def test_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
-    told = _new(clone, "flow", "first-steps").output
-    assert "perfdrv run first_steps --site lab -p first_steps" in told
-    created = {line.split()[1] for line in told.splitlines() if line.startswith("created")}
+    output = _new(clone, "flow", "first-steps").output
+    assert "perfdrv run first_steps --site lab -p first_steps" in output
+    created = {line.split()[1] for line in output.splitlines() if line.startswith("created")}
     assert {"playbooks/first_steps.yml", "presets/first_steps.yml", "docs/first_steps.md",
             f"{ROLES}/first_steps_start_pods/tasks/main.yml", "molecule/first_steps/molecule.yml",
             "analysis/src/perfanalysis/workloads/first_steps/workload.yml"} <= created  # fmt: skip
@@ -172,23 +172,23 @@ def test_new_flow_has_all_parts_under_its_name(clone: Path) -> None:
     assert [path for path, text in texts.items() if "skeleton" in text.lower()] == []
     assert "\nfirst_steps: " in (clone / GROUPS).read_text()
     assert "first_steps_start_pods" in (clone / "tests/integration/commands/rendered_commands.yml").read_text()
-    assert "already" in _refused(clone, "flow", "skeleton")
+    assert "already" in _refusal(clone, "flow", "skeleton")
 
 
 def test_new_command_of_a_group_joins_its_scenario(clone: Path) -> None:
-    told = _new(clone, "command", "nfd", "start-pods").output
-    assert "perfdrv toolbox nfd start-pods --site lab" in told
+    output = _new(clone, "command", "nfd", "start-pods").output
+    assert "perfdrv toolbox nfd start-pods --site lab" in output
     scenario = clone / "molecule/nfd"
     assert "nfd_start_pods" in (scenario / "molecule.yml").read_text()
     assert "include_tasks: verify_start_pods.yml" in (scenario / "verify.yml").read_text()
     assert (scenario / "verify_start_pods.yml").is_file()
     assert (clone / ROLES / "nfd_start_pods/meta/argument_specs.yml").is_file()
-    assert "unknown setting" not in told
+    assert "unknown setting" not in output
 
 
 def test_new_command_of_a_new_group_has_a_new_scenario(clone: Path) -> None:
-    told = _new(clone, "command", "tides", "start_pods", "--about", "Start pods with the tide").output
-    assert "make molecule SCENARIOS=tides" in told
+    output = _new(clone, "command", "tides", "start_pods", "--about", "Start pods with the tide").output
+    assert "make molecule SCENARIOS=tides" in output
     assert "\ntides: Start pods with the tide\n" in (clone / GROUPS).read_text()
     assert "name: tides" in (clone / "molecule/tides/molecule.yml").read_text()
     assert not (clone / "playbooks/tides.yml").exists()
@@ -205,7 +205,7 @@ def test_new_command_of_a_new_group_has_a_new_scenario(clone: Path) -> None:
     ],
 )
 def test_invalid_command_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
-    assert re.search(why, _refused(clone, *words))
+    assert re.search(why, _refusal(clone, *words))
 
 
 KPI = ("--statistic", "p90", "--unit", "seconds", "--direction", "lower", "--about", "Time of slow pods")
@@ -213,8 +213,8 @@ KPI = ("--statistic", "p90", "--unit", "seconds", "--direction", "lower", "--abo
 
 def test_new_kpi_is_declared_with_its_kind(clone: Path) -> None:
     words = ("--of", "pods.running_after_s", "--where", "outcome=succeeded", "--where", "node=7")
-    told = _new(clone, "kpi", "skeleton", "slow_pods", *words, *KPI).output
-    assert "perfanalysis judge latest --threshold slow_pods=LIMIT" in told
+    output = _new(clone, "kpi", "skeleton", "slow_pods", *words, *KPI).output
+    assert "perfanalysis judge latest --threshold slow_pods=LIMIT" in output
     declared = (clone / "analysis/src/perfanalysis/workloads/skeleton/workload.yml").read_text()
     assert 'where: {"outcome": "succeeded", "node": 7}' in declared
 
@@ -228,7 +228,7 @@ def test_new_kpi_is_declared_with_its_kind(clone: Path) -> None:
     ],
 )
 def test_kpi_that_cannot_be_computed_is_refused(clone: Path, words: tuple[str, ...], why: str) -> None:
-    assert why in _refused(clone, *words, *KPI)
+    assert why in _refusal(clone, *words, *KPI)
 
 
 def test_kinds_and_columns_are_completed(clone: Path) -> None:

@@ -1,4 +1,4 @@
-"""Options made from declared arguments: types, help, collisions, only what was given."""
+"""Options from declared arguments: types, help, collisions; only passed ones are sent."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from perfdrv.commands.toolbox import CommandGroup, make_command
 from perfdrv.project import Project
 
 
-def parsed(project: Project, *words: str) -> dict[str, Any]:
-    """The arguments of demo_greet that stood on the command line."""
+def parse(project: Project, *words: str) -> dict[str, Any]:
+    """Return the arguments of demo_greet that the command line contains."""
     spec = project.content().command("demo_greet")
     command = click.Command("greet", params=list(command_options(spec, {"--check"})))
     with command.make_context("greet", list(words)) as context:
@@ -46,7 +46,7 @@ def parsed(project: Project, *words: str) -> dict[str, Any]:
 def test_only_passed_options_are_sent_in_their_type(
     words: list[str], arguments: dict[str, Any], project: Project
 ) -> None:
-    assert parsed(project, *words) == arguments
+    assert parse(project, *words) == arguments
 
 
 def test_path_is_relative_to_the_users_folder(
@@ -54,14 +54,14 @@ def test_path_is_relative_to_the_users_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/ada")
-    assert parsed(project, "--card", "../x.png") == {"demo_greet_card": f"{tmp_path}/../x.png"}
-    assert parsed(project, "--card", "~/x.png") == {"demo_greet_card": "/home/ada/x.png"}
+    assert parse(project, "--card", "../x.png") == {"demo_greet_card": f"{tmp_path}/../x.png"}
+    assert parse(project, "--card", "~/x.png") == {"demo_greet_card": "/home/ada/x.png"}
 
 
 @pytest.mark.parametrize("words", [["--count", "x"], ["--titles", "{a: 1}"], ["--labels", "[1]"], ["--tone", "hot"]])
 def test_invalid_value_is_refused(words: list[str], project: Project) -> None:
     with pytest.raises(click.BadParameter, match="must be"):
-        parsed(project, *words)
+        parse(project, *words)
 
 
 def test_help_shows_description_type_choices_and_defaults(perfdrv: Callable[..., Result]) -> None:

@@ -1,4 +1,4 @@
-"""How a run ended, whatever became of Ansible."""
+"""The outcome of a run, regardless of Ansible's end."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ ERROR = ("[WARNING]: something", "[ERROR]: preset_a extends itself", "Origin: pr
 
 @dataclass(frozen=True)
 class Stop:
-    """What the user asked for."""
+    """The user's request to stop."""
 
     interrupted: bool = False
     killed: bool = False
 
 
 def finished(directory: Path, code: int | None, tail: tuple[str, ...] = ()) -> Finished:
-    """An Ansible that ended with a code."""
+    """Return an Ansible process that ended with a code."""
     request = RunRequest(Project(directory), "demo", directory / "demo.yml", directory.parent, directory)
     return Finished(request, code, tail)
 
 
 def run_json(directory: Path) -> Any:
-    """The run's document."""
+    """Return the run's document."""
     return json.loads((directory / "run.json").read_text())
 
 
@@ -114,7 +114,7 @@ def test_last_lines_state_what_why_where_and_directory(tmp_path: Path) -> None:
 
 
 def interrupted_run(directory: Path, flow: str = "demo") -> list[str]:
-    """The last lines of a run of *flow* that knew its settings and was interrupted."""
+    """Return the last lines of an interrupted run of *flow* with settings."""
     begin_attempt(directory, {**FACTS, "flow": flow})
     end_attempt(directory, "interrupted", 130, None)
     (directory / "settings.yml").write_text("{}", encoding="utf-8")
@@ -123,9 +123,9 @@ def interrupted_run(directory: Path, flow: str = "demo") -> list[str]:
 
 def test_interrupted_run_prints_how_to_resume_and_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path.parent))
-    said = interrupted_run(tmp_path)[-1]
-    assert f"perfdrv run --resume {tmp_path.name} completes it" in said
-    assert f"perfdrv runs finalize {tmp_path.name} cleans up" in said
+    line = interrupted_run(tmp_path)[-1]
+    assert f"perfdrv run --resume {tmp_path.name} completes it" in line
+    assert f"perfdrv runs finalize {tmp_path.name} cleans up" in line
     update_run(tmp_path, {"finalized": "2026-01-01T00:00:00.000Z"})
     assert "finalize" not in ending_lines(read_outcome(tmp_path), "demo", 1.0)[-1]
 
@@ -133,8 +133,8 @@ def test_interrupted_run_prints_how_to_resume_and_clean_up(tmp_path: Path, monke
 def test_run_elsewhere_is_printed_with_its_path(tmp_path: Path) -> None:
     directory = tmp_path / "of a job" / "demo-1"
     directory.mkdir(parents=True)
-    said = interrupted_run(directory)[-1]
-    assert said == (
+    line = interrupted_run(directory)[-1]
+    assert line == (
         f"  next  perfdrv run --resume '{directory}' completes it; "
         f"perfdrv runs finalize '{directory}' cleans up after it"
     )

@@ -1,4 +1,4 @@
-"""The private directory of a worker: private, removed, swept up after a killed driver, with room for a socket."""
+"""The private directory of a worker: mode, removal, removal after a killed driver, room for a socket."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 from perfdrv.ansible.private_directory import PREFIX, private_directory, remove_leftovers
 from perfdrv.errors import UsageError
 
-# as Ansible 2.21 names it
+# The name in Ansible 2.21
 SOCKET = "pymp-abcdefgh/listener-abcdefgh"
 
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files."""
+    """Return a folder for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
 
@@ -37,7 +37,7 @@ def test_private_directory_is_private_and_removed_at_the_end(temporary: Path) ->
 
 
 @pytest.mark.parametrize("length", [20, 90, 180])
-def test_socket_path_fits_whatever_the_users_folder(
+def test_socket_path_is_short_for_every_user_folder(
     temporary: Path, monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
     long = temporary / ("x" * length)

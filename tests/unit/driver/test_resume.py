@@ -1,4 +1,4 @@
-"""Which cells a resumed run has still to run."""
+"""The cells that a resumed run still runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perfdrv.runs.outcome import Outcome
 
 @pytest.fixture
 def run(runs: Path) -> Path:
-    """A run of six cells less one that is skipped, of which two are complete; cell 1 took two attempts."""
+    """Return a run of six cells, one of them skipped, two complete; cell 1 took two attempts."""
     directory = runs / "demo-1"
     values = {
         "demo_seconds": [1.0, 2.0, 3.0],
@@ -37,8 +37,8 @@ def run(runs: Path) -> Path:
     return directory
 
 
-def asked(project: Project, run: Path) -> RunRequest:
-    """A request to go on with a run."""
+def resume_request(project: Project, run: Path) -> RunRequest:
+    """Return a request to resume a run."""
     return RunRequest(project, "demo", project.playbook("demo"), run.parent, run, extra_vars=("a=1",))
 
 
@@ -54,7 +54,7 @@ def test_resume_runs_only_incomplete_cells(project: Project, run: Path, monkeypa
         return Outcome(run, "ok", 0)
 
     monkeypatch.setattr(resume, "launch", launch)
-    resume.resume(asked(project, run), jobs=1)
+    resume.resume(resume_request(project, run), jobs=1)
     resume_vars = {"ansible_host": "bench.example.com", "perf_replay": str(run)}
     assert launched[0].extra_vars == (json.dumps(resume_vars), "a=1", json.dumps({"perf_cells": [2, 3, 4]}))
     assert resume.completed_cells(run) == {0, 1}
@@ -64,4 +64,4 @@ def test_run_without_settings_is_refused(project: Project, runs: Path) -> None:
     empty = runs / "demo-2"
     empty.mkdir()
     with pytest.raises(UsageError, match="start a new run"):
-        resume.resume(asked(project, empty), jobs=1)
+        resume.resume(resume_request(project, empty), jobs=1)

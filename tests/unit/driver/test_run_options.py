@@ -1,4 +1,4 @@
-"""Presets, settings and extra variables: what of them reaches Ansible, and in which order."""
+"""Presets, settings and extra variables: the values that reach Ansible, and their order."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
 
-def given(*words: str) -> RunOptions:
-    """What a command with the shared options understands."""
+def parse(*words: str) -> RunOptions:
+    """Return the shared options of a command line."""
     seen: list[RunOptions] = []
     command = OrderedCommand(
         "x", callback=click.pass_context(lambda ctx, **_: seen.append(RunOptions.of(ctx))), params=shared_options()
@@ -34,48 +34,48 @@ def given(*words: str) -> RunOptions:
     return seen[0]
 
 
-def decoded(words: tuple[str, ...]) -> list[Any]:
-    """JSON documents as they are, files and k=v as text."""
+def decode(words: tuple[str, ...]) -> list[Any]:
+    """Return JSON documents decoded, files and k=v as text."""
     return [json.loads(word) if word.startswith("{") else word for word in words]
 
 
 def test_order_of_the_command_line_is_kept(project: Project) -> None:
-    words = extra_vars_of(given("-s", "a=1", "-e", "b=2", "-s", "c=3", "-e", '{"d": 4}'), project)
-    assert decoded(words) == [{"a": "1"}, "b=2", {"c": "3"}, {"d": 4}]
+    words = extra_vars_of(parse("-s", "a=1", "-e", "b=2", "-s", "c=3", "-e", '{"d": 4}'), project)
+    assert decode(words) == [{"a": "1"}, "b=2", {"c": "3"}, {"d": 4}]
 
 
 def test_presets_become_one_variable_at_the_first_ones_place(project: Project) -> None:
-    words = extra_vars_of(given("-s", "a=1", "-p", "quick", "-s", "b=2", "-p", "long"), project)
-    assert decoded(words) == [{"a": "1"}, {"perf_presets": ["quick", "long"]}, {"b": "2"}]
+    words = extra_vars_of(parse("-s", "a=1", "-p", "quick", "-s", "b=2", "-p", "long"), project)
+    assert decode(words) == [{"a": "1"}, {"perf_presets": ["quick", "long"]}, {"b": "2"}]
 
 
 def test_preset_files_and_names_keep_their_order(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.root)
-    mixed = given("-e", "@presets/long.yml", "-p", "quick")
-    assert decoded(extra_vars_of(mixed, project)) == [{"perf_presets": ["long", "quick"]}]
+    mixed = parse("-e", "@presets/long.yml", "-p", "quick")
+    assert decode(extra_vars_of(mixed, project)) == [{"perf_presets": ["long", "quick"]}]
     assert preset_names(mixed, project) == ("long", "quick")
 
 
 def test_preset_files_alone_are_passed_unchanged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.root)
-    words = extra_vars_of(given("-e", "@presets/long.yml"), project)
+    words = extra_vars_of(parse("-e", "@presets/long.yml"), project)
     assert words == (f"@{project.root / 'presets' / 'long.yml'}",)
 
 
 def test_presets_given_in_two_ways_are_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="use only one of them"):
-        extra_vars_of(given("-p", "quick", "-e", '{"perf_presets": ["long"]}'), project)
+        extra_vars_of(parse("-p", "quick", "-e", '{"perf_presets": ["long"]}'), project)
 
 
 def test_value_may_contain_any_text(project: Project) -> None:
-    words = extra_vars_of(given("-s", "a=b=c 'd' \"e\" {{ f }}"), project)
-    assert decoded(words) == [{"a": "b=c 'd' \"e\" {{ f }}"}]
+    words = extra_vars_of(parse("-s", "a=b=c 'd' \"e\" {{ f }}"), project)
+    assert decode(words) == [{"a": "b=c 'd' \"e\" {{ f }}"}]
 
 
 def test_pairs_are_parsed_without_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "more.yml"
     file.write_text("b: [1, 2]\n", encoding="utf-8")
-    words = given("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x e='y z'")
+    words = parse("-s", "a=1", "-p", "quick", "-e", f"@{file}", "-e", '{"c": true}', "-e", "d=x e='y z'")
     presets, pairs = presets_and_pairs(words, project)
     assert presets == ("quick",)
     assert pairs == (("a", "1"), ("b", [1, 2]), ("c", True), ("d", "x"), ("e", "y z"))
@@ -91,13 +91,13 @@ def test_pairs_are_parsed_without_ansible(tmp_path: Path, project: Project) -> N
     ],
 )
 def test_presets_are_found_without_ansible_in_every_form(words: tuple[str, ...], project: Project) -> None:
-    found = presets_and_pairs(given(*(word.replace("{root}", str(project.root)) for word in words)), project)
+    found = presets_and_pairs(parse(*(word.replace("{root}", str(project.root)) for word in words)), project)
     assert found == (("long", "quick"), ())
 
 
 def test_missing_file_is_a_usage_error_without_ansible(project: Project) -> None:
     with pytest.raises(UsageError, match="does not exist"):
-        presets_and_pairs(given("-e", "@nope.yml"), project)
+        presets_and_pairs(parse("-e", "@nope.yml"), project)
 
 
 def test_tags_are_split() -> None:
@@ -122,13 +122,13 @@ def test_invalid_variables_file_is_refused_by_its_typed_name(
     (tmp_path / "wrong.yml").write_bytes(content)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=re.escape(sentence)):
-        extra_vars_of(given("-e", "@wrong.yml"), project)
+        extra_vars_of(parse("-e", "@wrong.yml"), project)
 
 
 def test_vault_encrypted_file_is_left_to_ansible(tmp_path: Path, project: Project) -> None:
     file = tmp_path / "vaulted.yml"
     file.write_text("$ANSIBLE_VAULT;1.1;AES256\n3132\n", encoding="utf-8")
-    assert extra_vars_of(given("-e", f"@{file}"), project) == (f"@{file}",)
+    assert extra_vars_of(parse("-e", f"@{file}"), project) == (f"@{file}",)
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_vault_encrypted_file_is_left_to_ansible(tmp_path: Path, project: Projec
 )
 def test_invalid_variables_text_is_refused(word: str, sentence: str, project: Project) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
-        extra_vars_of(given("-e", word), project)
+        extra_vars_of(parse("-e", word), project)
 
 
 def test_runs_directory_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUNS_DIR", str(tmp_path))
-    assert given().runs_directory == tmp_path
-    assert given("--runs-dir", "elsewhere").runs_directory == Path("elsewhere")
+    assert parse().runs_directory == tmp_path
+    assert parse("--runs-dir", "elsewhere").runs_directory == Path("elsewhere")
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_invalid_preset_is_refused_before_the_run_begins(
     shutil.copytree(demo, tmp_path / "project", symlinks=True)
     (tmp_path / "project" / "presets" / "bad.yml").write_text(content, encoding="utf-8")
     with pytest.raises(SettingsError, match=re.escape(sentence)):
-        preset_names(given("-p", "bad"), Project(tmp_path / "project"))
+        preset_names(parse("-p", "bad"), Project(tmp_path / "project"))

@@ -1,4 +1,4 @@
-"""The list of runs, the page of one, and the ways to name it."""
+"""The list of runs, the page of a run, and the ways to name one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REASON = {"what": "demo_fail: Out of reach", "why": "too far away", "where": "x.
 
 @pytest.fixture
 def make_run(runs: Path) -> Callable[..., Path]:
-    """Make a run by hand, with the collection's own functions."""
+    """Return a function that creates a run with the collection's own functions."""
 
     def make(name: str, status: str | None = "ok", reason: dict[str, Any] | None = None) -> Path:
         directory = runs / name
@@ -346,7 +346,7 @@ def test_finalized_run_keeps_its_status_and_is_not_ok(
     monkeypatch.setattr(f"{update_run.__module__}.write_json", write)
     monkeypatch.setattr(Attempt, "join", join)
     assert ("no cluster" in perfdrv("runs", "finalize", "demo-1").output) is not cleaned
-    # whenever it were killed, run.json would say one of these, and "running" of a run that nobody holds is interrupted
+    # After a kill at any moment, run.json has one of these; "running" without a lock means interrupted.
     assert {document["status"] for document in written} == {"running", "interrupted"}
     assert all(document["reason"] for document in written if len(document["attempts"]) == 2 and document != written[1])
     document = written[-1]

@@ -1,4 +1,4 @@
-"""Command lines of TOPSAIL are answered with what to type today."""
+"""Command lines of TOPSAIL are answered with the current command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLES = ("cluster_set_scale", "scale_test_submit")
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "text"),
     [
         ("configure apply --preset light", "configure apply of TOPSAIL: today -p PRESET of perfdrv run"),
         ("configure apply --preset light", "  --preset: -p PRESET"),
@@ -25,8 +25,8 @@ ROLES = ("cluster_set_scale", "scale_test_submit")
         ("scheduler generate_load", "today perfdrv toolbox scale-test submit."),
     ],
 )
-def test_topsail_command_line_maps_to_the_current_one(line: str, told: str) -> None:
-    assert told in str(answer(line.split(), ROLES))
+def test_topsail_command_line_maps_to_the_current_one(line: str, text: str) -> None:
+    assert text in str(answer(line.split(), ROLES))
 
 
 @pytest.mark.parametrize("line", ["nonsense apply", "cluster set_scales", "cluster", "--help"])

@@ -11,14 +11,14 @@ from perfdrv.runs.tree import RunTree, abandoned
 
 
 def document(path: Path, **content: Any) -> None:
-    """Write a JSON document, with the folders above it."""
+    """Write a JSON document and create its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run that prepared in two lanes and is in its second cell."""
+    """Return a run that prepared in two lanes and is in its second cell."""
     lane = tmp_path / "001__prepare" / "001__lane__gpus" / "001__nfd__wait_gpu_nodes"
     document(lane / "status.json", status="ok", started="2026-01-01T00:00:00Z", ended="2026-01-01T00:00:05Z")
     document(tmp_path / "002__cell__0" / "cell.json", status="failed", values={"n": 1}, name="n=1", error="too far")

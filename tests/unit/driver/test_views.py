@@ -1,4 +1,4 @@
-"""What a run shows: dated lines, and the live picture."""
+"""The output of a run: dated lines, and the live view."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ WAITING = replace(SLEEP, waiting=Waiting("20 pods", "2026-01-01T00:00:40Z", 90.0
 
 @pytest.fixture
 def scene() -> Scene:
-    """A scene without steps."""
+    """Return a scene without steps."""
     return Scene(flow="demo", site="lab", directory=RUN)
 
 
 def lines(stream: io.StringIO) -> list[str]:
-    """What was written, without the time."""
+    """Return the output without times."""
     return [line[9:] for line in stream.getvalue().splitlines()]
 
 
@@ -177,7 +177,7 @@ def test_failed_step_shows_its_error() -> None:
 
 
 class Broken(io.StringIO):
-    """A terminal that is gone."""
+    """A closed terminal."""
 
     def write(self, text: str) -> int:
         """Fail."""
@@ -202,7 +202,7 @@ def test_working_view_is_left_unchanged(scene: Scene) -> None:
 
 
 def picture(scene: Scene, height: int = 40, width: int = 100) -> str:
-    """The live picture as text."""
+    """Return the live view as text."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None)
     view = LiveView(console)
     view.refresh(scene)

@@ -1,4 +1,4 @@
-"""Places, credentials, manifests, tags, pages and what is exported, without a store."""
+"""Places, credentials, manifests, tags, pages and exported files, without a store."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_only_a_complete_export_is_fetched_and_each_file_once(tmp_path: Path) ->
     source = _Source({**CONTENT, "manifest.json": _manifest(CONTENT).content()})
     assert fetch(source, tmp_path).fetched == 2
     assert fetch(source, tmp_path).fetched == 0
-    # what is here is verified, too
+    # Existing files are verified too.
     (tmp_path / "demo-1" / "run.json").write_text("[]")
     assert fetch(source, tmp_path).fetched == 1
     assert (tmp_path / "demo-1" / "run.json").read_bytes() == b"{}"

@@ -1,4 +1,4 @@
-"""What a trainer gets: a base, hyper-parameters over it, and what the command decides."""
+"""The configuration of a trainer: a base, hyper-parameters over it, and the command's own parameters."""
 
 from __future__ import annotations
 

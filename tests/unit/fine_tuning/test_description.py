@@ -1,4 +1,4 @@
-"""What the programs in the pods are told of their job."""
+"""The description of a job for the programs in its pods."""
 
 from __future__ import annotations
 

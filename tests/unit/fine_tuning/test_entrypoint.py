@@ -1,4 +1,4 @@
-"""What runs in the pods: the data set is prepared, the trainer is started as it wants to be."""
+"""The program in the pods: it prepares the data set and starts the trainer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AS_IS: dict[str, Any] = {"name": "alpaca.json", "replication": 1.0, "transform":
 
 @pytest.fixture(name="program")
 def _program() -> Iterator[ModuleType]:
-    """The entrypoint, imported from its folder as Python does when it is the program."""
+    """Import the entrypoint from its folder, as Python does for a main program."""
     sys.path.insert(0, str(FILES))
     names = ("entrypoint", "dataset", "convert_alpaca", "convert_alpaca_to_messages")
     try:
@@ -87,13 +87,13 @@ def test_json_lines_stay_json_lines(program: ModuleType, source: Path, tmp_path:
     assert made.suffix == ".jsonl"
 
 
-def test_options_of_programs(program: ModuleType) -> None:
+def test_options_become_words_of_the_command_line(program: ModuleType) -> None:
     given = {"epochs": 0, "flag": True, "off": False, "none": None, "many": ["a", 1], "rate": 2e-05}
     assert program.options(given) == ["--epochs=0", "--flag", "--many", "a", "1", "--rate=2e-05"]
 
 
 class Runs:
-    """Takes the programs that would be run, and what the first of a word ends with."""
+    """Record the programs that would run; return the exit code given for one of their words, or 0."""
 
     def __init__(self, **codes: int) -> None:
         self.codes = codes

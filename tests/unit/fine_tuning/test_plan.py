@@ -1,4 +1,4 @@
-"""What the flow fine_tuning fetches and trains, from its settings alone."""
+"""The downloads and trainings of the flow fine_tuning, planned from its settings alone."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LAB = read_site(PROJECT, str(PROJECT / "inventories/lab")).layers_of()
 ALPACA = "https://raw.githubusercontent.com/tatsu-lab/stanford_alpaca/main/alpaca_data.json"
 
 
-def declared(**changes: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Settings and cells of the declared defaults with *changes*, whose names lack the flow's."""
+def defaults_with(**changes: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return settings and cells of the declared defaults with *changes*, by names without the flow's prefix."""
     options = DECLARED.settings_of("fine_tuning")
     settings = {option.name: option.default for option in options}
     settings.update({f"fine_tuning_{name}": value for name, value in changes.items()})
@@ -32,11 +32,11 @@ def declared(**changes: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def plan(**changes: Any) -> Plan:
-    """The plan of that."""
-    return make_plan(*declared(**changes))
+    """Return the plan of the declared defaults with *changes*."""
+    return make_plan(*defaults_with(**changes))
 
 
-# how many cells the presets make that make several
+# The number of cells of the presets with several
 CELLS = {
     "fine_tuning_dgx_single_full": 72,
     "fine_tuning_dgx_single_model_multi_dataset": 4,
@@ -151,7 +151,7 @@ def test_several_models_train_alone_and_then_concurrently() -> None:
 
 def test_filter_refuses_more_jobs_than_forks_and_lists_secrets() -> None:
     training_plan = FilterModule().filters()["training_plan"]
-    settings, found = declared(mode="multi_model", multi_model=[{"name": "org/model@hf", "replicas": 5}])
+    settings, found = defaults_with(mode="multi_model", multi_model=[{"name": "org/model@hf", "replicas": 5}])
     sources = settings["fine_tuning_sources"]
     settings["fine_tuning_sources"] = {**sources, "hf": {**sources["hf"], "secret": "env:TOKEN"}}
     planned = training_plan(settings, found, forks="5")
@@ -204,9 +204,9 @@ def test_invalid_training_is_refused(changes: dict[str, Any], message: str) -> N
 
 
 def test_all_mistakes_are_reported_together() -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         plan(model_name=["a", "b@nowhere"], dataset_name="alpaca_data.json", name="B_d")
-    assert len(str(told.value).splitlines()) == 3
+    assert len(str(raised.value).splitlines()) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The programs that a Ray job runs: what of them needs neither Ray nor a GPU."""
+"""The parts of a Ray job's programs that need neither Ray nor a GPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests import programs
 FILES = programs.ROLES / "fine_tuning_ray_fine_tuning_job/files"
 
 
-def loaded(name: str) -> ModuleType:
+def load_program(name: str) -> ModuleType:
     return programs.loaded(FILES / f"{name}.py")
 
 
@@ -26,17 +26,17 @@ def base(name: str) -> dict[str, object]:
 
 
 def test_step_is_printed_in_the_format_of_the_analysis(tmp_path: Path) -> None:
-    program = loaded("finetune")
-    told = [program.told_of(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
+    program = load_program("finetune")
+    printed = [program.told_of(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
     log = tmp_path / "log"
-    log.write_text("".join(f"{program.line_of(each)}\n" for each in told))
+    log.write_text("".join(f"{program.line_of(each)}\n" for each in printed))
     steps = read_log(log, "log", "ray").steps
     assert [(step.loss, step.step_time_s, step.epoch) for step in steps] == [(2.5, 1.5, 0.0), (1.5, 1.5, 0.0)]
 
 
 def test_deepspeed_gets_the_batch_and_given_options() -> None:
     settings = {**base("finetune"), "batch_size_per_device": 4, "gradient_accumulation_steps": 2}
-    made = loaded("finetune").deepspeed_settings(settings)
+    made = load_program("finetune").deepspeed_settings(settings)
     assert made["train_micro_batch_size_per_gpu"] == 4
     assert made["gradient_accumulation_steps"] == 2
     assert made["zero_optimization"]["stage"] == 3
@@ -44,7 +44,7 @@ def test_deepspeed_gets_the_batch_and_given_options() -> None:
 
 @pytest.mark.parametrize(("pods", "gpus", "count"), [(2, 4, 8), (3, 0, 3), (1, 1, 1)])
 def test_each_gpu_has_a_training_process(pods: int, gpus: int, count: int) -> None:
-    assert loaded("finetune").processes({"pods": pods, "gpus_per_pod": gpus}) == count
+    assert load_program("finetune").processes({"pods": pods, "gpus_per_pod": gpus}) == count
 
 
 @pytest.mark.parametrize(("took_s", "verdict", "problems"), [(400.0, "PASSED", 0), (612.5, "FAILED", 1)])
@@ -52,7 +52,7 @@ def test_overhead_is_printed_in_the_format_of_the_analysis(
     tmp_path: Path, took_s: float, verdict: str, problems: int
 ) -> None:
     log = tmp_path / "log"
-    log.write_text(loaded("network").report(took_s, 500))
+    log.write_text(load_program("network").report(took_s, 500))
     assert verdict in log.read_text()
     read = read_log(log, "log", "ray")
     assert [(fact.name, fact.value) for fact in read.facts] == [("benchmark_time_s", took_s)]
@@ -60,13 +60,13 @@ def test_overhead_is_printed_in_the_format_of_the_analysis(
 
 
 def test_iperf_uses_its_settings() -> None:
-    words = loaded("network").client_words("10.0.0.7", {**base("network"), "streams": 8})
+    words = load_program("network").client_words("10.0.0.7", {**base("network"), "streams": 8})
     assert words[:3] == ["iperf3", "--client", "10.0.0.7"]
     assert words[-4:] == ["--time", "10", "--parallel", "8"]
 
 
 def test_client_without_a_server_retries_and_then_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = loaded("network")
+    program = load_program("network")
     codes = [1, 0]
     waits: list[float] = []
     monkeypatch.setattr(program.time, "sleep", waits.append)

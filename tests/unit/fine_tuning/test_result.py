@@ -1,4 +1,4 @@
-"""What became of a job, from its own objects; no cluster is needed."""
+"""The result of a job from its objects, without a cluster."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ def observed(*pods: dict[str, Any], conditions: tuple[tuple[str, str], ...] = ()
 SUCCEEDED, FAILED = (("Succeeded", "True"),), (("Running", "False"), ("Failed", "True"))
 
 
-def test_completed_job() -> None:
+def test_completed_job_has_times_and_logs() -> None:
     seen = observed(pod("j-worker-0", "Succeeded", 0), pod("j-master-0", "Succeeded", 0), conditions=SUCCEEDED)
-    told = document(ASKED, seen)
-    jsonschema.validate(told, SCHEMA)
-    assert told["schema"] == "psap.perf/fine-tuning/1"
-    assert (told["outcome"], told["reason"], told["exit_code"]) == ("completed", None, 0)
-    assert told["started_s"] - told["created_s"] == 10
-    assert told["ended_s"] - told["started_s"] == 90
-    assert told["logs"] == ["logs/j-master-0.log", "logs/j-worker-0.log"]
-    assert (told["gpu_product"], told["lab"]["simulated"], told["model"]) == ("NVIDIA-H100", ["nodes"], "granite")
+    result = document(ASKED, seen)
+    jsonschema.validate(result, SCHEMA)
+    assert result["schema"] == "psap.perf/fine-tuning/1"
+    assert (result["outcome"], result["reason"], result["exit_code"]) == ("completed", None, 0)
+    assert result["started_s"] - result["created_s"] == 10
+    assert result["ended_s"] - result["started_s"] == 90
+    assert result["logs"] == ["logs/j-master-0.log", "logs/j-worker-0.log"]
+    assert (result["gpu_product"], result["lab"]["simulated"], result["model"]) == ("NVIDIA-H100", ["nodes"], "granite")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_completed_job() -> None:
             "j-master-0: OOMKilled (exit code 137)",
         ),
         (
-            # the main pod has completed, so the job has: the training is none all the same
+            # The main pod has completed, so the job has too; the missing training object does not matter.
             observed(pod("j-master-0", "Succeeded", 0), pod("j-worker-0", "Failed", 3, "Error"), conditions=SUCCEEDED),
             "failed",
             "j-worker-0: Error (exit code 3)",
@@ -134,13 +134,13 @@ def test_interrupted_run_is_distinguished_from_a_failure() -> None:
 
 
 def test_job_without_a_main_pod_has_no_times() -> None:
-    told = document(ASKED, observed())
-    jsonschema.validate(told, SCHEMA)
-    assert (told["started_s"], told["ended_s"], told["exit_code"], told["logs"]) == (None, None, None, [])
+    result = document(ASKED, observed())
+    jsonschema.validate(result, SCHEMA)
+    assert (result["started_s"], result["ended_s"], result["exit_code"], result["logs"]) == (None, None, None, [])
 
 
 def ray_job(deployment: str, status: str, **more: str) -> dict[str, Any]:
-    """A RayJob, which has no conditions."""
+    """Return a RayJob, which has no conditions."""
     found = {"jobDeploymentStatus": deployment, "jobStatus": status, **more}
     return {**job(), "kind": "RayJob", "status": found}
 

@@ -33,13 +33,13 @@ def who(owner: str, run: str = "") -> Requester:
     return Requester(owner, run or f"run-of-{owner}", "test", "ada", "bastion")
 
 
-def after(seconds: float, step: float = 0.0) -> Moment:
+def moment_after(seconds: float, step: float = 0.0) -> Moment:
     """Return the moment some seconds after the start, after a change of the wall clock by *step*."""
     return Moment(START.wall + seconds + step, START.boot_id, START.boot + seconds)
 
 
 class Clock:
-    """The clock of a host that a test sets."""
+    """A host's clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = START
@@ -60,11 +60,11 @@ def _lock(tmp_path: Path, clock: Clock) -> FileLock:
 
 def test_lock_belongs_to_its_owner_until_its_end(lock: FileLock, clock: Clock) -> None:
     assert lock.take(who("ada"), 60)[1]
-    clock.now = after(60)
+    clock.now = moment_after(60)
     state, taken = lock.take(who("bob"), 60)
     assert not taken
     assert state.describe(who("bob")) == "is locked for ada (test), by ada on bastion, until 2027-01-15T08:01:00Z"
-    clock.now = after(61)
+    clock.now = moment_after(61)
     assert lock.take(who("bob"), 60)[1]
     with pytest.raises(LockLostError, match="has bob"):
         lock.renew("ada")
@@ -72,20 +72,20 @@ def test_lock_belongs_to_its_owner_until_its_end(lock: FileLock, clock: Clock) -
 
 def test_owner_extends_the_lock_from_any_process(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 60)
-    clock.now = after(50)
+    clock.now = moment_after(50)
     state, taken = lock.take(who("ada", "another-run"), 100)
-    assert taken and state.holder and (state.holder.since, state.holder.renewed) == (START, after(50))
-    clock.now = after(140)
+    assert taken and state.holder and (state.holder.since, state.holder.renewed) == (START, moment_after(50))
+    clock.now = moment_after(140)
     renewed = lock.renew("ada").holder
-    assert renewed and renewed.renewed == after(140) and renewed.duration_s == 100
+    assert renewed and renewed.renewed == moment_after(140) and renewed.duration_s == 100
 
 
 @pytest.mark.parametrize("step", [-3600.0, 3600.0])
 def test_clock_change_neither_ends_nor_extends_the_lock(lock: FileLock, clock: Clock, step: float) -> None:
     lock.take(who("ada"), 60)
-    clock.now = after(59, step)
+    clock.now = moment_after(59, step)
     assert not lock.take(who("bob"), 60)[1]
-    clock.now = after(61, step)
+    clock.now = moment_after(61, step)
     assert lock.take(who("bob"), 60)[1]
 
 
@@ -108,7 +108,7 @@ def test_clock_ahead_before_a_restart_blocks_at_most_the_duration(lock: FileLock
 def test_queue_is_fair(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 60)
     for number, owner in enumerate(("bob", "cy")):
-        clock.now = after(number)
+        clock.now = moment_after(number)
         assert not lock.take(who(owner), 60, stays=True)[1]
     lock.release("ada")
     state, taken = lock.take(who("dan"), 60)
@@ -124,9 +124,9 @@ def test_queue_is_fair(lock: FileLock, clock: Clock) -> None:
 def test_unrenewed_place_is_skipped(lock: FileLock, clock: Clock) -> None:
     lock.take(who("ada"), 50)
     lock.take(who("bob"), 60, stays=True)
-    clock.now = after(40)
+    clock.now = moment_after(40)
     lock.take(who("cy"), 60, stays=True)
-    clock.now = after(61)
+    clock.now = moment_after(61)
     assert lock.take(who("cy"), 60)[1]
 
 
@@ -261,7 +261,7 @@ def holds_of(lines: list[str]) -> list[tuple[float, float, str]]:
     return sorted(holds)
 
 
-def overlapping(holds: list[tuple[float, float, str]]) -> list[str]:
+def overlaps(holds: list[tuple[float, float, str]]) -> list[str]:
     """Return the holds that start before the end of another owner's."""
     return [
         f"{owner} from {begun} on, {other} until {end}"
@@ -298,4 +298,4 @@ def test_three_processes_killed_repeatedly_exclude_each_other(tmp_path: Path) ->
             process.kill()
             process.wait()
     holds = holds_of(noted())
-    assert overlapping(holds) == []
+    assert overlaps(holds) == []

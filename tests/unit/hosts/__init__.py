@@ -1,1 +1,1 @@
-"""Tests of what works on hosts that Ansible reaches."""
+"""Tests of work on hosts that Ansible reaches."""

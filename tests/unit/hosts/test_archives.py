@@ -1,4 +1,4 @@
-"""Trees of files as archives: what is packed, and what is refused."""
+"""Archives of folders: their contents, and the refused ones."""
 
 from __future__ import annotations
 

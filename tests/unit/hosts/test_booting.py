@@ -1,4 +1,4 @@
-"""When a machine first answers: the attempts, what their times are good for, and the program that starts it."""
+"""The first answer of a machine: the attempts, the resolution of their times, and the start program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_resolution_is_the_time_since_the_last_failed_attempt() -> None:
 
     answer = first_answer(third, begun, lambda: True)
     assert answer is not None
-    # right before the second attempt is when the last one without an answer was begun
+    # The last attempt without an answer began just before the second one.
     assert failed[0] < begun + answer.after_s - answer.within_s <= failed[1]
 
 

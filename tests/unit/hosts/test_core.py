@@ -1,4 +1,4 @@
-"""What the controller computes of hosts: lines to arguments, facts, clocks, what is noted of work on them."""
+"""The controller's computations for hosts: arguments, facts, clocks, and records of work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.schemas import check
 WORDS = {"engine": ["podman", "--root", "/a b"], "name": "it's; rm -rf /", "size": 5, "none": []}
 
 
-def test_value_is_one_argument_whatever_it_contains() -> None:
+def test_value_with_any_content_is_one_argument() -> None:
     rendered = lines.render("{engine} create --name={name} 'two words' {size} {none}", WORDS)
     assert rendered == ["podman", "--root", "/a b", "create", "--name=it's; rm -rf /", "two words", "5"]
 
@@ -45,7 +45,7 @@ def test_step_is_repeated_for_each_value() -> None:
 
 
 def test_clock_is_corrected_only_by_a_known_difference() -> None:
-    # an hour ahead; the question took a second there and back, the answer 2 s
+    # An hour ahead; the request took a second in each direction, the answer 2 s.
     hour = Clock.compare((100.0, 103.0), (3700.5, 3702.5))
     assert (hour.offset_s, hour.within_s, hour.correction_s) == (3600.0, 0.5, 3600.0)
     same = Clock.compare((100.0, 103.0), (100.9, 102.9))
@@ -67,7 +67,7 @@ def test_podman_and_docker_yield_the_same_fields_without_names() -> None:
         "SecurityOptions": ["name=rootless"], "CgroupVersion": "2",
     }  # fmt: skip
     of_podman, of_docker = (
-        engine_facts(json.dumps(said), kind) for said, kind in ((podman, "podman"), (docker, "docker"))
+        engine_facts(json.dumps(output), kind) for output, kind in ((podman, "podman"), (docker, "docker"))
     )
     assert of_podman.keys() == of_docker.keys()
     for facts in (of_podman, of_docker):
@@ -91,7 +91,7 @@ def test_engine_without_its_daemon_is_named() -> None:
         engine_facts("Segmentation fault", "podman")
 
 
-# as ansible.builtin.setup and ansible.windows.setup answer, shortened
+# Shortened output of ansible.builtin.setup and ansible.windows.setup
 MACOS = {
     "ansible_system": "Darwin", "ansible_distribution": "MacOSX", "ansible_distribution_version": "15.3",
     "ansible_kernel": "24.3.0", "ansible_architecture": "arm64", "ansible_model": "Mac16,10",
@@ -113,7 +113,7 @@ LINUX = {
 
 
 @pytest.mark.parametrize(
-    ("said", "system", "arch", "processor", "memory"),
+    ("setup_facts", "system", "arch", "processor", "memory"),
     [
         (MACOS, "darwin", "arm64", "Apple M4", 16 << 30),
         (WINDOWS, "windows", "x86_64", "i7", 32 << 30),
@@ -121,9 +121,9 @@ LINUX = {
     ],
 )
 def test_hosts_of_all_systems_yield_the_same_fields(
-    said: dict[str, object], system: str, arch: str, processor: str, memory: int
+    setup_facts: dict[str, object], system: str, arch: str, processor: str, memory: int
 ) -> None:
-    facts = host_facts(said)
+    facts = host_facts(setup_facts)
     found = (facts["system"], facts["arch"], facts["processor"], facts["memory_bytes"])
     assert found == (system, arch, processor, memory)
     assert "secret-host" not in str(facts)
@@ -136,7 +136,7 @@ def test_work_is_unfinished_until_ended_and_has_host_and_user(tmp_path: Path) ->
     work = records.HostWork("sutest", True, "/var/tmp/x", {"A": "b"}, [["podman", "ps"]])
     records.begin(command, work)
     check(json.loads((command / "host-work.json").read_text()))
-    # of a run on another machine, whose artifacts were retrieved
+    # From a run on another machine, whose artifacts were retrieved
     retrieved = command / "artifacts/test/001__elsewhere"
     retrieved.mkdir(parents=True)
     records.begin(retrieved, work)

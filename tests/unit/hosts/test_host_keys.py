@@ -1,10 +1,10 @@
-"""What to do about the key of a host that ssh refuses."""
+"""Advice on a host key that ssh refuses."""
 
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.hosts.host_keys import SshTarget, advice, is_refused_key
 
-# as OpenSSH 9.2 says it
+# Output of OpenSSH 9.2
 CHANGED = """@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
 IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
 Add correct host key in /home/me/.ssh/known_hosts to get rid of this message.
@@ -22,17 +22,17 @@ userknownhostsfile /home/me/.ssh/known_hosts /home/me/.ssh/known_hosts2
 def test_unknown_host_key_is_reported_with_its_file_and_remedy() -> None:
     target = SshTarget.from_configuration(CONFIGURATION)
 
-    said = advice("Host key verification failed.", target)
+    message = advice("Host key verification failed.", target)
 
-    assert "[10.0.0.1]:2222 is not in /home/me/.ssh/known_hosts;" in said
-    assert "ssh-keyscan -p 2222 10.0.0.1" in said
+    assert "[10.0.0.1]:2222 is not in /home/me/.ssh/known_hosts;" in message
+    assert "ssh-keyscan -p 2222 10.0.0.1" in message
 
 
 def test_changed_host_key_is_reported_with_the_former_ones_file() -> None:
-    said = advice(CHANGED, SshTarget("[10.0.0.1]:2222", ("/elsewhere",)))
+    message = advice(CHANGED, SshTarget("[10.0.0.1]:2222", ("/elsewhere",)))
 
-    assert "ssh-keygen -R '[10.0.0.1]:2222' -f /home/me/.ssh/known_hosts)" in said
-    assert "/elsewhere" not in said
+    assert "ssh-keygen -R '[10.0.0.1]:2222' -f /home/me/.ssh/known_hosts)" in message
+    assert "/elsewhere" not in message
 
 
 def test_host_key_is_looked_up_by_alias_without_default_port() -> None:

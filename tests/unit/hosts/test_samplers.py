@@ -1,4 +1,4 @@
-"""What samples a host beside a test: what it makes of what the kernel says."""
+"""Samplers of a host during a test: the values computed from the kernel's files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_first_sample_of_macos_top_is_since_boot() -> None:
 
 
 def test_virtual_gpu_memory_is_the_kernels_sum_until_unreadable(tmp_path: Path) -> None:
-    told = tmp_path / "host-visible-mm"
-    told.write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
-    # the second time it is gone
-    reading = f"cat {told} && rm {told}"
+    memory_file = tmp_path / "host-visible-mm"
+    memory_file.write_text("0x0-0x1000: 4096: used\ntotal: 8192, used 4096 free 4096\n")
+    # The second reading finds no file.
+    reading = f"cat {memory_file} && rm {memory_file}"
     words = [str(ROLES / "mac_ai_remote_capture_virtgpu_memory/files/sample.py"), "0", "sh", "-c", reading]
     ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     (sample,) = ran.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""Programs that run on, on a host: when they are ready, whose they are, and that nothing of them stays."""
+"""Programs that keep running on a host: readiness, ownership, and cleanup."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.polling import wait_until
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 30.0
-# a server whose child would go on without it; it answers when the file is there
+# A server with a child that would survive it; it answers once the file exists.
 SERVER = """
 import http.server, os, pathlib, subprocess, sys, threading
 child = subprocess.Popen(["sleep", "600"])
@@ -39,7 +39,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
 
-def heard() -> bool:
+def listen() -> bool:
     return True
 
 
@@ -56,14 +56,14 @@ def server(tmp_path: Path, number: int, ready: Path, **given: Any) -> Service:
     return Service(directory, program, files={"server.py": SERVER}, url=f"http://127.0.0.1:{number}/", **given)
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     status = Path(f"/proc/{pid}/stat")
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.fixture(name="service")
 def _service(tmp_path: Path) -> Iterator[Service]:
-    """A server that is ready at once, and stopped at the end."""
+    """Return a server that is ready immediately, and stop it at the end."""
     (tmp_path / "ready").touch()
     service = server(tmp_path, port(), tmp_path / "ready", undo=(["touch", str(tmp_path / "undone")],))
     try:
@@ -72,47 +72,47 @@ def _service(tmp_path: Path) -> Iterator[Service]:
         services.stop(service.directory, {}, PATIENCE_S)
 
 
-def started(service: Service) -> int:
-    """Its ID, when it was started and is ready."""
-    answer = services.start(service, heard, PATIENCE_S)
+def start_service(service: Service) -> int:
+    """Start the service, wait until it is ready, and return its ID."""
+    answer = services.start(service, listen, PATIENCE_S)
     assert (answer["problem"], answer["started"]) == (None, True)
     assert answer["ready_s"] > 0
     return int(Path(service.directory, measuring.LOCK).read_text())
 
 
 def kill(pid: int, service: Service) -> None:
-    """As nobody does who stops it: neither what holds its lock nor its child is there any more."""
+    """Kill the process that holds the service's lock and its child, which no stop does."""
     os.killpg(pid, signal.SIGKILL)
     for process in (pid, int(Path(service.directory, "child").read_text())):
         wait_until_dead(process)
 
 
 def test_service_runs_until_stopped_and_its_leftovers_are_undone(service: Service, tmp_path: Path) -> None:
-    pid = started(service)
+    pid = start_service(service)
     child = int(Path(service.directory, "child").read_text())
-    assert alive(pid) and alive(child)
+    assert is_alive(pid) and is_alive(child)
     answer = services.stop(service.directory, {}, PATIENCE_S)
     assert (answer["there"], answer["ran"]) == (True, True)
     assert base64.b64decode(answer["log"]).startswith(b"listens\n")
     wait_until_dead(child)
-    assert not alive(pid)
+    assert not is_alive(pid)
     assert (tmp_path / "undone").exists()
     assert not (tmp_path / "work").exists()
     assert services.stop(service.directory, {}, PATIENCE_S)["there"] is False
 
 
 def test_same_service_starts_once_and_another_is_refused(service: Service) -> None:
-    pid = started(service)
-    again = services.start(service, heard, PATIENCE_S)
+    pid = start_service(service)
+    again = services.start(service, listen, PATIENCE_S)
     assert (again["started"], again["problem"]) == (False, None)
-    other = services.start(Service(service.directory, ["sleep", "1"]), heard, PATIENCE_S)
+    other = services.start(Service(service.directory, ["sleep", "1"]), listen, PATIENCE_S)
     assert other["problem"].endswith(f"runs in {service.directory}, not sleep 1: stop it before")
-    assert alive(pid)
+    assert is_alive(pid)
 
 
 def test_dead_service_is_reported_at_stop_and_replaced_at_start(service: Service, tmp_path: Path) -> None:
-    kill(started(service), service)
-    kill(started(service), service)
+    kill(start_service(service), service)
+    kill(start_service(service), service)
     assert (tmp_path / "undone").exists()
     answer = services.stop(service.directory, {}, PATIENCE_S)
     assert (answer["there"], answer["ran"]) == (True, False)
@@ -120,7 +120,7 @@ def test_dead_service_is_reported_at_stop_and_replaced_at_start(service: Service
 
 def test_service_that_is_never_ready_is_stopped_and_explained(tmp_path: Path) -> None:
     service = server(tmp_path, port(), tmp_path / "never", within_s=0.5)
-    answer = services.start(service, heard, PATIENCE_S)
+    answer = services.start(service, listen, PATIENCE_S)
     assert "did not answer within 0.5 s. Output: listens" in answer["problem"]
     assert not (tmp_path / "work").exists()
 
@@ -134,10 +134,10 @@ def test_service_that_is_never_ready_is_stopped_and_explained(tmp_path: Path) ->
 )
 def test_service_that_cannot_run_is_reported_and_removed(tmp_path: Path, program: list[str], message: str) -> None:
     try:
-        told = services.start(Service(str(tmp_path / "work/one"), program), heard, PATIENCE_S)["problem"]
+        reason = services.start(Service(str(tmp_path / "work/one"), program), listen, PATIENCE_S)["problem"]
     except HostSideError as problem:
-        told = str(problem)
-    assert message in told
+        reason = str(problem)
+    assert message in reason
     assert not (tmp_path / "work").exists()
 
 
@@ -147,7 +147,7 @@ def test_port_of_another_process_is_refused(tmp_path: Path) -> None:
         other.listen()
         service = server(tmp_path, other.getsockname()[1], tmp_path)
         with pytest.raises(HostSideError, match="another program listens at http"):
-            services.start(service, heard, PATIENCE_S)
+            services.start(service, listen, PATIENCE_S)
     assert not (tmp_path / "work").exists()
 
 
@@ -161,20 +161,20 @@ def test_service_is_stopped_without_a_listener(tmp_path: Path) -> None:
 def test_service_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     program = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"]
     service = Service(str(tmp_path / "work/one"), program)
-    assert services.start(service, heard, PATIENCE_S)["started"]
+    assert services.start(service, listen, PATIENCE_S)["started"]
     pid = int(Path(service.directory, measuring.LOCK).read_text())
     assert services.stop(service.directory, {}, 0.5)["ran"]
-    assert not alive(pid)
+    assert not is_alive(pid)
 
 
 def test_undo_ends_the_service_and_keeps_foreign_directories(service: Service, tmp_path: Path) -> None:
-    pid = started(service)
+    pid = start_service(service)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / measuring.LOCK).write_text(str(os.getpid()))
     assert not services.end(tmp_path / "other", PATIENCE_S)
     assert services.end(Path(service.directory), PATIENCE_S)
     assert measuring.remove(service.directory, {}, [], PATIENCE_S) is None
-    assert not alive(pid)
+    assert not is_alive(pid)
     assert not (tmp_path / "work").exists()
 
 
@@ -182,7 +182,7 @@ def test_id_in_a_free_lock_belongs_to_no_process(service: Service) -> None:
     directory = Path(service.directory)
     directory.mkdir(parents=True)
     (directory / "service.json").write_text(json.dumps({"program": []}))
-    # this process would be ended
+    # Otherwise this process would be ended.
     (directory / measuring.LOCK).write_text(str(os.getpid()))
     assert services.stop(service.directory, {}, PATIENCE_S)["ran"] is False
 
@@ -194,10 +194,10 @@ def test_abandoned_service_ends_by_itself_without_leftovers(tmp_path: Path) -> N
     service = Service(str(work / "one"), ["sleep", "600"], undo=undo, attended_in=str(work))
     with (work / "bench" / measuring.LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        pid = started(service)
-        # longer than it takes to look; whoever is slow finds it alive, too
+        pid = start_service(service)
+        # Longer than the check takes; a slow check still finds it alive.
         time.sleep(3)
-        assert alive(pid)
+        assert is_alive(pid)
     wait_until_dead(pid)
     wait_until(lambda: not (work / "one").exists())
     assert (tmp_path / "undone").exists()
@@ -206,7 +206,7 @@ def test_abandoned_service_ends_by_itself_without_leftovers(tmp_path: Path) -> N
 
 def test_two_detached_services_attend_no_caller(tmp_path: Path) -> None:
     given: dict[str, Any] = {"attended_in": str(tmp_path / "work"), "unattended_s": 3.0}
-    # the second one is awaited while the first one runs, which attends it no longer than that
-    pids = [started(Service(str(tmp_path / "work" / name), ["sleep", "600"], **given)) for name in ("one", "two")]
+    # The second one is awaited while the first one runs, whose attendance of this caller ends then.
+    pids = [start_service(Service(str(tmp_path / "work" / name), ["sleep", "600"], **given)) for name in ("one", "two")]
     for pid in pids:
         wait_until_dead(pid)

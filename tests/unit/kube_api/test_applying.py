@@ -74,7 +74,9 @@ class Server:
         yield from ()
 
 
-def applied(server: Server, manifest: Manifest, replacing: Replacing = NOTHING, *, check: bool = False) -> Outcome:
+def apply_manifest(
+    server: Server, manifest: Manifest, replacing: Replacing = NOTHING, *, check: bool = False
+) -> Outcome:
     return apply_all(cast(Cluster, server), [manifest], check, replacing)[0]
 
 
@@ -84,36 +86,36 @@ def changed_job() -> Manifest:
 
 def test_second_apply_changes_nothing() -> None:
     server = Server()
-    assert applied(server, JOB).changed
-    assert not applied(server, JOB).changed
+    assert apply_manifest(server, JOB).changed
+    assert not apply_manifest(server, JOB).changed
 
 
 def test_check_mode_shows_changes_without_making_them() -> None:
     server = Server()
-    outcome = applied(server, JOB, check=True)
+    outcome = apply_manifest(server, JOB, check=True)
     assert outcome.changed
     assert "name: j" in outcome.after
     assert (server.objects, server.calls) == ({}, [])
 
 
 def test_check_mode_shows_objects_of_unserved_kinds() -> None:
-    assert applied(Server("Secret"), JOB, check=True).after.startswith("apiVersion: batch/v1")
+    assert apply_manifest(Server("Secret"), JOB, check=True).after.startswith("apiVersion: batch/v1")
 
 
 def test_immutable_object_is_refused_unless_replaceable() -> None:
     server = Server()
-    applied(server, JOB)
+    apply_manifest(server, JOB)
     with pytest.raises(InvalidError, match="immutable"):
-        applied(server, changed_job())
-    assert applied(server, changed_job(), JOBS).changed
+        apply_manifest(server, changed_job())
+    assert apply_manifest(server, changed_job(), JOBS).changed
     assert server.objects["Job", "j"]["spec"] == {"a": 2}
     assert server.calls == ["apply j", "delete j Foreground", "apply j"]
 
 
 def test_check_mode_shows_a_replacement_without_deleting() -> None:
     server = Server()
-    applied(server, JOB)
-    outcome = applied(server, changed_job(), JOBS, check=True)
+    apply_manifest(server, JOB)
+    outcome = apply_manifest(server, changed_job(), JOBS, check=True)
     assert ("a: 1" in outcome.before, "a: 2" in outcome.after) == (True, True)
     assert server.calls == ["apply j"]
 
@@ -121,9 +123,9 @@ def test_check_mode_shows_a_replacement_without_deleting() -> None:
 def test_claim_is_not_replaced_for_a_job() -> None:
     server = Server()
     claim = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
-    applied(server, claim, JOBS)
+    apply_manifest(server, claim, JOBS)
     with pytest.raises(InvalidError):
-        applied(server, {**claim, "spec": {"a": 2}}, JOBS)
+        apply_manifest(server, {**claim, "spec": {"a": 2}}, JOBS)
     assert "delete" not in " ".join(server.calls)
 
 
@@ -135,15 +137,15 @@ def test_invalid_manifest_deletes_nothing() -> None:
             return super().apply(manifest, dry_run=dry_run)
 
     server = Strict()
-    applied(server, JOB)
+    apply_manifest(server, JOB)
     with pytest.raises(InvalidError, match="must be a number"):
-        applied(server, {**JOB, "spec": {"a": "two"}}, JOBS)
+        apply_manifest(server, {**JOB, "spec": {"a": "two"}}, JOBS)
     assert server.calls == ["apply j"]
 
 
 def test_deletion_waits_for_dependents_and_is_idempotent() -> None:
     server = Server()
-    applied(server, JOB)
+    apply_manifest(server, JOB)
     outcomes = [delete_all(cast(Cluster, server), [JOB], False, 1.0, lambda: None)[0] for _time in range(2)]
     assert [outcome.changed for outcome in outcomes] == [True, False]
     assert server.calls[1:] == ["delete j Foreground"]
@@ -152,18 +154,18 @@ def test_deletion_waits_for_dependents_and_is_idempotent() -> None:
 def test_secrets_reach_only_the_server() -> None:
     server = Server()
     (manifest,) = with_secrets([SECRET], {"s": {"password": "correct horse"}})
-    outcome = applied(server, manifest)
+    outcome = apply_manifest(server, manifest)
     encoded = base64.b64encode(b"correct horse").decode()
     assert server.objects["Secret", "s"]["data"] == {"password": encoded}
     assert encoded not in outcome.after
     assert "password: (secret)" in outcome.after
     (other,) = with_secrets([SECRET], {"s": {"password": "battery staple"}})
-    outcome = applied(server, other)
+    outcome = apply_manifest(server, other)
     assert outcome.changed
     assert outcome.before == outcome.after
 
 
-def test_every_secret_value_is_hidden_whatever_its_origin() -> None:
+def test_every_secret_value_is_hidden_regardless_of_origin() -> None:
     found: dict[str, Any] = {**SECRET, "data": {"a": "eA=="}, "stringData": {"b": "y"}}
     assert hidden(found)["data"] == {"a": "(secret)"}
     assert readable(found)["stringData"] == {"b": "(secret)"}

@@ -23,7 +23,7 @@ def pod(name: str, *containers: str) -> dict[str, Any]:
 
 
 class Pods:
-    """Serves pods and, piece by piece, their logs; an error among the pieces is raised."""
+    """Serve pods and the pieces of their logs; raise an error that is among the pieces."""
 
     def __init__(self, *pods: dict[str, Any], **logs: list[bytes | ClusterError]) -> None:
         self.pods = pods
@@ -46,7 +46,7 @@ def _capture(tmp_path: Path) -> Capture:
     return Capture(tmp_path / "artifacts")
 
 
-def kept(capture: Capture, pods: Pods, *, init: bool = False) -> dict[str, bytes]:
+def captured_logs(capture: Capture, pods: Pods, *, init: bool = False) -> dict[str, bytes]:
     capture.folder.mkdir(exist_ok=True)
     capture_whole_logs(capture, cast(Cluster, pods), "x", "job=a", init=init)
     return {path.name: path.read_bytes() for path in (capture.folder / "logs").glob("*")}
@@ -54,7 +54,7 @@ def kept(capture: Capture, pods: Pods, *, init: bool = False) -> dict[str, bytes
 
 def test_each_container_has_a_log_file(capture: Capture) -> None:
     pods = Pods(pod("a-0", "main"), pod("a-1", "left", "right"), main=[b"one\n", b"\xfftwo"], left=[b"l"], right=[])
-    assert kept(capture, pods) == {"a-0.log": b"one\n\xfftwo", "a-1_left.log": b"l", "a-1_right.log": b""}
+    assert captured_logs(capture, pods) == {"a-0.log": b"one\n\xfftwo", "a-1_left.log": b"l", "a-1_right.log": b""}
     assert capture.files == ["artifacts/logs/a-0.log", "artifacts/logs/a-1_left.log", "artifacts/logs/a-1_right.log"]
     assert capture.missing == []
 
@@ -63,19 +63,19 @@ def test_init_container_has_its_log_on_request(capture: Capture) -> None:
     started = pod("a-0", "main")
     started["spec"]["initContainers"] = [{"name": "first"}]
     pods = Pods(started, main=[b"m"], first=[b"f"])
-    assert kept(capture, pods) == {"a-0.log": b"m"}
-    assert kept(capture, pods, init=True) == {"a-0.log": b"m", "a-0_first.log": b"f"}
+    assert captured_logs(capture, pods) == {"a-0.log": b"m"}
+    assert captured_logs(capture, pods, init=True) == {"a-0.log": b"m", "a-0_first.log": b"f"}
 
 
 def test_received_part_of_a_broken_log_is_kept(capture: Capture) -> None:
     broken, refused = ClusterError("reset by peer"), ClusterError("waiting to start")
     pods = Pods(pod("a-0", "main"), pod("a-1", "other"), main=[b"one\n", broken], other=[refused])
-    assert kept(capture, pods) == {"a-0.log": b"one\n"}
+    assert captured_logs(capture, pods) == {"a-0.log": b"one\n"}
     assert capture.missing == ["log of a-0/main: reset by peer", "log of a-1/other: waiting to start"]
 
 
 def test_unreachable_cluster_is_not_a_failure(capture: Capture) -> None:
-    assert kept(capture, Pods()) == {}
+    assert captured_logs(capture, Pods()) == {}
     assert capture.missing == ["logs of Pod objects in x with job=a: it does not answer"]
 
 

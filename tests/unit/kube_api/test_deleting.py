@@ -20,7 +20,7 @@ def _pod(uid: str, **metadata: str) -> Manifest:
 
 
 class _Cluster:
-    """Shows the old pod until the pods are deleted, then what is in `after`."""
+    """List the old pod until the pods are deleted, then the objects in `after`."""
 
     def __init__(self, after: list[Manifest]) -> None:
         self._shown = [_pod("old")]

@@ -100,7 +100,7 @@ def test_run_json_follows_its_schema_at_each_step(
     found = {"cluster": cluster, "lab": Lab("default", simulated=("nodes", "pods")).document()}
     directory.update_run(tmp_path, {"presets": ["scale_test_smoke"], **found})
     check_file(path)
-    # the first attempt was killed
+    # The first attempt was killed.
     directory.begin_attempt(tmp_path, {**FACTS, "parent": "another", "git": git_state(PROJECT)})
     check_file(path)
     directory.end_attempt(tmp_path, status, exit_code, reason)

@@ -23,7 +23,7 @@ DSC = "datasciencecluster.opendatahub.io"
 class Api(Quiet, http.server.BaseHTTPRequestHandler):
     """An API server of namespaced kinds, each with one empty object; it records the requests."""
 
-    # kinds by API version, each group's preferred version first
+    # Kinds by API version, each group's preferred version first
     serves: ClassVar[dict[str, list[str]]]
     asked: ClassVar[list[str]]
 
@@ -86,7 +86,7 @@ def cluster(api: type[Api], tmp_path: Path) -> Iterator[Cluster]:
             f"{DSC}/v2",
         ),
         ("DataScienceCluster", {f"{DSC}/v1": ["DataScienceCluster"]}, f"{DSC}/v1"),
-        # the preferred version need not have the kind
+        # The preferred version may not have the kind.
         (
             "Subscription",
             {"operators.coreos.com/v1": ["OperatorGroup"], "operators.coreos.com/v1alpha1": ["Subscription"]},
@@ -114,7 +114,7 @@ def test_kind_is_looked_up_once_per_connection_unless_missing(api: type[Api], cl
     assert not cluster.serves(query.api_version, query.kind)
     with pytest.raises(ClusterError, match=r"serves no RayJob of ray\.io; install what defines it"):
         cluster.list(query)
-    # its CRD is installed now
+    # Its CRD is installed now.
     api.serves["ray.io/v1"] = ["RayJob"]
     api.asked.clear()
     for _time in range(2):

@@ -1,4 +1,4 @@
-"""Patching against a server that keeps objects in memory, and values set in a YAML text."""
+"""Patching objects of a server in memory, and values in a YAML text."""
 
 from __future__ import annotations
 

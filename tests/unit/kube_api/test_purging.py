@@ -1,4 +1,4 @@
-"""Removing kinds with their objects, against a server that keeps objects in memory and honours finalizers."""
+"""Removing kinds with their objects from a server in memory that honours finalizers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Server:
                 self.objects[item["kind"], name]["metadata"]["uid"] = "uid-second"
 
 
-def purged(server: Server, *, check_mode: bool = False, controllers_s: float = 0.0, timeout_s: float = 0.2) -> Any:
+def purge_kinds(server: Server, *, check_mode: bool = False, controllers_s: float = 0.0, timeout_s: float = 0.2) -> Any:
     cluster = cast(Cluster, server)
     found = definitions(cluster, ["x.io"], ["made-by-x"], ["b.x.io"])
     return purge(cluster, found, Patience(controllers_s, timeout_s, lambda: None), check_mode=check_mode)
@@ -96,43 +96,43 @@ def test_foreign_definitions_stay_and_labelled_ones_go() -> None:
     ours = (crd("a.x.io"), crd("c.sub.x.io"), crd("notebooks.kubeflow.org", {"made-by-x": "true"}))
     others = (crd("pytorchjobs.kubeflow.org"), crd("d.notx.io"))
     server = Server(*ours, *others)
-    assert [item.definition for item in purged(server)] == ["a.x.io", "c.sub.x.io", "notebooks.kubeflow.org"]
+    assert [item.definition for item in purge_kinds(server)] == ["a.x.io", "c.sub.x.io", "notebooks.kubeflow.org"]
     assert sorted(name for _kind, name in server.objects) == ["d.notx.io", "pytorchjobs.kubeflow.org"]
 
 
 def test_objects_go_before_definitions_in_the_given_order() -> None:
     server = Server(crd("a.x.io"), crd("b.x.io"), thing("a", "one"), thing("b", "two"))
-    purged(server)
+    purge_kinds(server)
     assert server.calls == ["delete two", "delete one", "delete b.x.io", "delete a.x.io"]
 
 
 def test_unhandled_finalizers_are_removed_and_reported() -> None:
     server = Server(crd("a.x.io"), thing("a", "held", "x.io/finalizer"), thing("a", "free"))
-    assert [item.freed for item in purged(server)] == [("a n/held",)]
+    assert [item.freed for item in purge_kinds(server)] == [("a n/held",)]
     assert not server.objects
 
 
 def test_controllers_get_time_before_finalizers_are_removed() -> None:
     server = Server(crd("a.x.io"), thing("a", "held", "x.io/finalizer"))
     with pytest.raises(WaitTimeoutError, match=r"1 of a objects are still there .*a n/held"):
-        purged(server, controllers_s=60.0)
+        purge_kinds(server, controllers_s=60.0)
     assert "free held" not in server.calls
 
 
 def test_remaining_objects_are_named_at_the_timeout() -> None:
     server = Server(crd("a.x.io"), thing("a", "stays"), stubborn="stays")
     with pytest.raises(WaitTimeoutError, match="a n/stays"):
-        purged(server)
+        purge_kinds(server)
 
 
 def test_recreated_object_is_not_awaited() -> None:
     server = Server(crd("a.x.io"), thing("a", "config"), remade="config")
-    assert [item.objects for item in purged(server)] == [("a n/config",)]
+    assert [item.objects for item in purge_kinds(server)] == [("a n/config",)]
 
 
 def test_check_mode_changes_nothing() -> None:
     server = Server(crd("a.x.io"), thing("a", "one"))
-    assert [item.objects for item in purged(server, check_mode=True)] == [("a n/one",)]
+    assert [item.objects for item in purge_kinds(server, check_mode=True)] == [("a n/one",)]
     assert not server.calls
 
 

@@ -14,7 +14,7 @@ RUN = "demo-20260101T000000Z-abcdef"
 SELECTOR = f"psap.perf/temporary={RUN}"
 
 
-def keep(source: Path, kind: str, name: str, namespace: str | None, given: dict[str, str]) -> None:
+def write_manifest(source: Path, kind: str, name: str, namespace: str | None, given: dict[str, str]) -> None:
     metadata: dict[str, Any] = {"name": name, "labels": given, **({"namespace": namespace} if namespace else {})}
     source.mkdir(parents=True, exist_ok=True)
     (source / f"{name}.yml").write_text(dump_yaml({"apiVersion": "v1", "kind": kind, "metadata": metadata}))
@@ -22,10 +22,10 @@ def keep(source: Path, kind: str, name: str, namespace: str | None, given: dict[
 
 def test_query_covers_places_of_labelled_manifests(tmp_path: Path) -> None:
     nested = tmp_path / "002__cell__0" / "001__a__b" / "002__c__d" / "src"
-    keep(nested, "Pod", "one", "here", labels(RUN))
-    keep(nested, "Pod", "two", "here", labels(RUN))
-    keep(nested, "ConfigMap", "three", None, labels(RUN))
-    keep(tmp_path / "001__e__f" / "src", "Secret", "stays", "here", {"other": "label"})
+    write_manifest(nested, "Pod", "one", "here", labels(RUN))
+    write_manifest(nested, "Pod", "two", "here", labels(RUN))
+    write_manifest(nested, "ConfigMap", "three", None, labels(RUN))
+    write_manifest(tmp_path / "001__e__f" / "src", "Secret", "stays", "here", {"other": "label"})
     assert set(queries(tmp_path)) == {
         Query("v1", "Pod", "here", label_selector=SELECTOR),
         Query("v1", "ConfigMap", label_selector=SELECTOR),

@@ -151,7 +151,7 @@ def test_broken_certificate_is_one_sentence(tmp_path: Path) -> None:
         endpoint.ssl_context()
 
 
-def test_address_and_token_of_awx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_awx_variables_yield_address_and_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = tmp_path / "ca.pem"
     authority.write_bytes(b"certificates")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "another"))

@@ -1,4 +1,4 @@
-"""A cluster behind a proxy: verbs, the submitter and kubernetes.core's modules reach it in the same way."""
+"""A cluster behind a proxy: verbs, the submitter and kubernetes.core's modules connect in the same way."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def submitter_reaches(access: Access) -> bool:
     async def ask() -> bool:
         async with ApiClient(access.endpoint()) as client:
             succeeded = (await client.request("GET", "/api/v1")).succeeded
-        # aiohttp closes a connection over TLS a moment after its session
+        # aiohttp closes a TLS connection a moment after its session.
         await asyncio.sleep(0.1)
         return succeeded
 
@@ -86,7 +86,7 @@ def test_proxy_of_the_environment_is_used_unless_no_proxy_has_the_host(
     assert reaches(access())
     monkeypatch.setenv("NO_PROXY", "cluster.test")
     assert access().endpoint().proxy is None
-    # as for kubectl, a kubeconfig's own proxy is not subject to NO_PROXY
+    # As for kubectl, a kubeconfig's own proxy is not subject to NO_PROXY.
     assert reaches(access(**{"proxy-url": proxy.url}))
     assert proxy.targets == [f"{NAME}:6443"] * 2
 

@@ -1,4 +1,4 @@
-"""What stands for an API server under the core of the emulators."""
+"""A scripted API server for the core of the emulators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def pod(name: str, version: int, **more: Any) -> Document:
 
 
 class FakeApi:
-    """Answers lists and watches from a script; the end of the script never ends. Creations have versions from 1 on."""
+    """Answer lists and watches from a script; the last watch never ends. Creations have versions from 1 on."""
 
     def __init__(
         self, lists: list[list[Document]] | None = None, watches: list[list[Document] | Exception] | None = None

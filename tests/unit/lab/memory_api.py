@@ -1,4 +1,4 @@
-"""An API server in memory: objects, merge patches, finalizers, label selectors and watches; and emulators over it."""
+"""An API server in memory: objects, merge patches, finalizers, label selectors and watches; and emulators on it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class MemoryApi:
-    """What `perflab.cluster.api.Api` asks of a server."""
+    """The functions that `perflab.cluster.api.Api` needs of a server."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str, str], Document] = {}
@@ -33,16 +33,16 @@ class MemoryApi:
         self._watches: list[tuple[str, str, asyncio.Queue[Document]]] = []
 
     def put(self, path: str, document: Document) -> Document:
-        """Create or replace an object, as a user or another controller does; *path* is that of its list."""
+        """Create or replace an object, as a user or another controller does; *path* is its list's."""
         return self._store(self._key(path, document["metadata"]["name"]), copy.deepcopy(document))
 
     def find(self, path: str) -> Document | None:
-        """The object at a path, or None."""
+        """Return the object at a path, or None."""
         return self.objects.get(self._key(path))
 
     @property
     def has_news(self) -> bool:
-        """Whether a watch has not told everything yet."""
+        """Return whether a watch has changes to deliver."""
         return any(not queue.empty() for _, _, queue in self._watches)
 
     async def get(self, path: str) -> Document:
@@ -73,7 +73,7 @@ class MemoryApi:
         key = self._key(path)
         if key not in self.objects:
             return None
-        # a JSON patch adds to the status
+        # A JSON patch adds to the status.
         fields: Document = (
             {each["path"].rpartition("/")[2]: each["value"] for each in body} if isinstance(body, list) else {}
         )
@@ -133,7 +133,7 @@ class MemoryApi:
 
 
 def merged(document: Any, change: Any) -> Any:
-    """*document* after a merge patch."""
+    """Return *document* after a merge patch."""
     if not isinstance(change, dict):
         return copy.deepcopy(change)
     result = dict(document) if isinstance(document, dict) else {}
@@ -146,7 +146,7 @@ def merged(document: Any, change: Any) -> Any:
 
 
 def selected(document: Document, selector: str) -> bool:
-    """Whether a selector selects an object: `a=b`, `a`, `a in (b,c)`, `metadata.name=b`."""
+    """Return whether a selector selects an object: `a=b`, `a`, `a in (b,c)`, `metadata.name=b`."""
     labels = {**(document["metadata"].get("labels") or {}), "metadata.name": document["metadata"]["name"]}
     if " in " in selector:
         name, _, values = selector.partition(" in ")
@@ -156,7 +156,7 @@ def selected(document: Document, selector: str) -> bool:
 
 
 async def settle(api: MemoryApi, name: str, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> Targets:
-    """Run the emulator *name* over *api* until it has nothing left to do; then *then*, and again."""
+    """Run the emulator *name* on *api* until it is idle; then run *then*, and wait again."""
     return await settle_with(api, folder, lambda stores, targets: runnable_of(name, stores, targets), then)
 
 
@@ -166,7 +166,7 @@ async def settle_with(
     make: Callable[[Stores, Targets], Iterable[Runnable]],
     then: Callable[[], Awaitable[None]] | None = None,
 ) -> Targets:
-    """The same for what *make* returns."""
+    """Do the same for the controllers that *make* returns."""
     stores, targets = Stores(cast(Api, api)), Targets(folder)
     running = [each for each in make(stores, targets) if isinstance(each, Controller)]
     tasks = [asyncio.create_task(store.follow()) for store in stores.all()]
@@ -175,7 +175,7 @@ async def settle_with(
     for each in (None, then):
         if each:
             await each()
-        # as many turns of the loop as news need from a write to the work that they lead to
+        # As many turns of the loop as a change needs from its write to the resulting work
         quiet = turns = 0
         while quiet < 100:
             await asyncio.sleep(0)
@@ -190,7 +190,7 @@ async def settle_with(
 
 
 def with_kind(api: MemoryApi, *names: str) -> None:
-    """Have the kinds of these CustomResourceDefinitions served, `nodefeaturediscoveries.nfd.openshift.io/v1`."""
+    """Serve the kinds of these CustomResourceDefinitions, `nodefeaturediscoveries.nfd.openshift.io/v1`."""
     for each in names:
         name, _, version = each.partition("/")
         spec = {"versions": [{"name": version, "served": True}]}
@@ -199,7 +199,7 @@ def with_kind(api: MemoryApi, *names: str) -> None:
 
 
 def run_operator(api: MemoryApi, package: str, namespace: str, **labels: str) -> None:
-    """Have the operator of a package run."""
+    """Create the running operator of a package."""
     metadata = {"name": package, "labels": {"lab.psap.perf/operator": package, **labels}}
     spec = {"replicas": 1, "template": {"spec": {"containers": [{"name": "manager"}]}}}
     api.put(
@@ -208,7 +208,7 @@ def run_operator(api: MemoryApi, package: str, namespace: str, **labels: str) ->
 
 
 def rolled_out(api: MemoryApi, namespace: str, *kinds: str) -> None:
-    """Have all workloads of a namespace be ready."""
+    """Make all workloads of a namespace ready."""
     for kind in kinds:
         prefix = APPS.format(namespace, kind)
         for (base, where, plural, name), document in list(api.objects.items()):
@@ -220,13 +220,13 @@ def rolled_out(api: MemoryApi, namespace: str, *kinds: str) -> None:
 
 
 def found(api: MemoryApi, path: str) -> Document:
-    """The object at a path, which must be there."""
+    """Return the object at a path, which must exist."""
     document = api.find(path)
     assert document is not None, path
     return document
 
 
 def conditions(document: Document | None) -> dict[str, str]:
-    """The status of each condition of an object, by its type."""
+    """Return the status of each condition of an object, by type."""
     assert document is not None
     return {each["type"]: each["status"] for each in document["status"]["conditions"]}

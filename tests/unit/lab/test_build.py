@@ -1,4 +1,4 @@
-"""The cache holds whole sets of programs only, and refusals say what to do."""
+"""The cache contains complete sets of programs only, and refusals name a remedy."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def no_output(text: str) -> None:
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Path:
-    """A cache that holds one (pretended) program."""
+def cached_program(tmp_path: Path) -> Path:
+    """Return a cache that contains one (pretended) program."""
     folder = tmp_path / lock_hash(ETCD)
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "etcd").write_bytes(b"program")
@@ -36,26 +36,26 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_complete_set_is_found(built: Path) -> None:
-    found = find_binaries(built, ETCD)
+def test_complete_set_is_found(cached_program: Path) -> None:
+    found = find_binaries(cached_program, ETCD)
     assert found is not None
     assert found.program("etcd").read_bytes() == b"program"
-    assert ensure_binaries(built, no_output, ETCD) == found
+    assert ensure_binaries(cached_program, no_output, ETCD) == found
 
 
-def test_truncated_program_is_not_used(built: Path) -> None:
-    (built / lock_hash(ETCD) / "bin" / "etcd").write_bytes(b"prog")
-    assert find_binaries(built, ETCD) is None
+def test_truncated_program_is_not_used(cached_program: Path) -> None:
+    (cached_program / lock_hash(ETCD) / "bin" / "etcd").write_bytes(b"prog")
+    assert find_binaries(cached_program, ETCD) is None
 
 
-def test_missing_program_is_not_used(built: Path) -> None:
-    (built / lock_hash(ETCD) / "bin" / "etcd").unlink()
-    assert find_binaries(built, ETCD) is None
+def test_missing_program_is_not_used(cached_program: Path) -> None:
+    (cached_program / lock_hash(ETCD) / "bin" / "etcd").unlink()
+    assert find_binaries(cached_program, ETCD) is None
 
 
-def test_set_without_its_record_is_not_used(built: Path) -> None:
-    (built / lock_hash(ETCD) / "built.json").write_text('{"sizes": ')
-    assert find_binaries(built, ETCD) is None
+def test_set_without_its_record_is_not_used(cached_program: Path) -> None:
+    (cached_program / lock_hash(ETCD) / "built.json").write_text('{"sizes": ')
+    assert find_binaries(cached_program, ETCD) is None
 
 
 def test_too_little_space_is_refused_before_building(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_build_record_follows_its_schema(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def pretend_go(folder: Path, monkeypatch: pytest.MonkeyPatch, build_script: str) -> None:
-    """A program go that has every module, and builds by a line of shell."""
+    """Create a program go that has every module, and builds with a line of shell."""
     go = folder / "go"
     go.write_text(
         "#!/bin/sh\n"

@@ -1,4 +1,4 @@
-"""OpenShift's builds, over an API server in memory."""
+"""Builds of OpenShift, on an API server in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages of the lab's catalogs, and the file-based catalogs that OLM reads of them."""
+"""The packages of the lab's catalogs, and OLM's file-based catalogs of them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ EARLIER = {"serving", "defaultDeploymentMode"}
 
 
 def schemas(version: str, kind: str = "DataScienceCluster") -> dict[str, dict[str, Any]]:
-    """The properties of the spec in each API version of a definition of OpenShift AI."""
+    """Return the properties of the spec in each API version of a definition of OpenShift AI."""
     (package,) = (each for each in packages() if each.name == "rhods-operator")
     (crd,) = (each for each in package.crds_of(version) if each["spec"]["names"]["kind"] == kind)
     assert not [mark for mark in (SINCE, UNTIL, ONE_OF) if mark in str(crd)]

@@ -1,4 +1,4 @@
-"""The lab's certificates, verified as strictly as Python does since 3.13, and what is said of those that fail so."""
+"""The lab's certificates pass the strict verification of Python 3.13; failures have a message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_foreign_authority_is_not_a_python_3_13_problem(tmp_path: Path) -> None:
 
 
 def _shake_hands(server: Pair, authority: Path, client: Pair) -> None:
-    """A TLS handshake in memory, each side verifying the other."""
+    """Make a TLS handshake in memory in which each side verifies the other."""
     contexts = (ssl.create_default_context(cafile=str(authority)), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
     for context, pair in zip(contexts, (client, server), strict=True):
         context.verify_flags |= ssl.VERIFY_X509_STRICT
@@ -55,13 +55,13 @@ def _shake_hands(server: Pair, authority: Path, client: Pair) -> None:
             except ssl.SSLWantReadError:
                 pass
     assert not waiting
-    # with TLS 1.3 the client is done before the server has looked at its certificate
+    # With TLS 1.3 the client is done before the server has verified its certificate.
     two.write(b"well")
     assert one.read() == b"well"
 
 
 def _old_fashioned(folder: Path) -> tuple[Pair, Pair]:
-    """An authority and a server certificate as many a private authority makes them: without identifiers."""
+    """Create an authority and a server certificate without identifiers, as many private authorities do."""
     keys = {name: ec.generate_private_key(ec.SECP256R1()) for name in ("authority", "server")}
     names = {name: x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in keys}
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""Exit codes and messages of `perflab`, as far as they need no lab."""
+"""Exit codes and messages of `perflab` that need no lab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "labs"
 
 
-def test_status_without_labs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_without_labs_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.run(["status"], debug=False) == 0
     assert "No lab in" in capsys.readouterr().out
 

@@ -12,15 +12,6 @@ from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, Compo
 from perflab.profiles import OLM
 
 
-def test_versions_come_from_the_lock_files() -> None:
-    assert versions() == {
-        "etcd": "v3.6.15",
-        "kubernetes": "v1.36.3",
-        "kwok": "v0.8.0",
-        "training-operator": "v1.8.1",
-    }
-
-
 @pytest.mark.parametrize("component", (*COMPONENTS, *DEFINITIONS), ids=lambda component: component.name)
 def test_every_component_has_checksums(component: Component) -> None:
     assert component.version in (component.folder / "go.sum").read_text()

@@ -40,7 +40,7 @@ def test_log_without_annotation_states_that_nothing_ran() -> None:
         ({"sinceSeconds": "1"}, ""),
     ],
 )
-def test_options_of_kubectl_logs(query: dict[str, str], text: str) -> None:
+def test_options_of_kubectl_logs_select_lines(query: dict[str, str], text: str) -> None:
     assert render_log(pod("one\ntwo"), "main", query) == text
 
 

@@ -1,4 +1,4 @@
-"""Stores of kinds that a CustomResourceDefinition defines: they fill and empty as it comes and goes."""
+"""Stores of kinds that a CustomResourceDefinition defines: filled when it is created, emptied when it is deleted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def definition(version: int, *, established: bool = True, served: str = "v1") ->
 
 
 class FakeApi:
-    """A server that serves the kind only while `served`, and definitions from a queue of events."""
+    """Serve the kind only while `served`, and definitions from a queue of events."""
 
     def __init__(self) -> None:
         self.served = False
@@ -50,7 +50,7 @@ class FakeApi:
         self.events.put_nowait({"type": kind, "object": document})
 
 
-async def seen(look: Callable[[], Any]) -> None:
+async def wait_until_true(look: Callable[[], Any]) -> None:
     async def wait() -> None:
         while not look():
             await asyncio.sleep(0)
@@ -86,9 +86,9 @@ def test_store_fills_and_empties_with_its_kind() -> None:
         api.tell("ADDED", definition(2, established=False))
         api.served = True
         api.tell("MODIFIED", definition(3))
-        await seen(store.values)
+        await wait_until_true(store.values)
         api.tell("DELETED", definition(4))
-        await seen(lambda: not store.values())
+        await wait_until_true(lambda: not store.values())
         assert heard == [(False, True), (True, False)]
 
     play(scene)
@@ -98,7 +98,7 @@ def test_unserved_version_is_not_followed() -> None:
     async def scene(api: FakeApi, store: Store) -> None:
         api.served = True
         api.tell("ADDED", definition(2, served="v2"))
-        await seen(api.events.empty)
+        await wait_until_true(api.events.empty)
         await asyncio.sleep(0.01)
         assert (store.values(), api.asked) == ([], 0)
 
@@ -127,7 +127,7 @@ def test_newest_served_version_is_followed(served: list[str], followed: str) -> 
         document["spec"]["versions"] = [{"name": name, "served": True} for name in served]
         api.served = True
         api.tell("ADDED", document)
-        await seen(store.values)
+        await wait_until_true(store.values)
         assert store.resource.version == followed
         assert store.values()[0]["apiVersion"] == f"nfd.openshift.io/{followed}"
         for each in following:

@@ -1,4 +1,4 @@
-"""Definitions from modules: what a cluster checks of them stays, what people read goes."""
+"""Definitions from modules: fields that a cluster validates are kept, descriptions are removed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ spec:
           required: [description]
           properties:
             description:
-              description: What the thing says of itself.
+              description: Text about the thing.
               type: string
               enum: [description]
             parts:

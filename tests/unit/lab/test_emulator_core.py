@@ -1,4 +1,4 @@
-"""The core of the emulators: copies that miss nothing, and work that is done until it is done."""
+"""The core of the emulators: copies that miss no change, and work that is repeated until it succeeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perflab.errors import ClusterError
 from .fake_api import FakeApi, pod
 
 
-def owned(name: str, version: int, owner: str) -> Document:
+def owned_pod(name: str, version: int, owner: str) -> Document:
     return pod(name, version, ownerReferences=[{"uid": owner, "controller": True}])
 
 
@@ -27,7 +27,7 @@ def event(kind: str, document: Document) -> Document:
 
 
 async def follow(api: FakeApi) -> tuple[Store, list[tuple[str | None, str | None]]]:
-    """Follow until the script is over; the store and what its listener heard, as versions."""
+    """Follow until the script ends; return the store and the versions that its listener received."""
     store = Store(cast(Api, api), PODS)
     heard: list[tuple[str | None, str | None]] = []
 
@@ -120,14 +120,14 @@ def test_deletion_does_not_affect_a_successor_of_the_name() -> None:
 
 
 def test_objects_are_found_by_owner() -> None:
-    script = [event("ADDED", owned("b", 6, "job-1")), event("DELETED", owned("a", 7, "job-1"))]
-    store, _ = asyncio.run(follow(FakeApi([[owned("a", 1, "job-1")]], [cast(Any, script)])))
+    script = [event("ADDED", owned_pod("b", 6, "job-1")), event("DELETED", owned_pod("a", 7, "job-1"))]
+    store, _ = asyncio.run(follow(FakeApi([[owned_pod("a", 1, "job-1")]], [cast(Any, script)])))
     assert [each["metadata"]["name"] for each in store.owned_by("job-1")] == ["b"]
     assert list(store.owned_by("job-2")) == []
 
 
-def work(reconcile: Callable[[Key, Controller], Any], asks: list[str], looks: int) -> list[str]:
-    """Ask for some names, let the controller work until it has looked *looks* times; the names in that order."""
+def handled_keys(reconcile: Callable[[Key, Controller], Any], asks: list[str], looks: int) -> list[str]:
+    """Request some names, let the controller handle *looks* keys, and return the names in that order."""
     seen: list[str] = []
 
     async def run() -> None:
@@ -156,7 +156,7 @@ def test_queued_key_is_handled_once() -> None:
     async def nothing(_key: Key, _controller: Controller) -> None:
         await asyncio.sleep(0)
 
-    assert sorted(work(nothing, ["a", "b", "a", "a"], 2)) == ["a", "b"]
+    assert sorted(handled_keys(nothing, ["a", "b", "a", "a"], 2)) == ["a", "b"]
 
 
 def test_key_requested_during_handling_is_handled_again() -> None:
@@ -169,7 +169,7 @@ def test_key_requested_during_handling_is_handled_again() -> None:
             controller.enqueue(key)
             await asyncio.sleep(0.01)
 
-    assert work(ask_once, ["a"], 2) == ["a", "a"]
+    assert handled_keys(ask_once, ["a"], 2) == ["a", "a"]
 
 
 @pytest.mark.parametrize("error", [ClusterError("no answer"), KeyError("a bug")], ids=["cluster", "bug"])
@@ -180,7 +180,7 @@ def test_failed_handling_is_retried_without_blocking_others(error: Exception) ->
         if key[1] == "bad" and left:
             raise left.pop()
 
-    assert sorted(work(fail, ["bad", "good"], 4)) == ["bad", "bad", "bad", "good"]
+    assert sorted(handled_keys(fail, ["bad", "good"], 4)) == ["bad", "bad", "bad", "good"]
 
 
 def test_handler_can_request_another_pass() -> None:
@@ -189,7 +189,7 @@ def test_handler_can_request_another_pass() -> None:
     async def later(_key: Key, _controller: Controller) -> float | None:
         return waits.pop() if waits else None
 
-    assert work(later, ["a"], 3) == ["a", "a", "a"]
+    assert handled_keys(later, ["a"], 3) == ["a", "a", "a"]
 
 
 @pytest.mark.parametrize("changes", [True, False])
@@ -239,7 +239,7 @@ def test_failed_task_is_restarted_and_named_while_it_waits() -> None:
     assert asyncio.run(run()) == ([0, 1], {"kueue: jobs"}, set())
 
 
-def test_paths_of_resources() -> None:
+def test_resource_path_has_group_namespace_and_name() -> None:
     assert PODS.path("n", "a") == "/api/v1/namespaces/n/pods/a"
     assert PYTORCH_JOBS.path() == "/apis/kubeflow.org/v1/pytorchjobs"
     assert (PODS.api_version, PYTORCH_JOBS.api_version) == ("v1", "kubeflow.org/v1")

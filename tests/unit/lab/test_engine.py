@@ -1,4 +1,4 @@
-"""The engine of emulated products: what a `product.yaml` may say, and how each mistake in one is told."""
+"""The engine of emulated products: the contents of a `product.yaml`, and the message for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controller of the lab's gateway: what Envoy is told, and what the statuses say."""
+"""The controller of the lab's gateway: the configuration of Envoy, and the statuses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def route(api: MemoryApi, name: str, *rules: Document, **spec: Any) -> None:
 
 
 def cluster(allowed: str = "All") -> MemoryApi:
-    """A Gateway, a Service `svc` and an InferencePool `pool` of the pods of `app: opt`."""
+    """Create a Gateway, a Service `svc` and an InferencePool `pool` of the pods of `app: opt`."""
     api = MemoryApi()
     with_kind(api, *(f"{kind}.gateway.networking.k8s.io/v1" for kind in KINDS))
     with_kind(api, "inferencepools.inference.networking.k8s.io/v1")
@@ -64,10 +64,10 @@ def cluster(allowed: str = "All") -> MemoryApi:
     return api
 
 
-def settled(
+def settle_routes(
     api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Document, dict[str, list[tuple[str, int]]]]:
-    """Envoy's routes, and the endpoints of its clusters."""
+    """Return Envoy's routes, and the endpoints of its clusters."""
     lab = Lab(tmp_path / "lab", Options(), ports={"kube-apiserver": 1, "models": PORT})
     (lab.folder / envoy.FOLDER).mkdir(parents=True, exist_ok=True)
     lab.write()
@@ -102,11 +102,11 @@ def test_model_is_reached_by_its_paths_at_ready_pods(tmp_path: Path, monkeypatch
         pod(api, name, f"10.128.0.{ord(name[0])}", ready)
     completions = rule("/models/opt/v1/completions", "pool", "/v1/completions")
     route(api, "opt", rule("/models/opt", "svc", "/"), completions)
-    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    configuration, clusters = settle_routes(api, tmp_path, monkeypatch)
     both = [("127.128.0.97", PORT), ("127.128.0.98", PORT)]
     assert clusters == {"inferencepool/models/pool": both, "service/models/svc/8000": both}
     first, second = entries(configuration)
-    # the longer prefix goes first, whatever their order in the route
+    # The longer prefix is first, regardless of the order in the route.
     assert first["match"]["path_separated_prefix"] == "/models/opt/v1/completions"
     assert first["route"]["prefix_rewrite"] == "/v1/completions"
     assert first["route"]["weighted_clusters"]["clusters"] == [{"name": "inferencepool/models/pool", "weight": 1}]
@@ -121,7 +121,7 @@ def test_model_is_reached_by_its_paths_at_ready_pods(tmp_path: Path, monkeypatch
     assert [each["attachedRoutes"] for each in gateway["status"]["listeners"]] == [1]
     assert parent_conditions(api, f"{POOLS.format('models')}/pool")["Accepted"] == ("True", "Accepted")
     api.writes.clear()
-    settled(api, tmp_path, monkeypatch)
+    settle_routes(api, tmp_path, monkeypatch)
     assert api.writes == []
 
 
@@ -132,7 +132,7 @@ def test_missing_backend_is_answered_by_envoy_and_reported(tmp_path: Path, monke
     route(api, "old", {**rule("/old", "pool"), "backendRefs": [old]})
     other = {"name": "svc", "namespace": "elsewhere"}
     route(api, "far", {**rule("/far", "svc"), "backendRefs": [other]})
-    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    configuration, clusters = settle_routes(api, tmp_path, monkeypatch)
     assert clusters == {}
     assert {each["route"]["cluster_not_found_response_code"] for each in entries(configuration)} == {
         "INTERNAL_SERVER_ERROR"
@@ -140,7 +140,7 @@ def test_missing_backend_is_answered_by_envoy_and_reported(tmp_path: Path, monke
     reasons = {name: parent_conditions(api, f"{ROUTES}/{name}")["ResolvedRefs"] for name in ("lost", "old", "far")}
     assert reasons == {
         "lost": ("False", "BackendNotFound"),
-        # KServe takes the newer group then
+        # KServe uses the newer group then.
         "old": ("False", "InvalidKind"),
         "far": ("False", "RefNotPermitted"),
     }
@@ -166,7 +166,7 @@ def test_rejected_route_has_a_reason_and_no_destination(
     route(api, "refused", rule("/a", "svc"), **{key: value for key, value in spec.items() if key != "rules"})
     if "rules" in spec:
         found(api, f"{ROUTES}/refused")["spec"]["rules"] = spec["rules"]
-    configuration, clusters = settled(api, tmp_path, monkeypatch)
+    configuration, clusters = settle_routes(api, tmp_path, monkeypatch)
     assert (entries(configuration), clusters) == ([], {})
     assert parent_conditions(api, f"{ROUTES}/refused")["Accepted"] == ("False", reason)
     assert [each["attachedRoutes"] for each in found(api, GATEWAY)["status"]["listeners"]] == [0]
@@ -176,7 +176,7 @@ def test_foreign_gateways_and_routes_are_ignored(tmp_path: Path, monkeypatch: py
     api = cluster()
     put(api, f"{GROUP}/gatewayclasses", "lab", {"controllerName": "istio.io/gateway-controller"})
     route(api, "theirs", rule("/a", "svc"))
-    configuration, _ = settled(api, tmp_path, monkeypatch)
+    configuration, _ = settle_routes(api, tmp_path, monkeypatch)
     assert entries(configuration) == []
     assert "status" not in found(api, GATEWAY)
     assert "status" not in found(api, f"{ROUTES}/theirs")
@@ -187,7 +187,7 @@ def test_host_has_its_routes_and_those_of_all_hosts(tmp_path: Path, monkeypatch:
     exact = {"matches": [{"path": {"type": "Exact", "value": "/a"}, "method": "GET"}], "backendRefs": [{"name": "svc"}]}
     route(api, "any", rule("/", "svc", timeouts={"request": "1m2s500ms"}))
     route(api, "one", rule("/a", "svc"), exact, hostnames=["one.example.com"])
-    configuration, _ = settled(api, tmp_path, monkeypatch)
+    configuration, _ = settle_routes(api, tmp_path, monkeypatch)
     (everywhere,) = entries(configuration)
     assert (everywhere["match"]["prefix"], everywhere["route"]["timeout"]) == ("/", "62.500s")
     first, *others = entries(configuration, "one.example.com")
@@ -204,13 +204,13 @@ def test_requests_without_a_required_token_are_refused(
     parent = {"name": "gate", "namespace": "gates"}
     spec = {"parentRefs": [parent], "rules": [rule("/models/opt", "svc"), rule("/models/opt/v1", "pool")]}
     put(api, ROUTES, "opt", spec, annotations={envoy.PROTECTION: wanted})
-    configuration, _clusters = settled(api, tmp_path, monkeypatch)
+    configuration, _clusters = settle_routes(api, tmp_path, monkeypatch)
     found = [(each["match"]["path_separated_prefix"], "direct_response" in each) for each in entries(configuration)]
     refused = [each for each in found if each[1]]
     led = [("/models/opt/v1", False), ("/models/opt", False)]
     assert [each for each in found if not each[1]] == led
     assert refused == ([(path, True) for path, _ in led] if wanted == "true" else [])
-    # each is refused before it is led anywhere
+    # Each one is refused before it is routed.
     assert all(found.index((path, True)) < found.index((path, False)) for path, _ in refused)
 
 
@@ -240,7 +240,7 @@ def test_real_pods_are_reached_at_their_addresses_and_target_ports(
     pod(api, "simulated", "10.128.0.7")
     backends = [{"name": "svc", "port": each["port"]} for each in ports]
     route(api, "opt", rule("/pool", "pool"), {**rule("/svc", "svc"), "backendRefs": backends})
-    _configuration, clusters = settled(api, tmp_path, monkeypatch)
+    _configuration, clusters = settle_routes(api, tmp_path, monkeypatch)
     simulated = ("127.128.0.7", PORT)
     assert clusters == {
         "inferencepool/models/pool": [simulated, ("198.18.4.5", 8000)],

@@ -1,4 +1,4 @@
-"""The numbers of emulated GPUs: what they are, how they are shared, how busy they are."""
+"""Emulated GPUs: their numbers, sharing and utilization."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_gpu_product_has_family_memory_and_mig(product: str, family: str, memory
 
 
 def test_gpus_are_busy_by_their_pods() -> None:
-    told = json.dumps({"gpu_utilization": 0.25, "gpu_memory_bytes": 10 << 30})
-    found = usage.of_gpus(4, 80 << 10, [pod("later", 1), pod("busy", 2, told)])
+    annotation = json.dumps({"gpu_utilization": 0.25, "gpu_memory_bytes": 10 << 30})
+    found = usage.of_gpus(4, 80 << 10, [pod("later", 1), pod("busy", 2, annotation)])
     assert [each.utilization for each in found] == [0.25, 0.25, 1.0, 0.0]
     assert [each.memory_mib for each in found] == [10 << 10, 10 << 10, 40 << 10, 0]
     assert [each.pod and each.pod["metadata"]["name"] for each in found] == ["busy", "busy", "later", None]
@@ -82,9 +82,9 @@ def test_gpu_shares_add_up_to_one_gpu_at_most() -> None:
     assert found[0].pod["metadata"]["name"] == "a"
 
 
-@pytest.mark.parametrize("told", ["[]", "nothing", '{"gpu_utilization": null}'])
-def test_invalid_annotation_counts_as_absent(told: str) -> None:
-    assert usage.of_gpus(1, 80 << 10, [pod("a", 1, told)])[0].utilization == 1.0
+@pytest.mark.parametrize("annotation", ["[]", "nothing", '{"gpu_utilization": null}'])
+def test_invalid_annotation_counts_as_absent(annotation: str) -> None:
+    assert usage.of_gpus(1, 80 << 10, [pod("a", 1, annotation)])[0].utilization == 1.0
 
 
 def test_list_of_metrics_is_parsed() -> None:

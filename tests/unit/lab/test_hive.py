@@ -1,4 +1,4 @@
-"""Hive's pools, claims and deployments, over an API server in memory."""
+"""Pools, claims and deployments of Hive, on an API server in memory."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_claims_are_served_in_order_and_excess_ones_wait(tmp_path: Path) -> None
     assert reasons(api, f"{CLAIMS}/b") == {"Pending": ("True", "NoClusters"), "ClusterRunning": ("False", "NoCluster")}
     assert reasons(api, f"{POOLS}/small")["CapacityAvailable"] == ("False", "MaxCapacity")
     asyncio.run(api.delete(f"{CLAIMS}/a"))
-    # in memory the next cluster of a name has the uid of the one before, which a store that saw that go takes for gone
+    # In memory, the next cluster of a name has the same uid; a store that saw the deletion ignores it for one pass.
     for _ in range(2):
         asyncio.run(settle(api, "hive", tmp_path))
     assert api.find(f"{CLAIMS}/a") is None

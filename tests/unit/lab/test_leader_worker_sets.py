@@ -1,4 +1,4 @@
-"""The controller of LeaderWorkerSets, described by YAML, over an API server in memory."""
+"""The controller of LeaderWorkerSets, described in YAML, on an API server in memory."""
 
 from __future__ import annotations
 

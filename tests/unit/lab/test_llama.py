@@ -1,4 +1,4 @@
-"""llama.cpp for tests of machines is there whole or not at all, and what is missing to build it is named."""
+"""llama.cpp for tests of machines is built completely or not at all; missing build tools are named."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def no_output(text: str) -> None:
 
 
 def pretend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cmake: str) -> Path:
-    """A stand-in of each program that is needed, of the download and of what writes the model; returns the cache."""
+    """Replace every needed program, the download and the model's writer; return the cache."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, text in {"cmake": cmake, "ninja": "true", "c++": "echo pretended 1.0"}.items():

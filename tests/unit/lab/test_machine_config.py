@@ -1,4 +1,4 @@
-"""Pools of nodes and what is configured of them, and updates of the version, over an API server in memory."""
+"""Pools of nodes, their configuration, and updates of the version, on an API server in memory."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_nodes_update_one_by_one_and_a_failure_stops_the_rest(tmp_path: Path) ->
     steps(api, machine_config__node="fail: no disk")
     asyncio.run(settle(api, "machine_config", tmp_path))
     assert states(api) == ["Degraded", "Done", "Done"]
-    told = conditions(found(api, f"{BASE}/machineconfigpools/worker"))
-    assert told["NodeDegraded"] == ("True", 'Node node-0 is reporting: "no disk"')
-    assert told["Degraded"][0] == "True"
+    by_type = conditions(found(api, f"{BASE}/machineconfigpools/worker"))
+    assert by_type["NodeDegraded"] == ("True", 'Node node-0 is reporting: "no disk"')
+    assert by_type["Degraded"][0] == "True"
     steps(api)
     asyncio.run(settle(api, "machine_config", tmp_path))
     assert states(api) == ["Done"] * 3
@@ -116,17 +116,17 @@ def test_forbidden_setting_and_unknown_ignition_are_refused(tmp_path: Path) -> N
     api = cluster(tmp_path)
     limit(api, clusterDomain="example.com")
     asyncio.run(settle(api, "machine_config", tmp_path))
-    [told] = found(api, f"{BASE}/kubeletconfigs/limit")["status"]["conditions"]
-    assert told["type"] == "Failure"
-    assert "setting clusterDomain is not allowed" in told["message"]
+    [condition] = found(api, f"{BASE}/kubeletconfigs/limit")["status"]["conditions"]
+    assert condition["type"] == "Failure"
+    assert "setting clusterDomain is not allowed" in condition["message"]
     metadata = {"name": "50-new", "labels": {f"{GROUP}/role": "worker"}}
     spec = {"config": {"ignition": {"version": "4.0.0"}}}
     document = {"apiVersion": f"{GROUP}/v1", "kind": "MachineConfig", "metadata": metadata, "spec": spec}
     api.put(f"{BASE}/machineconfigs", document)
     asyncio.run(settle(api, "machine_config", tmp_path))
-    told = conditions(found(api, f"{BASE}/machineconfigpools/worker"))
-    assert told["RenderDegraded"][0] == "True"
-    assert "50-new: parsing Ignition config failed: unknown version 4.0.0" in told["RenderDegraded"][1]
+    by_type = conditions(found(api, f"{BASE}/machineconfigpools/worker"))
+    assert by_type["RenderDegraded"][0] == "True"
+    assert "50-new: parsing Ignition config failed: unknown version 4.0.0" in by_type["RenderDegraded"][1]
 
 
 def ask(api: MemoryApi, **update: Any) -> None:
@@ -143,10 +143,10 @@ def test_update_is_accepted_and_completed(digest: bool, tmp_path: Path) -> None:
     ask(api, image=image)
     steps(api, openshift__update="fail: dns is degraded")
     asyncio.run(settle(api, "openshift", tmp_path))
-    told = conditions(found(api, f"{VERSIONS}/version"))
+    by_type = conditions(found(api, f"{VERSIONS}/version"))
     if not digest:
-        assert told["ReleaseAccepted"][0] == "False"
-        assert image in told["ReleaseAccepted"][1]
+        assert by_type["ReleaseAccepted"][0] == "False"
+        assert image in by_type["ReleaseAccepted"][1]
         ask(api, image=image, force=True)
         asyncio.run(settle(api, "openshift", tmp_path))
     status = found(api, f"{VERSIONS}/version")["status"]

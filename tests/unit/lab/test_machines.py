@@ -1,4 +1,4 @@
-"""What a Machine asks for, and the Node that it becomes."""
+"""The Machine's fields, and the resulting Node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ModelMesh, described by YAML, over an API server in memory."""
+"""ModelMesh, described in YAML, on an API server in memory."""
 
 from __future__ import annotations
 

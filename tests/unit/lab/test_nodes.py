@@ -1,4 +1,4 @@
-"""What a simulated node looks like."""
+"""The fields of a simulated node."""
 
 from __future__ import annotations
 

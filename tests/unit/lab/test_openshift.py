@@ -1,4 +1,4 @@
-"""The pure parts of the emulated OpenShift: project templates and how many emulators have work left."""
+"""Pure functions of the emulated OpenShift: project templates, and the number of busy emulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the lab it listens what a port of a simulated pod stands for."""
+"""The lab's address for a port of a simulated pod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports are free, different, and known to be a process's own."""
+"""Ports are free and distinct, and a process's own ones are found."""
 
 from __future__ import annotations
 

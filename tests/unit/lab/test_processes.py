@@ -1,4 +1,4 @@
-"""A process of a lab is found again by more than its number, and no other is ever killed."""
+"""Processes of a lab are identified by more than their ID, and no other process is ever killed."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ SLEEP = (sys.executable, "-c", "import time; time.sleep(60)")
 
 
 @pytest.fixture
-def started(tmp_path: Path) -> Iterator[Identity]:
+def sleeper(tmp_path: Path) -> Iterator[Identity]:
     identity = process.start(SLEEP, tmp_path, tmp_path / "log", {})
     yield identity
     kill([identity])
 
 
-def test_started_process_is_alive_until_killed(started: Identity) -> None:
-    assert started.is_alive()
-    assert kill([started]) == []
-    assert not started.is_alive()
+def test_started_process_is_alive_until_killed(sleeper: Identity) -> None:
+    assert sleeper.is_alive()
+    assert kill([sleeper]) == []
+    assert not sleeper.is_alive()
 
 
 def test_process_is_alive_until_its_last_thread_ends(tmp_path: Path) -> None:
-    # what is left of a killed server holds its port while its other threads end
+    # The rest of a killed server holds its port while its other threads end.
     leave = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start();"
     leave += "ctypes.CDLL(None).pthread_exit(None)"
     left = process.start((sys.executable, "-c", leave), tmp_path, tmp_path / "log", {})
@@ -43,20 +43,20 @@ def test_process_is_alive_until_its_last_thread_ends(tmp_path: Path) -> None:
     assert not left.is_alive()
 
 
-def test_process_has_its_own_session(started: Identity) -> None:
-    assert os.getsid(started.pid) == started.pid
-    assert os.getsid(started.pid) != os.getsid(0)
+def test_process_has_its_own_session(sleeper: Identity) -> None:
+    assert os.getsid(sleeper.pid) == sleeper.pid
+    assert os.getsid(sleeper.pid) != os.getsid(0)
 
 
-def test_process_log_is_private(started: Identity, tmp_path: Path) -> None:
+def test_process_log_is_private(sleeper: Identity, tmp_path: Path) -> None:
     assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
 
 
-def test_other_process_with_the_same_id_is_left_unchanged(started: Identity) -> None:
-    earlier = dataclasses.replace(started, start_time=started.start_time - 1)
+def test_other_process_with_the_same_id_is_left_unchanged(sleeper: Identity) -> None:
+    earlier = dataclasses.replace(sleeper, start_time=sleeper.start_time - 1)
     assert not earlier.is_alive()
     assert kill([earlier]) == []
-    assert started.is_alive()
+    assert sleeper.is_alive()
 
 
 def test_zombie_counts_as_dead() -> None:
@@ -74,6 +74,6 @@ def test_process_name_with_blanks_and_parentheses_is_read(tmp_path: Path) -> Non
     assert kill([identity]) == []
 
 
-def test_unrecorded_process_is_found_by_its_mark(started: Identity, tmp_path: Path) -> None:
-    assert process.find_marked(tmp_path) == [started]
+def test_unrecorded_process_is_found_by_its_mark(sleeper: Identity, tmp_path: Path) -> None:
+    assert process.find_marked(tmp_path) == [sleeper]
     assert process.find_marked(tmp_path / "other") == []

@@ -1,4 +1,4 @@
-"""The products that are described by YAML, over an API server in memory: what they create, say, and delete."""
+"""The products that YAML describes, on an API server in memory: created objects, statuses, and deletion."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_node_with_a_worker_is_labelled_and_pruned(tmp_path: Path) -> None:
         async def delete() -> None:
             seen.extend(found(api, f"{NODES}/{name}")["metadata"]["labels"] for name in ("gpu", "plain"))
             await api.delete(f"{NFD}/nfd-instance")
-            # Kubernetes deletes the pods of a DaemonSet
+            # Kubernetes deletes the pods of a DaemonSet.
             for name in ("gpu", "plain"):
                 await api.delete(f"{PODS.format('nfd')}/nfd-worker-{name}")
 
@@ -125,7 +125,7 @@ def test_delayed_step_continues_in_another_process(tmp_path: Path) -> None:
         await settle(api, "nfd", tmp_path)
         first = found(api, node)["metadata"]
         begun = json.loads(first["annotations"][STEPS])
-        # an hour in which no process runs
+        # An hour in which no process runs
         an_hour_ago = datetime.datetime.fromisoformat(begun["nfd.labels.gpu"]) - datetime.timedelta(hours=1)
         text = json.dumps({"nfd.labels.gpu": an_hour_ago.isoformat()})
         await api.patch(node, {"metadata": {"annotations": {STEPS: text}}})
@@ -263,9 +263,9 @@ def test_failing_component_is_named_with_its_reason(mesh: bool, step: str, messa
         return found(api, f"{DSC}/dsc")
 
     cluster = asyncio.run(run())
-    told = {each["type"]: each["message"] for each in cluster["status"]["conditions"]}
-    assert told["ProvisioningSucceeded"] == message
-    assert told["Ready"] == ("Some components are not ready: kserve" if message else "")
+    by_type = {each["type"]: each["message"] for each in cluster["status"]["conditions"]}
+    assert by_type["ProvisioningSucceeded"] == message
+    assert by_type["Ready"] == ("Some components are not ready: kserve" if message else "")
 
 
 def test_changed_deployment_is_reverted(tmp_path: Path) -> None:
@@ -370,8 +370,10 @@ def test_failed_operand_is_the_error_of_its_policy(tmp_path: Path) -> None:
     steps(api, **{"gpu_operator__daemonsets__nvidia-dcgm": "fail: no such image"})
     asyncio.run(settle(api, "gpu_operator", tmp_path))
     policy = found(api, f"{POLICIES}/policy")
-    told = {each["type"]: (each["status"], each["reason"], each["message"]) for each in policy["status"]["conditions"]}
-    assert told["Error"] == ("True", "ReconcileFailed", "Failed to reconcile state-dcgm: no such image")
+    by_type = {
+        each["type"]: (each["status"], each["reason"], each["message"]) for each in policy["status"]["conditions"]
+    }
+    assert by_type["Error"] == ("True", "ReconcileFailed", "Failed to reconcile state-dcgm: no such image")
 
 
 SLICES = "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}"

@@ -1,4 +1,4 @@
-"""Certificates, kubeconfigs and command lines, without starting anything."""
+"""Certificates, kubeconfigs and command lines, without starting a program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Credentials]:
+def lab_with_credentials(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Credentials]:
     return make_lab(tmp_path_factory.mktemp("labs") / "one", Options())
 
 
@@ -50,14 +50,14 @@ def all_programs(lab: Lab, files: Credentials) -> list[Program]:
     ]
 
 
-def test_every_file_is_private(made: tuple[Lab, Credentials]) -> None:
-    lab, _ = made
+def test_every_file_is_private(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    lab, _ = lab_with_credentials
     for path in lab.folder.rglob("*"):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_kubeconfig_is_self_contained(made: tuple[Lab, Credentials]) -> None:
-    lab, files = made
+def test_kubeconfig_is_self_contained(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    lab, files = lab_with_credentials
     document = yaml.safe_load(lab.kubeconfig.read_text())
     cluster = document["clusters"][0]["cluster"]
     assert cluster["server"] == f"https://127.0.0.1:{lab.ports['kube-apiserver']}"
@@ -65,8 +65,8 @@ def test_kubeconfig_is_self_contained(made: tuple[Lab, Credentials]) -> None:
     assert authority == files.authority.certificate.read_bytes()
 
 
-def test_users_match_those_of_the_api_server(made: tuple[Lab, Credentials]) -> None:
-    lab, _ = made
+def test_users_match_those_of_the_api_server(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    lab, _ = lab_with_credentials
     subjects = {
         name: x509.load_pem_x509_certificate((lab.folder / "pki" / f"{name}.crt").read_bytes()).subject
         for name in ("admin", "kube-scheduler", "kube-controller-manager")
@@ -76,29 +76,29 @@ def test_users_match_those_of_the_api_server(made: tuple[Lab, Credentials]) -> N
     assert subjects["kube-controller-manager"].rfc4514_string() == "CN=system:kube-controller-manager"
 
 
-def test_key_pairs_match(made: tuple[Lab, Credentials]) -> None:
-    _, files = made
+def test_key_pairs_match(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    _, files = lab_with_credentials
     tls = ssl.create_default_context(cafile=str(files.authority.certificate))
     tls.load_cert_chain(files.server.certificate, files.server.key)
     tls.load_cert_chain(files.kubelet_client.certificate, files.kubelet_client.key)
 
 
-def test_every_program_listens_on_loopback(made: tuple[Lab, Credentials]) -> None:
-    for program in all_programs(*made):
+def test_every_program_listens_on_loopback(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    for program in all_programs(*lab_with_credentials):
         text = " ".join(map(str, program.command))
         assert "0.0.0.0" not in text
         if program.health:
             assert "//127.0.0.1:" in program.health
 
 
-def test_each_serving_program_has_its_port(made: tuple[Lab, Credentials]) -> None:
-    lab, _ = made
-    for program in all_programs(*made):
+def test_each_serving_program_has_its_port(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    lab, _ = lab_with_credentials
+    for program in all_programs(*lab_with_credentials):
         assert program.health is None or f":{lab.ports[program.name]}/" in program.health
 
 
-def test_options_reach_the_command_lines(tmp_path: Path, made: tuple[Lab, Credentials]) -> None:
-    plain = [str(part) for program in all_programs(*made) for part in program.command]
+def test_options_reach_the_command_lines(tmp_path: Path, lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    plain = [str(part) for program in all_programs(*lab_with_credentials) for part in program.command]
     lab, files = make_lab(tmp_path / "two", Options(fsync=True, audit=True))
     asked = [str(part) for program in all_programs(lab, files) for part in program.command]
     assert "--unsafe-no-fsync" in plain
@@ -107,8 +107,8 @@ def test_options_reach_the_command_lines(tmp_path: Path, made: tuple[Lab, Creden
     assert not [part for part in plain if part.startswith("--audit")]
 
 
-def test_recorded_program_can_be_restarted(made: tuple[Lab, Credentials]) -> None:
-    for program in all_programs(*made):
+def test_recorded_program_can_be_restarted(lab_with_credentials: tuple[Lab, Credentials]) -> None:
+    for program in all_programs(*lab_with_credentials):
         again = Program.read(program.name, json.loads(json.dumps(program.document())))
         assert again.document() == program.document()
         assert [str(part) for part in again.command] == [str(part) for part in program.command]

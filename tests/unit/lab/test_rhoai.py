@@ -1,4 +1,4 @@
-"""The emulated operator of OpenShift AI in both generations, and that its data agree with each other."""
+"""The emulated operator of OpenShift AI in both generations, and the consistency of its data."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def test_product_tables_agree() -> None:
     assert {entry["component"] for entry in PRODUCT["vars"]["deployed"]} == every
 
 
-def brought(tmp_path: Path, *, version: str = "3.4.1", operators: tuple[str, ...] = (), **components: str) -> MemoryApi:
-    """What a lab with generation 3 has once its operator has done what it can."""
+def run_rhoai(
+    tmp_path: Path, *, version: str = "3.4.1", operators: tuple[str, ...] = (), **components: str
+) -> MemoryApi:
+    """Return a lab with generation 3 once its operator is idle."""
 
     async def run() -> MemoryApi:
         api = MemoryApi()
@@ -74,7 +76,7 @@ def message(cluster: Document, kind: str) -> str:
 
 
 def test_generation_3_is_ready_with_its_components(tmp_path: Path) -> None:
-    api = brought(tmp_path, ray="Managed", aipipelines="Managed", mlflowoperator="Managed", kserve="Managed")
+    api = run_rhoai(tmp_path, ray="Managed", aipipelines="Managed", mlflowoperator="Managed", kserve="Managed")
     cluster = found(api, f"{DSC}/dsc")
     assert cluster["status"]["phase"] == "Ready", cluster["status"]["conditions"]
     assert "installedComponents" not in cluster["status"]
@@ -88,11 +90,11 @@ def test_generation_3_is_ready_with_its_components(tmp_path: Path) -> None:
     assert conditions(cluster) | expected == conditions(cluster)
     assert "serviceMesh" not in found(api, f"{DSCI}/default-dsci")["spec"]
     assert "SparkOperatorReady" in conditions(cluster)
-    assert "SparkOperatorReady" not in conditions(found(brought(tmp_path, version="3.3.0"), f"{DSC}/dsc"))
+    assert "SparkOperatorReady" not in conditions(found(run_rhoai(tmp_path, version="3.3.0"), f"{DSC}/dsc"))
 
 
 @pytest.mark.parametrize(
-    ("state", "operators", "told"),
+    ("state", "operators", "expected"),
     [
         ("Managed", (), "Kueue managementState Managed is not supported, please use Removed or Unmanaged"),
         (
@@ -103,17 +105,17 @@ def test_generation_3_is_ready_with_its_components(tmp_path: Path) -> None:
     ],
 )
 def test_generation_3_refuses_an_unsupported_kueue(
-    state: str, operators: tuple[str, ...], told: str, tmp_path: Path
+    state: str, operators: tuple[str, ...], expected: str, tmp_path: Path
 ) -> None:
-    api = brought(tmp_path, operators=operators, kueue=state)
+    api = run_rhoai(tmp_path, operators=operators, kueue=state)
     cluster = found(api, f"{DSC}/dsc")
     assert cluster["status"]["phase"] == "Not Ready"
-    assert message(cluster, "KueueReady") == told
+    assert message(cluster, "KueueReady") == expected
     assert not [key for key in api.objects if key[2] in ("kueues", "deployments") and "kueue" in key[3]]
 
 
 def test_generation_3_configures_the_kueue_of_its_operator(tmp_path: Path) -> None:
-    api = brought(tmp_path, operators=("kueue-operator.v1.1.0",), kueue="Unmanaged")
+    api = run_rhoai(tmp_path, operators=("kueue-operator.v1.1.0",), kueue="Unmanaged")
     cluster = found(api, f"{DSC}/dsc")
     assert (cluster["status"]["phase"], conditions(cluster)["KueueReady"]) == ("Ready", "True")
     assert cluster["status"]["components"]["kueue"] == {"managementState": "Unmanaged"}

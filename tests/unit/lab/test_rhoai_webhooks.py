@@ -1,4 +1,4 @@
-"""What the emulated webhooks of OpenShift AI's operator convert and refuse, by its version."""
+"""Conversions and refusals of the emulated webhooks of OpenShift AI's operator, by its version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cluster(version: str, status: Document | None = None, /, **components: str) 
     return {**document, "spec": spec, **({"status": status} if status else {})}
 
 
-def converted(document: Document, to: str, version: tuple[int, ...] = V3_4) -> Document:
+def convert(document: Document, to: str, version: tuple[int, ...] = V3_4) -> Document:
     request = {"uid": "1", "desiredAPIVersion": f"{document['apiVersion'].partition('/')[0]}/{to}"}
     response = conversion.respond({**request, "objects": [document]}, version)
     assert (response["uid"], response["result"]) == ("1", {"status": "Success"})
@@ -39,7 +39,7 @@ def test_conversion_to_v1_drops_v1_fields_and_removes_v2_components() -> None:
     given = cluster(
         "v1", datasciencepipelines="Managed", codeflare="Managed", modelmeshserving="Managed", ray="Managed"
     )
-    found = converted(given, "v2")
+    found = convert(given, "v2")
     assert states(found) == {
         "aipipelines": "Managed",
         "ray": "Managed",
@@ -47,15 +47,15 @@ def test_conversion_to_v1_drops_v1_fields_and_removes_v2_components() -> None:
         "mlflowoperator": "Removed",
         "sparkoperator": "Removed",
     }
-    assert "sparkoperator" not in states(converted(given, "v2", V3_3))
+    assert "sparkoperator" not in states(convert(given, "v2", V3_3))
 
 
 def test_write_by_v1_disables_components_enabled_by_v2() -> None:
     stored = cluster("v2", trainer="Managed", mlflowoperator="Managed", aipipelines="Managed")
-    seen = converted(stored, "v1", V3_3)
+    seen = convert(stored, "v1", V3_3)
     assert states(seen) == {"datasciencepipelines": "Managed"}
     seen["spec"]["components"]["ray"] = state("Managed")
-    assert states(converted(seen, "v2", V3_3)) == {
+    assert states(convert(seen, "v2", V3_3)) == {
         "aipipelines": "Managed",
         "ray": "Managed",
         "trainer": "Removed",
@@ -66,10 +66,10 @@ def test_write_by_v1_disables_components_enabled_by_v2() -> None:
 def test_v1_status_lists_installed_components() -> None:
     condition = {"type": "AIPipelinesReady", "status": "True"}
     components = {"aipipelines": state("Managed"), "kueue": state("Unmanaged"), "trainer": state("Managed")}
-    found = converted(cluster("v2", {"phase": "Ready", "conditions": [condition], "components": components}), "v1")
+    found = convert(cluster("v2", {"phase": "Ready", "conditions": [condition], "components": components}), "v1")
     assert found["status"]["installedComponents"] == {"data-science-pipelines-operator": True, "kueue": False}
     assert [each["type"] for each in found["status"]["conditions"]] == ["DataSciencePipelinesReady"]
-    back = converted(found, "v2")
+    back = convert(found, "v2")
     assert [each["type"] for each in back["status"]["conditions"]] == ["AIPipelinesReady"]
     assert "installedComponents" not in back["status"]
 
@@ -78,7 +78,7 @@ def test_initialization_loses_its_service_mesh() -> None:
     spec: dict[str, Any] = {"applicationsNamespace": "apps", "monitoring": state("Managed")}
     more = {"serviceMesh": state("Managed"), "devFlags": {"logLevel": "debug", "manifestsUri": "x"}}
     document = {"apiVersion": "dscinitialization.opendatahub.io/v1", "kind": "DSCInitialization", "metadata": {}}
-    found = converted({**document, "spec": {**spec, **more}}, "v2")
+    found = convert({**document, "spec": {**spec, **more}}, "v2")
     assert found["spec"] == {**spec, "devFlags": {"logLevel": "debug"}}
 
 
@@ -97,7 +97,7 @@ V1_REFUSED = (
 
 
 @pytest.mark.parametrize(
-    ("version", "api", "present", "told"),
+    ("version", "api", "present", "message"),
     [
         (V3_3, "v1", {"mlflowoperator": "Managed"}, ""),
         (V3_4, "v1", {"mlflowoperator": "Managed"}, V1_REFUSED),
@@ -106,20 +106,20 @@ V1_REFUSED = (
     ],
 )
 def test_3_4_refuses_v1_updates_that_remove_components(
-    version: tuple[int, ...], api: str, present: dict[str, str], told: str
+    version: tuple[int, ...], api: str, present: dict[str, str], message: str
 ) -> None:
-    assert refusal(version, cluster(api, ray="Managed"), cluster("v2", **present)) == told
+    assert refusal(version, cluster(api, ray="Managed"), cluster("v2", **present)) == message
 
 
 @pytest.mark.parametrize(
-    ("version", "told"), [(V3_3, ""), (V3_4, "Managed is no longer supported as a managementState")]
+    ("version", "message"), [(V3_3, ""), (V3_4, "Managed is no longer supported as a managementState")]
 )
-def test_3_4_refuses_a_managed_kueue(version: tuple[int, ...], told: str) -> None:
-    assert refusal(version, cluster("v2", kueue="Managed"), operation="CREATE") == told
+def test_3_4_refuses_a_managed_kueue(version: tuple[int, ...], message: str) -> None:
+    assert refusal(version, cluster("v2", kueue="Managed"), operation="CREATE") == message
     assert refusal(version, cluster("v2", kueue="Unmanaged"), operation="CREATE") == ""
 
 
 @pytest.mark.parametrize(("version", "api"), [((2, 25, 4), "v1"), (V3_4, "v2")])
 def test_second_cluster_is_refused(version: tuple[int, ...], api: str) -> None:
-    told = "Only one instance of DataScienceCluster object is allowed"
-    assert refusal(version, cluster(api), cluster(api), operation="CREATE") == told
+    message = "Only one instance of DataScienceCluster object is allowed"
+    assert refusal(version, cluster(api), cluster(api), operation="CREATE") == message

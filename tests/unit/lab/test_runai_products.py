@@ -1,4 +1,4 @@
-"""What a workload of Run:ai asks for becomes the pods of Kubernetes."""
+"""The pods of Kubernetes that result from a workload of Run:ai."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def workload(labels: dict[str, str] | None = None, **fields: Any) -> Document:
     return {"metadata": metadata, "spec": {name: {"value": each} for name, each in fields.items()}}
 
 
-def test_resources_and_commands() -> None:
+def test_resources_and_commands_reach_the_container() -> None:
     asked = workload(
         gpu="2", cpu="0.5", memory="1Gi", memoryLimit="2Gi", image="i", command="sleep 30", arguments="-v 'a b'"
     )
@@ -62,7 +62,7 @@ def test_labels_and_annotations_are_inherited() -> None:
     assert template["spec"]["schedulingGates"] == [{"name": "run.ai/pod-group"}]
 
 
-def test_volumes() -> None:
+def test_volumes_and_mounts_reach_the_pod() -> None:
     claim = {
         "claimName": "",
         "ephemeral": True,
@@ -91,7 +91,7 @@ def test_volumes() -> None:
         ({"parallelism": 2, "completions": 5, "backoffLimit": 0, "active": False}, (2, 5, 0, True)),
     ],
 )
-def test_jobs(fields: dict[str, Any], expected: tuple[int, int, int, bool]) -> None:
+def test_job_fields_follow_from_the_workload(fields: dict[str, Any], expected: tuple[int, int, int, bool]) -> None:
     spec = specs.job_spec(workload(**fields), "Never")
     assert (spec["parallelism"], spec["completions"], spec["backoffLimit"], spec["suspend"]) == expected
 
@@ -133,13 +133,13 @@ def cluster() -> MemoryApi:
 
 
 async def end(api: MemoryApi, phase: str) -> None:
-    """Have all pods end that have not."""
+    """End all running pods."""
     for pod in await api.list(PODS):
         if "phase" not in (pod.get("status") or {}):
             await api.patch(f"{PODS}/{pod['metadata']['name']}/status", {"status": {"phase": phase}})
 
 
-def submitted(api: MemoryApi, **fields: Any) -> None:
+def submit(api: MemoryApi, **fields: Any) -> None:
     asked = workload(**fields)
     asked["metadata"].pop("uid")
     api.put(f"{RUNAI}/trainingworkloads", asked)
@@ -147,7 +147,7 @@ def submitted(api: MemoryApi, **fields: Any) -> None:
 
 def test_pods_wait_for_their_group_and_the_workload_follows_them(tmp_path: Path) -> None:
     api = cluster()
-    submitted(api, parallelism=2)
+    submit(api, parallelism=2)
     asyncio.run(settle(api, "runai", tmp_path, lambda: end(api, "Succeeded")))
     job = found(api, "/apis/run.ai/v1/namespaces/runai-team/runaijobs/w")
     assert {name: job["status"][name] for name in ("active", "ready", "succeeded", "failed")} == {
@@ -162,14 +162,14 @@ def test_pods_wait_for_their_group_and_the_workload_follows_them(tmp_path: Path)
         assert pod["metadata"]["annotations"]["pod-group-name"] == group
         assert "schedulingGates" not in pod["spec"]
         assert found(api, f"{GROUPS}/{group}")["status"]["phase"] == "Succeeded"
-    # the groups are there before a pod is let go
+    # The groups exist before a pod may start.
     assert len(api.writes) - api.writes[::-1].index(f"POST {GROUPS}") <= api.writes.index(f"PATCH {PODS}/w-0-0")
     assert found(api, f"{RUNAI}/trainingworkloads/w")["status"]["phase"] == "Completed"
 
 
 def test_failed_pod_is_retried_until_the_limit_ends_the_others(tmp_path: Path) -> None:
     api = cluster()
-    submitted(api, parallelism=2, backoffLimit=1)
+    submit(api, parallelism=2, backoffLimit=1)
 
     async def fail() -> None:
         await api.patch(f"{PODS}/w-0-0/status", {"status": {"phase": "Failed"}})
@@ -192,7 +192,7 @@ def test_job_of_another_owner_is_left_unchanged(tmp_path: Path) -> None:
     metadata = {"name": "w", "ownerReferences": [{**owner, "controller": True}]}
     spec = {"parallelism": 1, "completions": 1, "backoffLimit": 9, "suspend": True, "template": {}}
     api.put("/apis/run.ai/v1/namespaces/runai-team/runaijobs", {"metadata": metadata, "spec": spec})
-    submitted(api)
+    submit(api)
     seen: list[Document] = []
 
     async def delete() -> None:
@@ -202,7 +202,7 @@ def test_job_of_another_owner_is_left_unchanged(tmp_path: Path) -> None:
 
     asyncio.run(settle(api, "runai", tmp_path, delete))
     assert seen[0]["spec"]["backoffLimit"] == 9
-    # its end is news
+    # Its end is a new event.
     assert found(api, "/apis/run.ai/v1/namespaces/runai-team/runaijobs/w")["spec"]["backoffLimit"] == 6
 
 
@@ -218,7 +218,7 @@ def test_job_of_another_owner_is_left_unchanged(tmp_path: Path) -> None:
         (["Failed", "Succeeded"], 1, "Succeeded"),
     ],
 )
-def test_phase_of_a_group(phases: list[str], needed: int, phase: str, tmp_path: Path) -> None:
+def test_group_phase_follows_from_its_pods(phases: list[str], needed: int, phase: str, tmp_path: Path) -> None:
     api = cluster()
     api.put(GROUPS, {"metadata": {"name": "g"}, "spec": {"minMember": needed}})
     for index, each in enumerate(phases):

@@ -1,4 +1,4 @@
-"""The lab's stand-in for model servers: what is declared comes back, over HTTP and in the report."""
+"""The lab's simulated model servers: configured values are measured, over HTTP and in the report."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from tests.standins.load_generators.load_client import load, load_by_grpc, write
 pytestmark = pytest.mark.slow
 
 Result = TypeVar("Result")
-# what the verb asks when nothing else is said
+# The verb's default request
 ASK = yaml.safe_load(DOCUMENTATION)["options"]
 REQUEST, ANSWER = ASK["request"]["default"], ASK["answer"]["default"]
 
 
-def served(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Result:
+def serve(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Result:
     async def run() -> Result:
         servers = Servers()
         servers.set("default/pod", f"default/{model.name}", model)
@@ -48,22 +48,22 @@ def served(model: ServedModel, use: Callable[[str], Awaitable[Result]]) -> Resul
 
 
 def test_configured_latencies_match_the_report(tmp_path: Path) -> None:
-    """The server is never early. How late it may be is the machine's matter, so the upper bound is a wide one."""
+    """The server is never early; the upper bound is wide because the machine determines how late it is."""
     model = ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10)
-    results = served(model, lambda url: load(url, "tiny", users=4, requests=20, tokens=5))
+    results = serve(model, lambda url: load(url, "tiny", users=4, requests=20, tokens=5))
     write(tmp_path / "000__t" / "artifacts", results)
     found = {value.name: value for value in analyse_run(tmp_path, tmp_path / "report").analyses[0].kpis}
     assert found["requests_failed"].number == 2
     ttft, itl, latency = (found[f"{name}_p50"].number or 0 for name in ("ttft", "itl", "request_latency"))
-    # its clock and the client's may differ by some µs
+    # Its clock and the client's may differ by some µs.
     assert 0.199 <= ttft < 2.0
     assert latency >= 0.279
-    # a token that is late makes the next interval shorter, but not the sum
+    # A late token shortens the next interval, but not the sum.
     assert latency - ttft == pytest.approx(4 * 0.02, abs=0.5)
     assert 0 < itl < 0.5
 
 
-def served_by_grpc(servers: Servers, use: Callable[[str], Awaitable[Result]]) -> Result:
+def serve_by_grpc(servers: Servers, use: Callable[[str], Awaitable[Result]]) -> Result:
     async def run() -> Result:
         address = f"127.0.0.1:{free_ports(['grpc'])['grpc']}"
         async with serve_tgis(servers, address):
@@ -75,7 +75,7 @@ def served_by_grpc(servers: Servers, use: Callable[[str], Awaitable[Result]]) ->
 def test_configured_latencies_match_by_grpc(tmp_path: Path) -> None:
     servers = Servers()
     servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.2), Latency(0.02), concurrency=4, failing_percent=10))
-    results = served_by_grpc(servers, lambda at: load_by_grpc(at, "tiny", users=4, requests=20, tokens=5))
+    results = serve_by_grpc(servers, lambda at: load_by_grpc(at, "tiny", users=4, requests=20, tokens=5))
     write(tmp_path / "000__t" / "artifacts", results)
     found = {value.name: value for value in analyse_run(tmp_path, tmp_path / "report").analyses[0].kpis}
     assert found["requests_failed"].number == 2
@@ -101,10 +101,10 @@ def test_grpc_counts_tokens_and_reports_an_unknown_model(model: str) -> None:
         return await asyncio.to_thread(call)
 
     if model == "tiny":
-        assert served_by_grpc(servers, ask) == Answer("token token token ", 2, 3)
+        assert serve_by_grpc(servers, ask) == Answer("token token token ", 2, 3)
     else:
         with pytest.raises(AnswerError, match="does not respond: no pod serves 'other'"):
-            served_by_grpc(servers, ask)
+            serve_by_grpc(servers, ask)
 
 
 def test_grpc_response_is_cut_off_when_its_pod_ends() -> None:
@@ -118,13 +118,13 @@ def test_grpc_response_is_cut_off_when_its_pod_ends() -> None:
         servers.set("n/pod", "n/tiny", None)
         return await asked
 
-    (record,) = served_by_grpc(servers, use)["results"]
+    (record,) = serve_by_grpc(servers, use)["results"]
     assert (record["error_code"], record["error_text"]) == (14, "the pod has ended")
 
 
 def test_requests_above_the_concurrency_wait(tmp_path: Path) -> None:
     model = ServedModel("tiny", Latency(0.1), Latency(0.0), concurrency=1)
-    results = served(model, lambda url: load(url, "tiny", users=3, requests=3, tokens=1))
+    results = serve(model, lambda url: load(url, "tiny", users=3, requests=3, tokens=1))
     ttft = sorted(one["ttft"] for one in results["results"])
     assert [least <= one for least, one in zip((99, 199, 299), ttft, strict=True)] == [True] * 3
 
@@ -140,7 +140,7 @@ def test_metrics_are_those_of_vllm() -> None:
             async with session.get(f"{url}/metrics") as response:
                 return await response.text(), answer, status
 
-    text, answer, status = served(ServedModel("tiny", Latency(0.0), Latency(0.0)), use)
+    text, answer, status = serve(ServedModel("tiny", Latency(0.0), Latency(0.0)), use)
     assert answer["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
     assert answer["choices"][0]["message"]["content"].split() == ["token"] * 3
     assert status == 404
@@ -215,10 +215,10 @@ def test_response_to_a_gone_client_frees_its_slot() -> None:
         servers = Servers()
         servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.0), Latency(0.0), concurrency=1))
         (serving,) = servers.of("n/tiny")
-        with pytest.raises(ConnectionResetError) as told:
+        with pytest.raises(ConnectionResetError) as raised:
             await serving.answer(serving.generate(1, 2, gone))
-        # also as long as somebody looks at the error, which holds its frames
-        assert (told.value is not None, serving.slots.locked(), serving.answering) == (True, False, set())
+        # Also while a caller inspects the error, which holds its frames
+        assert (raised.value is not None, serving.slots.locked(), serving.answering) == (True, False, set())
         assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in servers.registry.text.decode()
 
     asyncio.run(run())
@@ -250,7 +250,7 @@ def test_each_ready_pod_answers_at_its_address() -> None:
         with pytest.raises(aiohttp.ClientConnectorError):
             await health(f"http://127.131.255.1:{port}")
         assert await health(f"http://127.131.255.2:{port}") == 200
-        # another pod of this name
+        # Another pod of this name
         again = {**listening["b"], "status": {**listening["b"]["status"], "podIP": "10.131.255.3"}}
         await pods.changed(listening["b"], again)
         assert await health(f"http://127.131.255.3:{port}") == 200
@@ -273,17 +273,17 @@ def test_ready_pod_serves_its_configuration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{speed: 1}", "allowed keys are"), ("{", "serves nothing"), ("a", "no attribute")]
+    ("text", "message"), [("{speed: 1}", "allowed keys are"), ("{", "serves nothing"), ("a", "no attribute")]
 )
 def test_pod_with_an_invalid_configuration_serves_nothing(
-    text: str, said: str, caplog: pytest.LogCaptureFixture
+    text: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert model_in(pod(text)) is None
-    assert said in caplog.text
+    assert message in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "message"),
     [
         ({"speed": 1}, "there: allowed keys are answer_tokens, concurrency, failing_percent, itl, ttft"),
         ({"ttft": -1}, "there, ttft: must have median_s in seconds"),
@@ -291,8 +291,8 @@ def test_pod_with_an_invalid_configuration_serves_nothing(
         ({"concurrency": 0}, "there, concurrency: must be a whole number from 1"),
     ],
 )
-def test_invalid_configuration_is_one_sentence(parts: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_configuration_is_one_sentence(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         model_of("there", "a", parts)
 
 

@@ -1,4 +1,4 @@
-"""Delays and failures of emulators' steps: how they are written, found, counted and refused."""
+"""Delays and failures of emulators' steps: declared, found, counted and refused."""
 
 from __future__ import annotations
 

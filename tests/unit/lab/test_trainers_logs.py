@@ -1,4 +1,4 @@
-"""The logs of simulated trainers: what the analysis reads from them are the model's numbers."""
+"""Logs of simulated trainers: the analysis reads the model's numbers from them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ SMALL = {"per_device_train_batch_size": 4, "include_tokens_per_second": True, "s
 RATES = ("train_runtime", "samples_per_second", "tokens_per_second", "steps_per_second", "training_steps")
 
 
-def analysed(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
-    """The analysis of a job whose main pod printed *log*."""
+def analyse_log(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
+    """Return the analysis of a job whose main pod printed *log*."""
     (folder / "logs").mkdir(parents=True)
     (folder / "logs" / "main.log").write_text(log)
     facts = document(Training(gpus=max(1, asked.gpus), workload=asked.trainer), EPOCH)
-    told = {
+    statement = {
         "pods": asked.pods,
         "gpus_per_pod": asked.gpus,
         "configuration": asked.configuration,
         "hyper_parameters": {},
         **stated,
     }
-    write_json(folder / "fine_tuning.json", {**facts, "logs": ["logs/main.log"], **told})
+    write_json(folder / "fine_tuning.json", {**facts, "logs": ["logs/main.log"], **statement})
     place = Place(folder, folder.name, "fine_tuning.json", None)
     return analyse(parse(RecordingFiles(place)), place, "linear")
 
@@ -47,7 +47,7 @@ def analysed(folder: Path, asked: Asked, log: str, **stated: Any) -> Analysis:
 def test_hf_trainer_log_yields_the_models_numbers(tmp_path: Path, query: dict[str, str]) -> None:
     asked = Asked(dataset="gsm8k.json", gpus=4, configuration=SMALL)
     training = asked.training()
-    analysis = analysed(tmp_path / "a", asked, render_log(asked.ended(), "main", query))
+    analysis = analyse_log(tmp_path / "a", asked, render_log(asked.ended(), "main", query))
     samples = training.samples / training.runtime_s
     tokens = training.tokens_per_step / training.step_s
     expected = [training.runtime_s, samples, tokens, 1 / training.step_s, training.steps]
@@ -63,8 +63,8 @@ def test_hf_trainer_log_yields_the_models_numbers(tmp_path: Path, query: dict[st
 def test_instructlab_log_yields_the_models_numbers(tmp_path: Path) -> None:
     asked = Asked(trainer="ilab", pods=2)
     training = asked.training()
-    analysis = analysed(tmp_path / "a", asked, render_log(asked.ended(), "main", {}))
-    # the trainer's time begins with its first record
+    analysis = analyse_log(tmp_path / "a", asked, render_log(asked.ended(), "main", {}))
+    # The trainer's time begins with its first record.
     samples, tokens = training.batch / training.step_s, training.tokens_per_step / training.step_s
     expected = [training.runtime_s - training.step_s, samples, tokens, 1 / training.step_s, training.steps]
     assert numbers(analysis, *RATES) == pytest.approx(expected, rel=1e-3)
@@ -84,8 +84,8 @@ def test_ray_log_yields_the_models_numbers(tmp_path: Path) -> None:
     configuration = {"batch_size_per_device": 8, "num_epochs": 2, "peft_method": "lora"}
     asked = Asked(trainer="ray", dataset="gsm8k.json", gpus=2, pods=2, configuration=configuration)
     training = asked.training()
-    analysis = analysed(tmp_path / "a", asked, render_log(asked.ended(), "main", {}))
-    # Ray spells whole seconds, and losses with four digits
+    analysis = analyse_log(tmp_path / "a", asked, render_log(asked.ended(), "main", {}))
+    # Ray prints whole seconds, and losses with four digits.
     assert numbers(analysis, "train_runtime") == pytest.approx([training.runtime_s], abs=0.51)
     expected = [training.batch / training.step_s, 1 / training.step_s, training.steps]
     assert numbers(analysis, "samples_per_second", "steps_per_second", "training_steps") == pytest.approx(
@@ -99,7 +99,7 @@ def test_ray_benchmarks_report_the_network_bandwidth(tmp_path: Path) -> None:
     configuration = {"test": "iperf", "streams": 4, "repetitions": 3}
     asked = Asked(trainer="ray", program="ray-benchmark", gpus=0, pods=2, configuration=configuration)
     log = render_log(asked.ended(), "main", {})
-    analysis = analysed(tmp_path / "a", asked, log, mode="ray-benchmark")
+    analysis = analyse_log(tmp_path / "a", asked, log, mode="ray-benchmark")
     assert numbers(analysis, "network_bitrate") == pytest.approx([asked.benchmark().bits_per_second / 1e9], rel=0.03)
     slow = Asked(
         trainer="ray",
@@ -109,7 +109,7 @@ def test_ray_benchmarks_report_the_network_bandwidth(tmp_path: Path) -> None:
         configuration={"test": "network_overhead", "limit_s": 1},
     )
     assert slow.wanted()["lab.psap.perf/exit-code"] == "1"
-    analysis = analysed(tmp_path / "b", slow, render_log(slow.ended(), "main", {}), mode="ray-benchmark")
+    analysis = analyse_log(tmp_path / "b", slow, render_log(slow.ended(), "main", {}), mode="ray-benchmark")
     assert numbers(analysis, "network_overhead_time") == pytest.approx([slow.benchmark().run_s], rel=0.03)
     assert any("the benchmark printed FAILED" in finding.text for finding in analysis.findings)
 
@@ -118,7 +118,7 @@ def test_ray_benchmarks_report_the_network_bandwidth(tmp_path: Path) -> None:
 def test_out_of_memory_is_reported_as_by_the_trainers(tmp_path: Path, trainer: str) -> None:
     asked = Asked(trainer=trainer, model="llama-405b", gpus=1, configuration={"per_device_train_batch_size": 1})
     log = render_log(asked.ended(), "main", {})
-    analysis = analysed(tmp_path / "a", asked, log, outcome="failed", exit_code=1, reason="Error")
+    analysis = analyse_log(tmp_path / "a", asked, log, outcome="failed", exit_code=1, reason="Error")
     assert any("GPU out of memory" in finding.text for finding in analysis.findings)
     assert numbers(analysis, "training_steps") == [None]
 

@@ -1,4 +1,4 @@
-"""The stated model of simulated trainers: what should matter does, in the right direction."""
+"""The model of simulated trainers: relevant parameters change its numbers in the right direction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_model_size_is_in_its_name_or_assumed(name: str, parameters: float, acti
     model, assumed = model_of(name)
     assert (model.parameters, model.active) == pytest.approx((parameters, active))
     assert bool(assumed) == (name == "my-model")
-    # a transformer's parameters are 12 layers width²
+    # The parameters of a transformer are 12 layers width².
     assert 12 * model.layers * model.width**2 == pytest.approx(active, rel=0.1)
 
 

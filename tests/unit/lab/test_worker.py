@@ -1,4 +1,4 @@
-"""A real node's addresses, images, configuration and leftovers, without starting anything."""
+"""Addresses, images, configuration and leftovers of a real node, without starting a program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def image(tmp_path: Path) -> Image:
     )
 
 
-def written(image: Image) -> bytes:
+def write_image(image: Image) -> bytes:
     output = io.BytesIO()
     images.write(image, output)
     return output.getvalue()
@@ -68,7 +68,7 @@ def test_parts_of_a_network_do_not_overlap() -> None:
     parts = (its.services, its.pods, its.cable)
     assert all(part.subnet_of(its.block) for part in parts)
     assert not any(one.overlaps(other) for one, other in itertools.combinations(parts, 2))
-    # the kubelet runs up to 250 pods
+    # The kubelet runs up to 250 pods.
     assert its.pods.num_addresses > 250
     assert ip_address(its.api_service) in its.services
 
@@ -89,7 +89,7 @@ def test_two_builds_of_an_image_are_equal(image: Image, tmp_path: Path) -> None:
     other.write_bytes(b"#!/bin/sh\n")
     other.chmod(0o755)
     again = dataclasses.replace(image, files={"/usr/bin/tool": other})
-    assert written(image) == written(again)
+    assert write_image(image) == write_image(again)
     assert image.digest() == again.digest()
 
 
@@ -107,7 +107,7 @@ def test_digest_changes_with_contents_and_settings(image: Image) -> None:
 
 
 def test_blobs_of_an_image_have_their_digests(image: Image) -> None:
-    with tarfile.open(fileobj=io.BytesIO(written(image))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(write_image(image))) as archive:
         contents = {entry.name: read(archive, entry.name) for entry in archive}
     for name, data in contents.items():
         if name.startswith("blobs/sha256/"):
@@ -124,7 +124,7 @@ def test_blobs_of_an_image_have_their_digests(image: Image) -> None:
         assert read(files, "usr/bin/tool") == b"#!/bin/sh\n"
     assert modes["usr/bin/tool"] == 0o755
     assert modes["tmp"] == 0o1777
-    # parents come before their contents
+    # Parents precede their contents.
     assert list(modes).index("usr") < list(modes).index("usr/bin") < list(modes).index("usr/bin/tool")
 
 
@@ -154,7 +154,7 @@ def test_python_image_has_an_interpreter_and_its_libraries() -> None:
     assert not any("site-packages" in path or path.endswith(".pyc") for path in files)
 
 
-def test_libraries_of_ldd_with_and_without_a_name() -> None:
+def test_libraries_are_read_from_the_output_of_ldd() -> None:
     text = """/bin/one:
 \tlinux-vdso.so.1 (0x00007ffc)
 \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)
@@ -238,7 +238,7 @@ def test_control_group_is_removed_with_all_below_it(tmp_path: Path) -> None:
     (tmp_path / "cpu" / "perflab-one-1" / "kubepods" / "pod1").mkdir(parents=True)
     assert cgroups.remove("perflab-one-1", tmp_path)
     assert not list(tmp_path.glob("*/perflab-*"))
-    # a group that never existed, or that another process removed
+    # A group that never existed, or that another process removed
     assert cgroups.remove("perflab-one-1", tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Pods of fine-tuning jobs, as the lab's webhook gets them."""
+"""Pods of fine-tuning jobs in the form that the lab's webhook receives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STARTED = "2026-01-01T10:00:00Z"
 
 @dataclass(frozen=True)
 class Asked:
-    """One pod of a job: what its command was told."""
+    """One pod of a job, by the arguments of its command."""
 
     trainer: str = "fms"
     model: str = "granite-3.0-8b"
@@ -58,7 +58,7 @@ class Asked:
         return {"data": {"job.json": json.dumps(job), "config.json": json.dumps(configuration)}}
 
     def wanted(self, speed: float = 600.0) -> dict[str, str]:
-        """What the webhook adds to the pod's annotations."""
+        """Return the annotations that the webhook adds to the pod."""
         return annotations_of(self.pod(), self.config_map(), self.product, speed)
 
     def training(self) -> Training:
@@ -72,13 +72,13 @@ class Asked:
         return found
 
     def after(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The pod with its annotations, in that state of its container."""
+        """Return the pod with its annotations and this state of its container."""
         pod = self.pod()
         pod["metadata"]["annotations"] |= self.wanted()
         pod["status"] = {"containerStatuses": [{"name": "main", "state": state}]}
         return pod
 
     def ended(self) -> dict[str, Any]:
-        """The pod once it has ended by itself."""
+        """Return the pod after its own end."""
         code = int(self.wanted().get("lab.psap.perf/exit-code", "0"))
         return self.after({"terminated": {"startedAt": STARTED, "finishedAt": STARTED, "exitCode": code}})

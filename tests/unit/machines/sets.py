@@ -1,4 +1,4 @@
-"""MachineSets and Machines as a cluster has them."""
+"""MachineSets and Machines in the format of a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is free on a node, as the scheduler reckons."""
+"""Free resources of a node, computed as the scheduler does."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_node_without_the_resource_has_none_free() -> None:
     ("spec", "cpu"),
     [
         (pod(container({"cpu": "1"}), container({"cpu": "2"})), 3),
-        # a limit alone is a request
+        # A limit without a request is a request.
         (pod(container(limits={"cpu": "2"})), 2),
-        # the hungriest init container counts when it wants more than all that run later
+        # The largest init container counts if it requests more than all later containers together.
         (pod(container({"cpu": "1"}), initContainers=[container({"cpu": "5"}), container({"cpu": "2"})]), 5),
-        # a sidecar runs beside them, and beside the init containers after it
+        # A sidecar runs beside them, and beside the init containers after it.
         (pod(container({"cpu": "1"}), initContainers=[container({"cpu": "1"}, restartPolicy="Always")]), 2),
         (
             pod(
@@ -78,7 +78,7 @@ def test_node_without_the_resource_has_none_free() -> None:
         (pod(container()), 0),
     ],
 )
-def test_reservation_of_a_pod(spec: dict[str, Any], cpu: Fraction | int) -> None:
+def test_pod_reserves_the_sum_or_the_largest_init_container(spec: dict[str, Any], cpu: Fraction | int) -> None:
     assert requests_of(spec).get("cpu", 0) == cpu
 
 

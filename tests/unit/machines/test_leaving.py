@@ -1,4 +1,4 @@
-"""Which machines go when a MachineSet becomes smaller."""
+"""The machines to delete when a MachineSet is scaled down."""
 
 from __future__ import annotations
 

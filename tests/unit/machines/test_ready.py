@@ -1,4 +1,4 @@
-"""When a MachineSet has its machines."""
+"""When a MachineSet is ready."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sets import aws
 ready = predicate_for("MachineSet", "ready")
 
 
-def seen(replicas: int, status: dict[str, Any]) -> dict[str, Any]:
+def machine_set(replicas: int, status: dict[str, Any]) -> dict[str, Any]:
     found = aws("gpus", replicas=replicas)
     found["metadata"]["generation"] = 2
     return {**found, "status": status}
@@ -22,12 +22,12 @@ def seen(replicas: int, status: dict[str, Any]) -> dict[str, Any]:
     ("replicas", "status"),
     [
         (2, {"observedGeneration": 2, "replicas": 2, "readyReplicas": 2, "availableReplicas": 2}),
-        # of none, OpenShift leaves the count out
+        # OpenShift omits a count of zero.
         (0, {"observedGeneration": 2, "replicas": 0}),
     ],
 )
 def test_every_requested_machine_is_available(replicas: int, status: dict[str, Any]) -> None:
-    assert ready(seen(replicas, status)).reached
+    assert ready(machine_set(replicas, status)).reached
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_every_requested_machine_is_available(replicas: int, status: dict[str, A
     ],
 )
 def test_missing_machines_are_reported(replicas: int, status: dict[str, Any], note: str) -> None:
-    verdict = ready(seen(replicas, status))
+    verdict = ready(machine_set(replicas, status))
     assert not verdict.reached
     assert not verdict.hopeless
     assert note in verdict.note

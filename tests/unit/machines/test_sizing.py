@@ -1,4 +1,4 @@
-"""How many machines so many pods need."""
+"""The number of machines for a number of pods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 TYPES = st.sampled_from(sorted(MACHINES)).map(machine_of)
 PODS = st.integers(0, 5000)
-# in steps that floats have exactly
+# Steps that floats represent exactly
 REQUESTS = st.builds(
     Requests, st.integers(0, 8).map(lambda n: n / 4), st.integers(0, 24).map(lambda n: n / 2), st.just(0)
 )
@@ -34,7 +34,7 @@ REQUESTS = st.builds(
         ("m6i.2xlarge", 24, Requests(0.25, 0.1), 1, "cpu"),
         ("m6i.2xlarge", 25, Requests(0.25, 0.1), 2, "cpu"),
         ("m6i.2xlarge", 236, Requests(0, 0), 2, "pods"),
-        # two do not share a machine, however much of both is left
+        # Two pods do not share a machine, however much of both resources is left.
         ("m6i.2xlarge", 3, Requests(4, 1), 3, "cpu"),
         ("g6e.12xlarge", 3, Requests(1, 10, 3), 3, "gpus"),
         ("p5.48xlarge", 17, Requests(1, 10, 1), 3, "gpus"),
@@ -50,7 +50,7 @@ def test_count_is_the_smallest_that_fits(machine: Machine, pods: int, requests: 
     nodes = nodes_for(machine, pods, requests).nodes
 
     def holds(number: int) -> bool:
-        """By putting one pod after the other on a node until the next does not fit."""
+        """Return whether *number* nodes hold all pods, placed one by one."""
         placed = 0
         for _pod in range(PODS_PER_NODE):
             cpus, memory = (placed + 1) * requests.cpus, (placed + 1) * requests.memory_gib
@@ -73,10 +73,10 @@ def test_single_kind_needs_as_many_nodes_as_alone(machine: Machine, pods: int, r
     ("instance_type", "kinds", "nodes"),
     [
         ("p5.48xlarge", [Pods(3, "4", "16Gi", 2), Pods(2, "8", "40Gi", 1)], 1),
-        # the largest first: three of 4 GPUs on two nodes, and those of one beside them
+        # Largest first: three of 4 GPUs on two nodes, and the others next to them
         ("p5.48xlarge", [Pods(4, "1", "1Gi", 1), Pods(3, "1", "1Gi", 4)], 2),
         ("p5.48xlarge", [Pods(5, "1", "1Gi", 1), Pods(3, "1", "1Gi", 4)], 3),
-        # no GPUs are left, but CPUs
+        # No GPUs are left, but CPUs.
         ("p5.48xlarge", [Pods(1, "1", "1Gi", 8), Pods(10, "4", "8Gi", 0)], 1),
         ("m6i.2xlarge", [Pods(2, "4000m", "1Gi", 0), Pods(2, "2", "1Gi", 0)], 2),
         ("m6i.2xlarge", [], 0),

@@ -1,4 +1,4 @@
-"""Add-ons by OCM's API, of which a stand-in answers: every token that it gives is good for one request."""
+"""Add-ons by the API of a simulated OCM: every token is valid for one request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.standins.openshift.ocm_api import CSV, OFFLINE_TOKEN, ocm
 PARAMETERS = {"notification-email": "somebody@example.invalid"}
 
 
-def never() -> None:
+def ignore() -> None:
     return None
 
 
@@ -39,12 +39,12 @@ def manager(url: str, token: str = OFFLINE_TOKEN, hidden: list[str] | None = Non
     return AddonManager(url, f"{url}/token", token, (hidden if hidden is not None else []).append)
 
 
-def wanted(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> AddonRequest:
+def addon_request(cluster: str, until_ready: bool = True, timeout_s: float = 60.0) -> AddonRequest:
     return AddonRequest(cluster, "managed-odh", PARAMETERS, until_ready, timeout_s)
 
 
 class Scripted:
-    """What OCM says of the add-on, look by look."""
+    """Return the state of the add-on at each request."""
 
     def __init__(self, *states: str) -> None:
         self.states = list(states)
@@ -100,25 +100,25 @@ def test_unreachable_ocm_is_one_error() -> None:
 
 def test_existing_addon_is_not_requested_again() -> None:
     there = Scripted("ready")
-    assert install_addon(there, wanted("c"), never)[1] is False
+    assert install_addon(there, addon_request("c"), ignore)[1] is False
     assert there.asked == 0
 
 
 def test_begun_installation_suffices_without_waiting() -> None:
     begun = Scripted("", "installing")
-    found, changed = install_addon(begun, wanted("c", until_ready=False), never)
+    found, changed = install_addon(begun, addon_request("c", until_ready=False), ignore)
     assert (found.state, changed, begun.asked) == ("installing", True, 1)
 
 
 @pytest.mark.parametrize("state", ["failed", "deleting"])
 def test_failed_installation_is_reported_immediately(state: str) -> None:
     with pytest.raises(PerfError, match=f"the add-on managed-odh is {state}: because of {state}"):
-        install_addon(Scripted(state), wanted("c"), never)
+        install_addon(Scripted(state), addon_request("c"), ignore)
 
 
 def test_wait_ends_at_the_timeout() -> None:
     with pytest.raises(WaitTimeoutError, match=r"not ready within 0 s: it is installing because of installing"):
-        install_addon(Scripted("installing"), wanted("c", timeout_s=0.0), never)
+        install_addon(Scripted("installing"), addon_request("c", timeout_s=0.0), ignore)
 
 
 def test_wait_can_be_interrupted() -> None:
@@ -126,4 +126,4 @@ def test_wait_can_be_interrupted() -> None:
         raise Interrupted("stop")
 
     with pytest.raises(Interrupted):
-        install_addon(Scripted("installing"), wanted("c"), stop)
+        install_addon(Scripted("installing"), addon_request("c"), stop)

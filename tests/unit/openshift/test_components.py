@@ -1,4 +1,4 @@
-"""Which components a DataScienceCluster is to have."""
+"""The components that a DataScienceCluster will have."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def definition(served: bool = True, **schemas: dict[str, Any]) -> dict[str, Any]
 
 SCHEMA = schema(kserve=KSERVE, ray=STATE, kueue=STATE, other={"type": "object"})
 SCHEMA_2 = schema(aipipelines=STATE, kserve=STATE, kueue=STATE, ray=STATE, trainer=STATE)
-# OpenShift AI 2 serves v1 only, 3 both
+# OpenShift AI 2 serves v1 only, OpenShift AI 3 both.
 ONE, BOTH = definition(v1=SCHEMA), definition(v1=SCHEMA, v2=SCHEMA_2)
 SERVING = "spec.components.kserve.serving.managementState"
 
@@ -115,13 +115,13 @@ def test_missing_component_can_be_removed_but_not_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "message"),
     [
         ("metadata.name", "begins with spec"),
         ("spec..components", "begins with spec"),
         ("spec.components.kserve.managementState.more", "has no spec.components.kserve.managementState.more"),
     ],
 )
-def test_unknown_path_is_refused(path: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_unknown_path_is_refused(path: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         with_settings(cluster(), {path: 1}, SCHEMA)

@@ -1,4 +1,4 @@
-"""What is no entitlement is refused with a sentence that repeats nothing of it."""
+"""Invalid entitlements are refused without repeating their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users who log in by a password: added beside others', and taken away without them."""
+"""Users who log in with a password are added and removed without changing others."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.htpasswd impor
 pytestmark = pytest.mark.slow
 
 GITHUB = {"name": "github", "type": "GitHub", "mappingMethod": "claim", "github": {"clientID": "1"}}
-# of the password "theirs-and-theirs", as Apache's htpasswd -B writes it
+# Hash of the password "theirs-and-theirs" by Apache's htpasswd -B
 THEIR_LINE = f"jim:$2y${bcrypt.hashpw(b'theirs-and-theirs', bcrypt.gensalt(4)).decode()[4:]}"
 
 
 class OpenShift:
-    """A cluster in memory that counts its versions; *meanwhile* is done by somebody else before the next change."""
+    """A cluster in memory that counts its versions; another client runs *meanwhile* before the next change."""
 
     server = "https://api.invalid"
 
@@ -77,7 +77,7 @@ class OpenShift:
         found = self.objects[query.kind, query.name or ""]
         if found["metadata"]["resourceVersion"] != patch["metadata"]["resourceVersion"]:
             raise ConflictError("it has changed")
-        merged: Manifest = _merged(found, patch)
+        merged: Manifest = _merge(found, patch)
         self.put(merged)
         return merged
 
@@ -85,7 +85,7 @@ class OpenShift:
         return self.objects.pop((query.kind, query.name or ""), None) is not None
 
 
-def _merged(document: Any, patch: Any) -> Any:
+def _merge(document: Any, patch: Any) -> Any:
     if not isinstance(patch, dict):
         return patch
     changed: Any = dict(document) if isinstance(document, dict) else {}
@@ -93,7 +93,7 @@ def _merged(document: Any, patch: Any) -> Any:
         if value is None:
             changed.pop(key, None)
         else:
-            changed[key] = _merged(changed.get(key), value)
+            changed[key] = _merge(changed.get(key), value)
     return changed
 
 
@@ -139,7 +139,7 @@ def test_foreign_users_in_the_secret_are_kept() -> None:
     assert add_admin(openshift.cluster(), "jane", "a-password")
     with pytest.raises(UsageError, match="the Secret openshift-config/their-secret has a user jim"):
         add_admin(openshift.cluster(), "jim", "a-password")
-    # of one who is there with this password only the rights are ours
+    # For an existing user with this password, only the rights are ours.
     assert add_admin(openshift.cluster(), "jim", "theirs-and-theirs")
     for user in ("jane", "jim"):
         assert remove_admin(openshift.cluster(), user)
@@ -195,15 +195,15 @@ def test_check_mode_shows_changes_without_making_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("openshift", "password", "said"),
+    ("openshift", "password", "message"),
     [
         (OpenShift(served=()), "a-password", "https://api.invalid has no OAuth cluster"),
         (OpenShift([{**GITHUB, "name": "htpasswd"}]), "a-password", "is of type GitHub, not HTPasswd"),
         (OpenShift(), "é" * 40, "use at most 72 bytes"),
     ],
 )
-def test_invalid_arguments_are_refused(openshift: OpenShift, password: str, said: str) -> None:
-    with pytest.raises((ClusterError, UsageError), match=said):
+def test_invalid_arguments_are_refused(openshift: OpenShift, password: str, message: str) -> None:
+    with pytest.raises((ClusterError, UsageError), match=message):
         add_admin(openshift.cluster(), "jane", password)
     assert openshift.objects == openshift.before
 

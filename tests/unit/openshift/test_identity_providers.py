@@ -1,4 +1,4 @@
-"""Identity providers of an OpenShift: ours comes and goes, those of others are never lost."""
+"""Identity providers of an OpenShift: ours is added and removed, others are never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEW = {"name": "new", "type": "GitHub"}
 
 
 class OpenShift:
-    """An API server with one OAuth, and others who change it at the worst moment."""
+    """An API server with one OAuth, and other clients that change it at the worst moment."""
 
     def __init__(self, *providers: dict[str, Any], meanwhile: Callable[[list[Any]], list[Any]] | None = None) -> None:
         self.server = "https://api.test"
@@ -77,7 +77,7 @@ def test_concurrent_changes_of_others_are_not_lost() -> None:
     assert openshift.providers == [NEW]
 
 
-def test_first_and_last_provider() -> None:
+def test_first_provider_is_added_and_last_one_removed() -> None:
     openshift = OpenShift()
     assert not remove(cluster(openshift), OURS)
     assert add(cluster(openshift), OURS, dry=True) and openshift.providers == []

@@ -1,4 +1,4 @@
-"""A login by a password, at a stand-in for the OAuth server of an OpenShift."""
+"""A login with a password at a simulated OAuth server of an OpenShift."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.login import L
 from tests.standins.openshift.oauth_server import TOKEN, Login, oauth_server
 
 
-def goes_on() -> None:
-    """Nobody asks to stop."""
+def never_stop() -> None:
+    """Never ask to stop."""
 
 
-def ignored(_said: str) -> None:
-    """Nobody looks."""
+def ignore(_message: str) -> None:
+    """Ignore progress."""
 
 
 def test_login_waits_for_a_restarting_server_and_hides_its_token(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_login_waits_for_a_restarting_server_and_hides_its_token(tmp_path: Path)
     hidden: list[str] = []
     with oauth_server(Login({"jane": "a-password"}, restarting=1)) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
-        logins.wait("jane", "a-password", 60, goes_on, shown.append, hidden.append)
+        logins.wait("jane", "a-password", 60, never_stop, shown.append, hidden.append)
 
     assert login.asked == ["jane", "jane"]
     assert shown == ["answer 503"]
@@ -36,7 +36,7 @@ def test_wrong_password_is_reported_and_nothing_else(tmp_path: Path) -> None:
     with oauth_server(Login({"jane": "a-password"})) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
         with pytest.raises(WaitTimeoutError, match=r"jane could not log in at http.* within 0 s: .*another password"):
-            logins.wait("jane", "another-one", 0, goes_on, ignored, ignored)
+            logins.wait("jane", "another-one", 0, never_stop, ignore, ignore)
 
 
 def test_wait_for_a_login_can_be_interrupted(tmp_path: Path) -> None:
@@ -46,14 +46,14 @@ def test_wait_for_a_login_can_be_interrupted(tmp_path: Path) -> None:
     with oauth_server(Login()) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
         with pytest.raises(Interrupted):
-            logins.wait("jane", "a-password", 60, stop, ignored, ignored)
+            logins.wait("jane", "a-password", 60, stop, ignore, ignore)
 
 
 def test_unavailable_oauth_server_is_awaited(tmp_path: Path) -> None:
     with oauth_server(Login()) as login:
         logins = Logins(Access(str(login.kubeconfig(tmp_path))))
 
-    assert "refused" in logins.attempt("jane", "a-password", ignored)
+    assert "refused" in logins.attempt("jane", "a-password", ignore)
 
 
 def test_cluster_without_an_oauth_server_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Identity providers of a managed cluster by OCM's API, of which a stand-in answers."""
+"""Identity providers of a managed cluster by the API of a simulated OCM."""
 
 from __future__ import annotations
 

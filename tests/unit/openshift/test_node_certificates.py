@@ -1,4 +1,4 @@
-"""Which certificate requests are approved: those of known nodes for themselves, and no other."""
+"""Only certificate requests of known nodes for themselves are approved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NODE = "system:node:node-0"
 BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
 
 
-def encoded(name: str, group: str = "system:nodes") -> str:
+def encoded_request(name: str, group: str = "system:nodes") -> str:
     subject = x509.Name(
         [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group), x509.NameAttribute(NameOID.COMMON_NAME, name)]
     )
@@ -36,7 +36,7 @@ def encoded(name: str, group: str = "system:nodes") -> str:
 
 
 def request(user: str = NODE, subject: str = NODE, signer: str = SERVING, name: str = "csr-1") -> Manifest:
-    spec = {"signerName": signer, "username": user, "request": encoded(subject)}
+    spec = {"signerName": signer, "username": user, "request": encoded_request(subject)}
     return {"metadata": {"name": name}, "spec": spec, "status": {}}
 
 
@@ -67,7 +67,7 @@ def test_invalid_request_is_left_pending() -> None:
 
 def test_administrators_group_is_not_granted() -> None:
     given = request()
-    given["spec"]["request"] = encoded(NODE, "system:masters")
+    given["spec"]["request"] = encoded_request(NODE, "system:masters")
     assert "is no node of this cluster" in (objection(given, {"node-0"}) or "")
 
 
@@ -77,7 +77,7 @@ def test_decided_request_is_not_pending() -> None:
 
 
 class FakeCluster:
-    """A node that is ready once `wanted` of its requests were approved; each approval brings the next request."""
+    """A node that is ready once `wanted` of its requests were approved; each approval creates the next request."""
 
     def __init__(self, requests: list[Manifest], wanted: int) -> None:
         self.waiting = requests

@@ -1,4 +1,4 @@
-"""Which version of an operator is chosen, and which of its examples."""
+"""The chosen version of an operator, and the chosen one of its examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.operator_packa
 
 
 def channel(name: str, *versions: str, entries: bool = True) -> dict[str, Any]:
-    """Versions newest first."""
+    """Return a channel; versions newest first."""
     modes = [{"type": "OwnNamespace", "supported": True}, {"type": "AllNamespaces", "supported": False}]
     found: dict[str, Any] = {
         "name": name,
@@ -47,7 +47,7 @@ GPU = package(channel("v25.3", "25.3.4", "25.3.2"), channel("v24.9", "24.9.2"))
     ],
     ids=["nothing", "a channel", "a version", "a version as its name has it", "the base name"],
 )
-def test_choice(package_request: PackageRequest, choice: Choice) -> None:
+def test_version_and_channel_are_chosen_by_the_request(package_request: PackageRequest, choice: Choice) -> None:
     assert choose(GPU, package_request) == choice
 
 

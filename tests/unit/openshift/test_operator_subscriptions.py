@@ -29,7 +29,7 @@ OWN = group("nfd-operator-group", "openshift-nfd")
     [
         (False, [], False),
         (False, [OWN], False),
-        # the own one is changed by its apply
+        # The apply of our own group changes it.
         (True, [OWN], False),
         (False, [group("theirs", "openshift-nfd")], True),
         (True, [group("theirs")], True),

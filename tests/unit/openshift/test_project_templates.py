@@ -1,4 +1,4 @@
-"""Annotations of new projects: how the template of projects changes, and trials of what it brings."""
+"""Annotations of new projects: changes of the project template, and test projects."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OWN = {"app.kubernetes.io/managed-by": "psap.perf"}
 KEY = "openshift.io/node-selector"
 
 
-def named(template: Manifest, name: str, labels: dict[str, str] | None = None) -> Manifest:
+def with_name(template: Manifest, name: str, labels: dict[str, str] | None = None) -> Manifest:
     return {**template, "metadata": {**template["metadata"], "name": name, "labels": labels or {}}}
 
 
-def noted(change: Change) -> dict[str, str]:
+def annotations_in(change: Change) -> dict[str, str]:
     assert change.template is not None
     found: dict[str, str] = change.template["objects"][0]["metadata"]["annotations"]
     return found
@@ -36,26 +36,26 @@ def noted(change: Change) -> dict[str, str]:
 def test_template_is_derived_from_openshifts_default() -> None:
     change = change_for(None, [], KEY, "gpu=true")
     assert (change.is_own, change.name) == (True, OWN_NAME)
-    assert noted(change) == {**noted(Change(bootstrap(), True, "")), KEY: "gpu=true"}
+    assert annotations_in(change) == {**annotations_in(Change(bootstrap(), True, "")), KEY: "gpu=true"}
 
 
 def test_administrators_template_is_changed_and_stays_theirs() -> None:
-    theirs = named(with_annotation(bootstrap(), "team", "a"), "theirs")
+    theirs = with_name(with_annotation(bootstrap(), "team", "a"), "theirs")
     change = change_for("theirs", [theirs], KEY, "gpu=true")
     assert (change.is_own, change.name) == (False, "theirs")
-    assert noted(change)["team"] == "a"
+    assert annotations_in(change)["team"] == "a"
     assert KEY not in theirs["objects"][0]["metadata"]["annotations"]
 
 
 def test_own_template_goes_with_its_last_annotation() -> None:
-    ours = named(with_annotation(with_annotation(bootstrap(), KEY, "1"), "other", "2"), OWN_NAME, OWN)
+    ours = with_name(with_annotation(with_annotation(bootstrap(), KEY, "1"), "other", "2"), OWN_NAME, OWN)
     without = change_for(OWN_NAME, [ours], KEY, None)
-    assert noted(without)["other"] == "2"
-    assert change_for(OWN_NAME, [named(without.template or {}, OWN_NAME, OWN)], "other", None).template is None
+    assert annotations_in(without)["other"] == "2"
+    assert change_for(OWN_NAME, [with_name(without.template or {}, OWN_NAME, OWN)], "other", None).template is None
 
 
 def test_administrators_template_is_never_deleted() -> None:
-    assert change_for("theirs", [named(bootstrap(), "theirs")], KEY, None).template is not None
+    assert change_for("theirs", [with_name(bootstrap(), "theirs")], KEY, None).template is not None
 
 
 def test_removal_without_annotations_needs_no_template() -> None:
@@ -76,7 +76,7 @@ LABELS = {"psap.perf/temporary": "run"}
 
 
 class FakeCluster:
-    """Makes projects whose annotation has one value after the other; `late` looks pass before each is there."""
+    """Create projects whose annotation has one value after the other; `late` reads pass before each exists."""
 
     def __init__(self, values: list[str | None], late: int = 0) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""Credentials of registries: added beside others', and taken away without them."""
+"""Credentials of registries are added and removed without changing others."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def secret(credentials: dict[str, Any], added: str | None = None) -> dict[str, A
     }
 
 
-def after(change: dict[str, Any] | None) -> tuple[dict[str, Any], str | None]:
+def credentials_after(change: dict[str, Any] | None) -> tuple[dict[str, Any], str | None]:
     assert change is not None
     return credentials_in(base64.b64decode(change["data"][DOCUMENT]).decode()), change["metadata"]["annotations"][ADDED]
 
 
 def test_additions_are_recorded_and_others_kept() -> None:
-    assert after(with_credentials(secret(THEIRS), OURS)) == ({**THEIRS, **OURS}, "quay.io/rhoai")
+    assert credentials_after(with_credentials(secret(THEIRS), OURS)) == ({**THEIRS, **OURS}, "quay.io/rhoai")
 
 
 def test_existing_credentials_are_no_change() -> None:
@@ -43,20 +43,20 @@ def test_existing_credentials_are_no_change() -> None:
 
 
 def test_replaced_foreign_credentials_are_not_removed() -> None:
-    assert after(with_credentials(secret(THEIRS), {"quay.io": {"auth": "bmV3"}})) == (
+    assert credentials_after(with_credentials(secret(THEIRS), {"quay.io": {"auth": "bmV3"}})) == (
         {"quay.io": {"auth": "bmV3"}},
         None,
     )
 
 
 def test_only_added_credentials_are_removed() -> None:
-    assert after(without_credentials(secret({**THEIRS, **OURS}, "quay.io/rhoai"))) == (THEIRS, None)
+    assert credentials_after(without_credentials(secret({**THEIRS, **OURS}, "quay.io/rhoai"))) == (THEIRS, None)
     assert without_credentials(secret(THEIRS)) is None
 
 
 def test_empty_pull_secret_accepts_credentials() -> None:
     empty: dict[str, Any] = {"metadata": {}}
-    assert after(with_credentials(empty, OURS)) == (OURS, "quay.io/rhoai")
+    assert credentials_after(with_credentials(empty, OURS)) == (OURS, "quay.io/rhoai")
 
 
 @pytest.mark.parametrize("text", ["user:hunter2", '{"auths": {}}', '["hunter2"]'])

@@ -1,4 +1,4 @@
-"""Which generation of OpenShift AI a cluster has or gets, and what a flow needs of it."""
+"""The generation of OpenShift AI that a cluster has or gets, and the generation that a flow requires."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_catalog_without_the_package_keeps_the_settings_version() -> None:
     assert offered_release("rhods-operator", None, PackageRequest(), "").generation == 0
 
 
-def offered(channel: str) -> Release:
+def release_of(channel: str) -> Release:
     return offered_release("rhods-operator", PACKAGE, PackageRequest(channel=channel), "")
 
 
@@ -80,10 +80,10 @@ INSTALLED = Release(version="3.4.1", installed=True, origin="is installed on the
 
 
 @pytest.mark.parametrize(
-    ("release", "needs", "error", "told"),
+    ("release", "needs", "error", "message"),
     [
         (
-            offered("stable-3.x"),
+            release_of("stable-3.x"),
             Needs(components=["kserve", "modelmeshserving", "codeflare"]),
             UsageError,
             "OpenShift AI 3.4.1 is what channel stable-3.x of rhods-operator installs: generation 3 has no component "
@@ -105,7 +105,7 @@ INSTALLED = Release(version="3.4.1", installed=True, origin="is installed on the
             "cluster with generation 2, or settings for generation 3",
         ),
         (
-            offered(""),
+            release_of(""),
             Needs(components=["trainer"]),
             UsageError,
             "OpenShift AI 2.19.1 is what channel stable of rhods-operator installs: generation 2 has no component "
@@ -114,11 +114,11 @@ INSTALLED = Release(version="3.4.1", installed=True, origin="is installed on the
     ],
 )
 def test_missing_features_of_a_generation_are_refused(
-    release: Release, needs: Needs, error: type[Exception], told: str
+    release: Release, needs: Needs, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as caught:
         check_release(release, needs)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

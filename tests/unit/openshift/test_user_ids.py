@@ -1,4 +1,4 @@
-"""Where OpenShift gives pods their user ids."""
+"""The namespaces in which OpenShift assigns user IDs to pods."""
 
 from __future__ import annotations
 

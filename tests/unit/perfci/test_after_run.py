@@ -12,7 +12,7 @@ from perfdrv.execution.after_run import EndedRun
 
 
 def ended_run(folder: Path, **settings: object) -> Path:
-    """A run that ended well, with these settings."""
+    """Return a successful run with these settings."""
     run = folder / "demo-20260101T000000Z-abcdef"
     run.mkdir()
     begin_attempt(run, {"flow": "demo"})

@@ -1,4 +1,4 @@
-"""Arguments of verbs as their documentation, with its fragments, describes them."""
+"""Arguments of verbs, declared by their documentation and its fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dataclasses that verbs read have the arguments that are declared, with types that fit."""
+"""The dataclasses that verbs read match the declared arguments and their types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLLECTION = Path(__file__).resolve().parents[3] / "collections/ansible_collecti
 ACTIONS = COLLECTION / "plugins/action"
 READ = re.compile(r"context\.arguments\((\w+)\)")
 SAMPLES: dict[str, Any] = {"int": 3, "float": 1.5, "bool": True}
-# a document of another verb, without suboptions
+# A document of another verb, without suboptions
 CELL = {"index": 1, "name": "", "values": {}}
 
 
@@ -56,7 +56,7 @@ def sample(option: Mapping[str, Any]) -> Any:
         return option["choices"][0]
     if kind == "dict":
         return {name: sample(each) for name, each in option.get("options", {}).items()}
-    # a text that is a duration, too
+    # A text that is also a duration
     return SAMPLES.get(kind, "30")
 
 

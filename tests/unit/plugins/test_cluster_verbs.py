@@ -31,7 +31,7 @@ def job(image: str) -> dict[str, Any]:
 
 def names(verbs: Verbs, kind: str, namespace: str | None = None, **chosen: str) -> list[str]:
     found = verbs("get", kind=kind, namespace=namespace, query="metadata.name", **chosen)
-    # each namespace has one that its controller makes
+    # Each namespace has one from its controller.
     return [name for name in found.values["objects"] if name != "kube-root-ca.crt"]
 
 

@@ -1,4 +1,4 @@
-"""A verb that takes the arguments of its command: conversion, defaults and errors."""
+"""A verb that uses the arguments of its command: conversion, defaults and errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Verb(CommandAction):
 @pytest.fixture(autouse=True)
 def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERF_RUN_DIR", str(tmp_path / "run"))
-    # the process of the tests is not a worker of Ansible
+    # The tests' process is not a worker of Ansible.
     monkeypatch.setattr(verb, "die_with_parent", lambda: None)
 
 

@@ -1,4 +1,4 @@
-"""Lane A does one command and then nothing for long; lane B goes on: A's end must be its own."""
+"""Lane A runs one command and then idles while lane B continues: A's command ends at its own end."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ def _command(host: str, marker: int, at: str) -> OpenCommand:
     return OpenCommand(Path(f"/{host}{marker}"), f"role{marker}", host, marker, started=at, last=at)
 
 
-def _ended() -> tuple[list[tuple[str, str, str]], CommandTracker]:
+def _recorded_tracker() -> tuple[list[tuple[str, str, str]], CommandTracker]:
     ended: list[tuple[str, str, str]] = []
     return ended, CommandTracker(lambda command: ended.append((command.directory.name, command.last, command.status)))
 
 
 def test_lane_that_ends_early_keeps_its_end() -> None:
-    ended, tracker = _ended()
+    ended, tracker = _recorded_tracker()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.open(_command("b", 2, "t0"), [2])
     tracker.task_ended(TaskEnd("a", [1], "t1"))
@@ -28,7 +28,7 @@ def test_lane_that_ends_early_keeps_its_end() -> None:
 
 
 def test_outside_task_ends_the_command_at_its_last_task() -> None:
-    ended, tracker = _ended()
+    ended, tracker = _recorded_tracker()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1"))
     assert tracker.task_ended(TaskEnd("a", [], "t9")) is None
@@ -36,7 +36,7 @@ def test_outside_task_ends_the_command_at_its_last_task() -> None:
 
 
 def test_next_loop_iteration_ends_the_previous_one() -> None:
-    ended, tracker = _ended()
+    ended, tracker = _recorded_tracker()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1"))
     tracker.open(_command("a", 2, "t2"), [2])
@@ -44,7 +44,7 @@ def test_next_loop_iteration_ends_the_previous_one() -> None:
 
 
 def test_nested_command_ends_first_and_its_failure_is_shared() -> None:
-    ended, tracker = _ended()
+    ended, tracker = _recorded_tracker()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.open(_command("a", 2, "t1"), [1, 2])
     innermost = tracker.task_ended(TaskEnd("a", [1, 2], "t2", failed=True, error="no"))
@@ -56,7 +56,7 @@ def test_nested_command_ends_first_and_its_failure_is_shared() -> None:
 
 
 def test_interrupted_task_interrupts_its_command() -> None:
-    ended, tracker = _ended()
+    ended, tracker = _recorded_tracker()
     tracker.open(_command("a", 1, "t0"), [1])
     tracker.task_ended(TaskEnd("a", [1], "t1", failed=True, interrupted=True))
     tracker.close_all()

@@ -1,4 +1,4 @@
-"""The filters, as a template calls them: documented, converting what the command line gives, refusing as verbs do."""
+"""Filters called as in a template: documented, converting command-line values, refusing as verbs do."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def module(name: str) -> Any:
     return importlib.import_module(f"ansible_collections.psap.perf.plugins.filter.{name}")
 
 
-def evaluated(name: str, given: Any, *arguments: Any, **options: Any) -> Any:
+def evaluate(name: str, given: Any, *arguments: Any, **options: Any) -> Any:
     return module(name).FilterModule().filters()[name](given, *arguments, **options)
 
 
 def refused(name: str, given: Any, *arguments: Any, **options: Any) -> tuple[str, int]:
-    """The sentence, and the exit code that the task's result has."""
+    """Return the message and the exit code of the task's result."""
     with pytest.raises(AnsibleFilterError) as caught:
-        evaluated(name, given, *arguments, **options)
+        evaluate(name, given, *arguments, **options)
     assert isinstance(caught.value, AnsibleActionFail)
     return str(caught.value), int(caught.value.result["exit_code"])
 
@@ -50,7 +50,7 @@ EXAMPLE = {"kind": "NodeFeatureDiscovery", "metadata": {"name": "nfd", "namespac
 
 
 def test_example_has_no_namespace() -> None:
-    assert evaluated("operator_example", csv(EXAMPLE), "true") == {**EXAMPLE, "metadata": {"name": "nfd"}}
+    assert evaluate("operator_example", csv(EXAMPLE), "true") == {**EXAMPLE, "metadata": {"name": "nfd"}}
     assert refused("operator_example", csv(EXAMPLE), "Other") == (
         "nfd.v4 has no example Other; there are: 0 NodeFeatureDiscovery",
         2,
@@ -61,9 +61,9 @@ def test_operator_plan_names_the_group_to_create() -> None:
     chosen = {"channel": "stable", "csv": "nfd.v4", "newest": "nfd.v4", "version": "4"}
     where = {"package": "nfd", "namespace": "openshift-nfd", "all_namespaces": False}
     planned = {"channel": "stable", "csv": "nfd.v4", "operator_group": "nfd-operator-group"}
-    assert evaluated("operator_plan", chosen, **where) == planned
+    assert evaluate("operator_plan", chosen, **where) == planned
     theirs = {"metadata": {"name": "theirs"}, "spec": {"targetNamespaces": ["openshift-nfd"]}}
-    assert evaluated("operator_plan", chosen, **where, operator_groups=[theirs])["operator_group"] == ""
+    assert evaluate("operator_plan", chosen, **where, operator_groups=[theirs])["operator_group"] == ""
 
 
 def package() -> dict[str, Any]:
@@ -78,7 +78,7 @@ def package() -> dict[str, Any]:
 
 
 def test_version_is_chosen_next_to_the_newest_of_its_channel() -> None:
-    chosen = evaluated("operator_package", package(), channel="stable", version="1", install_mode="OwnNamespace")
+    chosen = evaluate("operator_package", package(), channel="stable", version="1", install_mode="OwnNamespace")
     assert chosen == {"channel": "stable", "csv": "nfd.v1", "version": "1", "newest": "nfd.v2"}
     sentence, code = refused("operator_package", package(), install_mode="AllNamespaces")
     assert (sentence, code) == ("nfd of channel stable does not support AllNamespaces, but OwnNamespace", 2)
@@ -90,20 +90,20 @@ def test_components_come_from_the_definition_and_text_is_a_list() -> None:
     schema = {"properties": {"spec": {"properties": {"components": {"properties": {"ray": state, "kueue": state}}}}}}
     definition = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
     present = {"metadata": {"name": "theirs"}, "spec": {"components": {"kueue": {"managementState": "Managed"}}}}
-    chosen = evaluated("choose_components", definition, present, enable="ray", others="unchanged")
+    chosen = evaluate("choose_components", definition, present, enable="ray", others="unchanged")
     assert chosen["available"] == ["kueue", "ray"]
     assert chosen["definition"]["metadata"] == {"name": "theirs"}
     components = chosen["definition"]["spec"]["components"]
     assert {name: one["managementState"] for name, one in components.items()} == {"kueue": "Managed", "ray": "Managed"}
     assert refused("choose_components", definition, enable=["rai"])[0].startswith("enable: unknown component rai")
-    unknown = evaluated("choose_components", {}, enable=["ray"])
+    unknown = evaluate("choose_components", {}, enable=["ray"])
     assert (unknown["available"], unknown["definition"]["metadata"]) == ([], {"name": "default-dsc"})
 
 
 def test_configured_project_template_must_exist() -> None:
-    wanted = evaluated("project_template", [], {}, key="team", value="psap")
+    wanted = evaluate("project_template", [], {}, key="team", value="psap")
     assert (wanted["name"], wanted["own"], wanted["needed"]) == ("project-request", True, True)
-    assert evaluated("project_template", [], {}, key="team")["definition"] == {}
+    assert evaluate("project_template", [], {}, key="team")["definition"] == {}
     configuration = {"spec": {"projectRequestTemplate": {"name": "theirs"}}}
     sentence, code = refused("project_template", [], configuration, key="team", value="psap")
     assert sentence.startswith(
@@ -126,7 +126,7 @@ def test_smaller_set_loses_the_idle_machine() -> None:
     machines = [machine("busy", gpus), machine("idle", gpus)]
     pods = [{"metadata": {"ownerReferences": None}, "spec": {"nodeName": "busy"}, "status": {"phase": "Running"}}]
     options = {"instance_type": "g5.2xlarge", "scale": "1", "disk_size": None, "ibm": None, "taint": ""}
-    planned = evaluated("machine_scaling", [gpus], machines, pods, **options)
+    planned = evaluate("machine_scaling", [gpus], machines, pods, **options)
     assert planned == {
         "clone": {},
         "changes": [{"name": "gpus", "change": {"spec": {"replicas": 1}}}],
@@ -149,10 +149,10 @@ def test_free_resources_exclude_the_pods_of_each_node() -> None:
         for name, ready in (("a", "True"), ("b", "True"), ("broken", "False"))
     ]
     container = {"resources": {"requests": {"cpu": "1"}}}
-    # what a query leaves out is null
+    # Fields that a query omits are null.
     spec = {"containers": [container], "initContainers": None, "overhead": None, "resources": None}
     pods = [{"spec": {**spec, "nodeName": node}, "status": {"phase": "Running"}} for node in ("a", "a", None)]
-    free = evaluated("free_resources", nodes, pods, resources=["cpu"], margin={"cpu": "10m"})
+    free = evaluate("free_resources", nodes, pods, resources=["cpu"], margin={"cpu": "10m"})
     assert free == [{"name": "a", "free": {"cpu": "1990m"}}, {"name": "b", "free": {"cpu": "3990m"}}]
 
 

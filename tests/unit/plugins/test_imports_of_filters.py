@@ -1,4 +1,4 @@
-"""Filters load where there is neither the client of Kubernetes nor msgspec, as where ansible-doc is tested."""
+"""Filters load without the Kubernetes client and msgspec, as in the tests of ansible-doc."""
 
 from __future__ import annotations
 

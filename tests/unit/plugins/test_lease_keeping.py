@@ -1,4 +1,4 @@
-"""The process that keeps a run's lease: it is replaced when it dies, and stops the run when the lease is lost."""
+"""The process that renews a run's lease is replaced when it dies, and stops the run when the lease is lost."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _LeaseServer(Quiet, BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-@pytest.fixture(name="held")
+@pytest.fixture(name="held_lease")
 def _held(tmp_path: Path) -> Iterator[HeldLease]:
     holder = Holder("run-1", "scale_test", "ada", "bastion", "machine", str(tmp_path))
     _LeaseServer.lease, _LeaseServer.renewals = manifest_of(NAME, holder, None), 0
@@ -79,21 +79,21 @@ def _held(tmp_path: Path) -> Iterator[HeldLease]:
 
 
 def _keepers() -> list[int]:
-    """Ids of the processes below this one that keep a lease."""
+    """Return the IDs of the processes below this one that renew a lease."""
     named = f"{lease_keeping.PROCESS_NAME}\n"
     return [pid for pid in descendants(os.getpid()) if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8") == named]
 
 
-def test_killed_keeper_is_replaced_and_renews_at_once(held: HeldLease) -> None:
+def test_killed_keeper_is_replaced_and_renews_at_once(held_lease: HeldLease) -> None:
     leases = HeldLeases()
-    leases.keep(asdict(held))
+    leases.keep(asdict(held_lease))
     try:
         wait_until(lambda: len(_keepers()) == 1 and _LeaseServer.renewals == 1)
         (killed,) = _keepers()
         os.kill(killed, signal.SIGKILL)
         wait_until(lambda: killed not in _keepers())
         leases.check()
-        # well before the ten seconds after which a keeper renews again
+        # Well before the ten seconds after which a process renews the lease again
         wait_until(lambda: _LeaseServer.renewals == 2)
         assert killed not in _keepers() and len(_keepers()) == 1
     finally:
@@ -101,10 +101,10 @@ def test_killed_keeper_is_replaced_and_renews_at_once(held: HeldLease) -> None:
     assert _LeaseServer.lease is None
 
 
-def test_lost_lease_stops_the_run_with_exit_code_3(held: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lease_stops_the_run_with_exit_code_3(held_lease: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease_keeping, "RENEWED_EVERY_S", 0.1)
-    leases, run = HeldLeases(), Path(held.run_directory)
-    leases.keep(asdict(held))
+    leases, run = HeldLeases(), Path(held_lease.run_directory)
+    leases.keep(asdict(held_lease))
     try:
         wait_until(lambda: _LeaseServer.renewals > 0)
         other = Holder("run-2", "scale_test", "bob", "laptop", "another", "/nowhere")
@@ -118,15 +118,15 @@ def test_lost_lease_stops_the_run_with_exit_code_3(held: HeldLease, monkeypatch:
     assert _LeaseServer.lease and _LeaseServer.lease["spec"]["holderIdentity"] == "run-2"
 
 
-def test_lost_lease_stops_the_run_on_a_full_disk(held: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lease_stops_the_run_on_a_full_disk(held_lease: HeldLease, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(lease_keeping, "append_failure", full)
     _LeaseServer.lease = None
     leases = HeldLeases()
-    leases.keep(asdict(held))
+    leases.keep(asdict(held_lease))
     try:
-        wait_until((Path(held.run_directory) / STOP_FILE).exists)
+        wait_until((Path(held_lease.run_directory) / STOP_FILE).exists)
     finally:
         leases.end(give_back=True)

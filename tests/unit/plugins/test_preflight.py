@@ -1,4 +1,4 @@
-"""What is said of a cluster that lacks what a run needs."""
+"""The message about a cluster without the kinds that a run needs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ INSTALL = "install what defines it"
     ],
 )
 def test_advice_fits_the_missing_kind(missing: dict[tuple[str, str], str], is_openshift: bool, advice: str) -> None:
-    said = missing_kinds("https://lab", missing, is_openshift=is_openshift)
+    message = missing_kinds("https://lab", missing, is_openshift=is_openshift)
     (version, kind), *_others = missing
-    assert said.startswith(f"the cluster at https://lab serves no {kind} ({version})")
-    assert said.endswith(f"; {advice}")
+    assert message.startswith(f"the cluster at https://lab serves no {kind} ({version})")
+    assert message.endswith(f"; {advice}")
 
 
 class Cluster:
@@ -44,17 +44,17 @@ class Cluster:
         return False
 
 
-def required(unless: str | None = None, served: str | None = None) -> list[RequiredKind]:
+def required_kinds(unless: str | None = None, served: str | None = None) -> list[RequiredKind]:
     return [RequiredKind("AuthPolicy", None, unless, served, "install Kuadrant")]
 
 
 @pytest.mark.parametrize(
     ("requires", "kinds"),
     [
-        (required(), ["AuthPolicy"]),
-        (required(unless="Subscription"), ["Subscription"]),
-        (required(served="DataScienceCluster"), []),
-        (required(served="DataScienceCluster", unless="Subscription"), ["DataScienceCluster", "Subscription"]),
+        (required_kinds(), ["AuthPolicy"]),
+        (required_kinds(unless="Subscription"), ["Subscription"]),
+        (required_kinds(served="DataScienceCluster"), []),
+        (required_kinds(served="DataScienceCluster", unless="Subscription"), ["DataScienceCluster", "Subscription"]),
     ],
 )
 def test_present_or_unneeded_kinds_are_not_required(requires: list[RequiredKind], kinds: list[str]) -> None:
@@ -64,9 +64,9 @@ def test_present_or_unneeded_kinds_are_not_required(requires: list[RequiredKind]
 @pytest.mark.parametrize(
     ("requires", "kinds"),
     [
-        (required(), []),
-        (required(unless="Subscription"), ["DataScienceCluster"]),
-        (required(served="DataScienceCluster"), ["DataScienceCluster"]),
+        (required_kinds(), []),
+        (required_kinds(unless="Subscription"), ["DataScienceCluster"]),
+        (required_kinds(served="DataScienceCluster"), ["DataScienceCluster"]),
     ],
 )
 def test_missing_kind_is_refused_with_its_advice(requires: list[RequiredKind], kinds: list[str]) -> None:

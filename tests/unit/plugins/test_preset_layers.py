@@ -1,4 +1,4 @@
-"""What the vars plugin returns for every host: the defaults of arguments, below settings, bindings and group_vars."""
+"""The vars plugin's values for every host: argument defaults below settings, bindings and group_vars."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ argument_specs:
 
 
 def values(root: Path, changed: dict[str, str] | None = None) -> dict[str, Any]:
-    """What the plugin returns for the group ``all`` of a small project after some of its files were changed."""
+    """Return the plugin's values for the group ``all`` of a small project with some changed files."""
     for name, text in {**FILES, **(changed or {})}.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

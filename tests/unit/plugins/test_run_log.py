@@ -1,4 +1,4 @@
-"""How a run ends, from what the callback told its log."""
+"""How a run ends, by the events that the callback logs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils import run_log
 FAILURE = Failure("2026-01-01T00:00:00.000Z", 1, "sutest", None, "Submit", "x.yml:1", "no", 5, "", None)
 
 
-def begun(directory: Path) -> run_log.RunLog:
-    """The log of a run that begins."""
+def begin_log(directory: Path) -> run_log.RunLog:
+    """Return the log of a run that begins."""
     environment = RunEnvironment(
         directory=directory, attempt=1, cell=None, parent=None, project=directory, inventory=()
     )
@@ -24,7 +24,7 @@ def begun(directory: Path) -> run_log.RunLog:
 
 
 def test_play_without_hosts_leaves_no_row(tmp_path: Path) -> None:
-    log = begun(tmp_path)
+    log = begin_log(tmp_path)
     for name, hosts in (("Check", 1), ("Book hosts of QUADS", 0), ("Test", 1)):
         log.play_started(name)
         if not hosts:
@@ -39,7 +39,7 @@ def test_failure_lost_to_a_full_disk_still_counts(tmp_path: Path, monkeypatch: p
         raise OSError("No space left on device")
 
     monkeypatch.setattr(run_log, "append_failure", full)
-    log = begun(tmp_path)
+    log = begin_log(tmp_path)
     with pytest.raises(OSError, match="No space"):
         log.failed(FAILURE)
     log.ended(hosts_failed=False)

@@ -1,4 +1,4 @@
-"""waiting.json tells whoever looks on what a command waits for, only while it does."""
+"""waiting.json describes what a command waits for, only while it waits."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ ARGUMENTS = {
 
 
 class _Pods:
-    """One pod, ready at the second look; what stood in the file before that look is kept."""
+    """One pod, ready at the second read; keeps the content of the file before that read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.told: dict[str, Any] = {}
+        self.document: dict[str, Any] = {}
 
     def list(self, query: Query) -> tuple[list[Manifest], str]:
         return [_pod({"phase": "Pending"})] if query.kind == "Pod" else [], "1"
 
     def watch(self, query: Query, resource_version: str, timeout_s: int) -> Iterator[tuple[str, Manifest]]:
-        # the waiting thread tells of the list on its own time
+        # The waiting thread reports the list asynchronously.
         never = threading.Event()
         for _look in range(400):
             if self._path.exists() or never.wait(0.01):
                 break
-        self.told = read_json(self._path)
+        self.document = read_json(self._path)
         yield "MODIFIED", _pod(READY)
 
 
@@ -76,7 +76,7 @@ def test_waiting_json_follows_its_schema_and_is_removed(tmp_path: Path) -> None:
         _cluster=cast(Cluster, pods),
     )
     result = object.__new__(ActionModule).perform(context)
-    assert check(pods.told) == "psap.perf/waiting/1"
-    assert pods.told["last"].startswith("0 of 1; redis-0: ")
+    assert check(pods.document) == "psap.perf/waiting/1"
+    assert pods.document["last"].startswith("0 of 1; redis-0: ")
     assert not path.exists()
     assert [item["metadata"]["name"] for item in result.values["objects"]] == ["redis-0"]

@@ -1,4 +1,4 @@
-"""Call a verb in this process, with a cluster that is reached by a kubeconfig."""
+"""Calls of verbs in this process, on a cluster with a kubeconfig."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLE = "tests_command"
 
 @dataclass(frozen=True)
 class Verbs:
-    """Calls verbs inside one command, as its tasks would.
+    """Call verbs inside one command, as its tasks do.
 
     Attributes:
         kubeconfig: Kubeconfig of the cluster.

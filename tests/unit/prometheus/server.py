@@ -1,4 +1,4 @@
-"""A server that answers as Prometheus does: what it says is given, what it was asked is kept."""
+"""A simulated Prometheus server that returns given answers and records its requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FakePrometheus:
 
 @contextmanager
 def serving(say: Say) -> Iterator[FakePrometheus]:
-    """Serve until the block ends. `say` gets path and fields, and gives the status and the body."""
+    """Serve until the block ends. `say` receives path and fields, and returns the status and the body."""
     fake = FakePrometheus(say)
 
     class Handler(Quiet, BaseHTTPRequestHandler):
@@ -37,8 +37,8 @@ def serving(say: Say) -> Iterator[FakePrometheus]:
             asked = parse_qs(fields)
             fake.asked.append((self.command, path, asked))
             fake.headers = dict(self.headers)
-            status, told = fake.say(path, asked)
-            body = told if isinstance(told, bytes) else json.dumps(told).encode()
+            status, answer = fake.say(path, asked)
+            body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
             if status != 204:
                 self.send_header("Content-Length", str(len(body)))
@@ -57,10 +57,10 @@ def serving(say: Say) -> Iterator[FakePrometheus]:
 
 
 def success(result: Any, kind: str = "matrix", **more: Any) -> tuple[int, Any]:
-    """An answer with a result."""
+    """Return an answer with a result."""
     return 200, {"status": "success", "data": {"resultType": kind, "result": result}, **more}
 
 
-def refused(status: int, kind: str, error: str) -> tuple[int, Any]:
-    """An answer that says no."""
+def refusal(status: int, kind: str, error: str) -> tuple[int, Any]:
+    """Return a refusal."""
     return status, {"status": "error", "errorType": kind, "error": error}

@@ -1,4 +1,4 @@
-"""Series are awaited on one clock, and what is missing is told."""
+"""Series are awaited on one clock, and missing ones are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.awaiting impo
 
 
 class Scripted:
-    """A Prometheus that has as many series of a query as is said, one number for each time it is asked."""
+    """A Prometheus with a scripted number of series for each query at each request."""
 
     def __init__(self, **counts: list[int | ClusterError]) -> None:
         self.counts = counts
@@ -29,32 +29,32 @@ class Scripted:
 
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(awaiting, "_BETWEEN_QUESTIONS_S", 0.0)
 
 
-def go_on() -> None:
-    """Nobody asked to stop."""
+def never_stop() -> None:
+    """Never ask to stop."""
 
 
 def test_wait_ends_when_each_query_has_enough() -> None:
     expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
-    answers = await_series(Scripted(exporters=[0, 1, 2], operator=[0, 0, 0, 1]), expected, 60, go_on)
+    answers = await_series(Scripted(exporters=[0, 1, 2], operator=[0, 0, 0, 1]), expected, 60, never_stop)
     assert [len(answer.series) for answer in answers] == [2, 1]
 
 
 def test_missing_series_are_reported() -> None:
     expected = [Expected("exporters", "exporters", 2), Expected("operator", "operator")]
     with pytest.raises(MissingSeriesError, match=r"after 0 s: exporters: 1 of 2 \(exporters\)$") as raised:
-        await_series(Scripted(exporters=[1], operator=[1]), expected, 0, go_on)
+        await_series(Scripted(exporters=[1], operator=[1]), expected, 0, never_stop)
     assert raised.value.result == {"found": [1, 1]}
 
 
 def test_unreachable_prometheus_is_retried_until_the_timeout() -> None:
     gone = ClusterError("gone")
-    assert await_series(Scripted(a=[gone, gone, 1]), [Expected("a", "a")], 60, go_on)
+    assert await_series(Scripted(a=[gone, gone, 1]), [Expected("a", "a")], 60, never_stop)
     with pytest.raises(ClusterError, match="gone"):
-        await_series(Scripted(a=[gone]), [Expected("a", "a")], 0, go_on)
+        await_series(Scripted(a=[gone]), [Expected("a", "a")], 0, never_stop)
 
 
 def test_wait_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The client of Prometheus against a server that answers as Prometheus does."""
+"""The client of Prometheus, against a simulated server."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import
 )
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window, halves, parts, step_for
 
-from .server import Asked, FakePrometheus, refused, serving, success
+from .server import Asked, FakePrometheus, refusal, serving, success
 
 
 def _points(asked: Asked) -> list[list[Any]]:
-    """What a server whose every value is its own time says of a range."""
+    """Return a range in which each point's value is its time."""
     start, end, step = (float(asked[name][0]) for name in ("start", "end", "step"))
     return [[start + place * step, str(start + place * step)] for place in range(int((end - start) / step + 1e-9) + 1)]
 
@@ -62,7 +62,7 @@ def test_range_is_queried_in_parts_and_joined() -> None:
 def test_oversized_query_is_halved() -> None:
     def say(path: str, asked: Asked) -> tuple[int, Any]:
         if len(_points(asked)) > 3:
-            return refused(422, "execution", "query processing would load too many samples into memory")
+            return refusal(422, "execution", "query processing would load too many samples into memory")
         return _ranges(path, asked)
 
     with serving(say) as fake, _client(fake) as prometheus:
@@ -72,7 +72,7 @@ def test_oversized_query_is_halved() -> None:
 
 
 def test_single_oversized_point_is_refused() -> None:
-    with serving(lambda *_: refused(422, "execution", "too many samples")) as fake, _client(fake) as prometheus:
+    with serving(lambda *_: refusal(422, "execution", "too many samples")) as fake, _client(fake) as prometheus:
         with pytest.raises(RefusedError, match="too many samples"):
             prometheus.query_range("x", Window(0, 0), 1)
         with pytest.raises(RefusedError, match="too many samples"):
@@ -113,7 +113,7 @@ def test_token_is_only_in_the_header() -> None:
     assert "s3cret" not in repr(address)
 
 
-def test_administrators_requests() -> None:
+def test_administrator_requests_use_the_admin_api() -> None:
     def say(path: str, asked: Asked) -> tuple[int, Any]:
         return (200, {"status": "success", "data": {"name": "20260101"}}) if "snapshot" in path else (204, b"")
 
@@ -129,7 +129,7 @@ def test_administrators_requests() -> None:
     ]
 
 
-def test_targets() -> None:
+def test_targets_have_health_and_labels() -> None:
     found = {"scrapePool": "dcgm", "health": "down", "labels": {"job": "dcgm"}, "lastError": "refused"}
     with (
         serving(lambda *_: (200, {"status": "success", "data": {"activeTargets": [found]}})) as fake,

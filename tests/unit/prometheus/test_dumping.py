@@ -1,4 +1,4 @@
-"""Archives of the database: from a snapshot, and out of a pod, of which only the requests are tested here."""
+"""Archives of the database, from a snapshot or from a pod; for a pod, only the requests are tested here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WHERE = ("openshift-monitoring", "prometheus-k8s-0", "prometheus")
 TAR = ["tar", "czf", "-", "-C", "/", "prometheus"]
 
 
-def _nothing() -> None:
+def _never_stop() -> None:
     return None
 
 
@@ -54,7 +54,7 @@ DATABASE = _archive_of({f"prometheus/{BLOCK}/chunks/000001": b"12345", "promethe
 
 
 def _access(folder: Path, url: str) -> Access:
-    """As ``oc login`` leaves it: a kubeconfig with a token."""
+    """Write a kubeconfig with a token, as ``oc login`` does."""
     path = folder / "kubeconfig"
     entries = {
         "clusters": [{"name": "x", "cluster": {"server": url}}],
@@ -68,7 +68,7 @@ def _access(folder: Path, url: str) -> Access:
 def test_program_of_a_pod_is_requested_by_the_exec_api(tmp_path: Path) -> None:
     output = io.BytesIO()
     with executing([STDOUT + b"one ", STDERR + b"a word", STDOUT + b"two", SUCCESS]) as fake:
-        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, output, _nothing)
+        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, output, _never_stop)
     assert (done, output.getvalue()) == (Executed(0, "a word"), b"one two")
     ((path, headers),) = fake.asked
     assert urlsplit(path).path == "/api/v1/namespaces/openshift-monitoring/pods/prometheus-k8s-0/exec"
@@ -84,19 +84,21 @@ def test_program_of_a_pod_is_requested_by_the_exec_api(tmp_path: Path) -> None:
 
 def test_failing_program_reports_its_exit_code(tmp_path: Path) -> None:
     with executing([STDERR + b"no such file", failure(2)]) as fake:
-        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+        done = run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _never_stop)
     assert done == Executed(2, "no such file")
 
 
 def test_pod_without_exec_access_is_reported(tmp_path: Path) -> None:
-    says = r'cannot run tar in pod openshift-monitoring/prometheus-k8s-0 \(.*\): pods "prometheus-k8s-0" is forbidden'
-    with executing([], status=403) as fake, pytest.raises(ClusterError, match=says):
-        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+    message = (
+        r'cannot run tar in pod openshift-monitoring/prometheus-k8s-0 \(.*\): pods "prometheus-k8s-0" is forbidden'
+    )
+    with executing([], status=403) as fake, pytest.raises(ClusterError, match=message):
+        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _never_stop)
 
 
 def test_connection_lost_before_the_program_ends_is_reported(tmp_path: Path) -> None:
     with executing([STDOUT + b"half"]) as fake, pytest.raises(ClusterError, match="was cut off"):
-        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _nothing)
+        run_in_pod(_access(tmp_path, fake.url), WHERE, TAR, io.BytesIO(), _never_stop)
 
 
 def test_program_can_be_interrupted(tmp_path: Path) -> None:
@@ -108,7 +110,7 @@ def test_program_can_be_interrupted(tmp_path: Path) -> None:
 
 
 class _Pod:
-    """A pod whose tar says `output` and ends with `code`; `argv` is what it was asked."""
+    """A pod whose tar prints `output` and exits with `code`; `argv` records the request."""
 
     def __init__(self, output: bytes, code: int = 0, errors: str = "") -> None:
         self._output, self._code, self._errors = output, code, errors
@@ -122,10 +124,10 @@ class _Pod:
 
 def test_pod_folder_is_archived_there_and_read_completely(tmp_path: Path) -> None:
     pod, archive = _Pod(DATABASE, 1, "tar: file changed as we read it"), tmp_path / "prometheus.tar.gz"
-    contents, said = dump_pod(pod, "/prometheus", archive)
+    contents, warning = dump_pod(pod, "/prometheus", archive)
     assert pod.argv == TAR
     assert contents == Contents(files=2, size_bytes=8, blocks=1, log=True)
-    assert said == "tar: file changed as we read it"
+    assert warning == "tar: file changed as we read it"
 
 
 def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pod", "kind", "says"),
+    ("pod", "kind", "message"),
     [
         (_Pod(b"", 127, "tar: not found"), PerfError, "failed with exit code 127: tar: not found"),
         (_Pod(DATABASE[: len(DATABASE) // 2]), DataQualityError, "cannot be read to its end"),
@@ -143,9 +145,9 @@ def test_nested_folder_is_archived_by_its_base_name(tmp_path: Path) -> None:
         (_Pod(_archive_of({"prometheus/readme": b"x"})), DataQualityError, "is not a database of Prometheus"),
     ],
 )
-def test_incomplete_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], says: str) -> None:
+def test_incomplete_database_is_not_kept(tmp_path: Path, pod: _Pod, kind: type[Exception], message: str) -> None:
     archive = tmp_path / "prometheus.tar.gz"
-    with pytest.raises(kind, match=says):
+    with pytest.raises(kind, match=message):
         dump_pod(pod, "/prometheus", archive)
     assert not archive.exists()
 

@@ -1,4 +1,4 @@
-"""Where Prometheus is found, and what is refused."""
+"""Finding Prometheus, and refused places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CA = {"data": {"ca-bundle.crt": "PEM of the cluster"}}
 
 
 class _Cluster:
-    """What a cluster has, and whose tokens were asked for."""
+    """Objects of a cluster; records the accounts whose tokens were requested."""
 
     def __init__(self, lab: dict[str, str] | None = None, objects: dict[str, Any] | None = None) -> None:
         self._lab, self._objects = lab, objects
@@ -45,7 +45,7 @@ def _route(name: str) -> dict[str, Any]:
     return {f"Route openshift-monitoring/{name}": {"spec": {"host": f"{name}.apps.example.com"}}}
 
 
-def _never() -> _Cluster:
+def _no_cluster() -> _Cluster:
     raise AssertionError("the cluster is not asked when the address is given")
 
 
@@ -55,13 +55,13 @@ def test_given_address_needs_no_cluster(tmp_path: Path) -> None:
     options = PrometheusOptions(
         "https://prom.example.com", token="t0ken", authority=str(authority), proxy="http://proxy:3128"
     )
-    assert find(_never, options) == Address(
+    assert find(_no_cluster, options) == Address(
         "https://prom.example.com", "as given", "t0ken", "PEM", "http://proxy:3128", None
     )
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (PrometheusOptions("prom.example.com"), "is not an http"),
         (PrometheusOptions("https://me:hush@prom.example.com"), "credentials, .*; pass a token for prom.example.com$"),
@@ -69,9 +69,9 @@ def test_given_address_needs_no_cluster(tmp_path: Path) -> None:
         (PrometheusOptions("https://prom.example.com", authority="/nowhere/ca.pem"), "certificates /nowhere/ca.pem"),
     ],
 )
-def test_invalid_address_is_refused(options: PrometheusOptions, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        find(_never, options)
+def test_invalid_address_is_refused(options: PrometheusOptions, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        find(_no_cluster, options)
 
 
 def test_lab_reports_its_address() -> None:
@@ -105,7 +105,7 @@ def test_openshift_has_routes_tokens_and_certificates() -> None:
     assert cluster.tokens == [("openshift-monitoring", "prometheus-k8s", 3600)]
 
 
-def test_second_route_and_another_account() -> None:
+def test_second_route_and_another_account_are_used() -> None:
     cluster = _Cluster(objects=_route("prometheus-k8s"))
     found = find(lambda: cluster, PrometheusOptions(service_account="tuning/reader"))
     assert (found.url, found.authority) == ("https://prometheus-k8s.apps.example.com", None)

@@ -1,4 +1,4 @@
-"""Which targets a monitor has, and how each is asked."""
+"""The targets of a monitor, and the request to each."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_scraped_series_are_distinguished_from_computed_ones(expression: str, ba
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("up\n", r"metrics.txt:1: a query without a name"),
         ("# a\nup\n# b\n", r"metrics.txt:3: no query follows the name 'b'"),
@@ -79,8 +79,8 @@ def test_scraped_series_are_distinguished_from_computed_ones(expression: str, ba
         ("## nothing\n", "has no query"),
     ],
 )
-def test_invalid_query_file_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_invalid_query_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         _read(tmp_path, text)
 
 

@@ -1,4 +1,4 @@
-"""Queries over a window: their files, what fails, and the window itself."""
+"""Queries over a window: their files, their failures, and the window itself."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows impor
 
 from tests.schemas import check_file
 
-from .server import Asked, refused, serving, success
+from .server import Asked, refusal, serving, success
 
 pytestmark = pytest.mark.slow
 
 QUERIES = [NamedQuery("up", "up"), NamedQuery("broken", "sum(("), NamedQuery("a/b", "sum(x)"), NamedQuery("none", "y")]
 
 
-def _say(path: str, asked: Asked) -> tuple[int, Any]:
+def _answer(path: str, asked: Asked) -> tuple[int, Any]:
     if asked["query"] == ["sum(("]:
-        return refused(400, "bad_data", "1:6: parse error: unclosed left parenthesis")
+        return refusal(400, "bad_data", "1:6: parse error: unclosed left parenthesis")
     if asked["query"][0].startswith("y["):
         return success([])
     return success([{"metric": {"__name__": "up", "job": "x"}, "values": [[10.25, "1"], [12.25, "NaN"]]}])
 
 
-def _nothing() -> None:
+def _never_stop() -> None:
     return None
 
 
 def test_each_query_has_a_file_in_prometheus_format(tmp_path: Path) -> None:
-    with serving(_say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
-        outcome = run_queries(prometheus, QUERIES, Window(10, 20), 0, tmp_path, _nothing)
+    with serving(_answer) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
+        outcome = run_queries(prometheus, QUERIES, Window(10, 20), 0, tmp_path, _never_stop)
     assert outcome.files == ("up.json", "a%2Fb.json", "none.json")
     assert json.loads((tmp_path / "up.json").read_text()) == {
         "status": "success",
@@ -58,8 +58,8 @@ def test_each_query_has_a_file_in_prometheus_format(tmp_path: Path) -> None:
 
 
 def test_failed_query_does_not_affect_others_and_is_listed(tmp_path: Path) -> None:
-    with serving(_say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
-        outcome = run_queries(prometheus, QUERIES, Window(10, 20), 5, tmp_path, _nothing)
+    with serving(_answer) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
+        outcome = run_queries(prometheus, QUERIES, Window(10, 20), 5, tmp_path, _never_stop)
     assert list(outcome.failed) == ["broken"]
     assert "unclosed left parenthesis (bad_data)" in outcome.failed["broken"]
     assert outcome.empty == ("none",)
@@ -75,23 +75,27 @@ def test_failed_query_does_not_affect_others_and_is_listed(tmp_path: Path) -> No
 
 
 def test_lost_prometheus_ends_the_queries(tmp_path: Path) -> None:
-    with serving(_say) as fake:
+    with serving(_answer) as fake:
         pass
     with pytest.raises(ClusterError, match="cannot reach"):
-        run_queries(Prometheus(Address(fake.url, "gone")), QUERIES, Window(0, 1), 0, tmp_path, _nothing)
+        run_queries(Prometheus(Address(fake.url, "gone")), QUERIES, Window(0, 1), 0, tmp_path, _never_stop)
 
 
 def test_interrupt_ends_the_queries(tmp_path: Path) -> None:
     def stop() -> None:
         raise Interrupted("the run was asked to stop")
 
-    with serving(_say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus, pytest.raises(Interrupted):
+    with (
+        serving(_answer) as fake,
+        Prometheus(Address(fake.url, "for a test")) as prometheus,
+        pytest.raises(Interrupted),
+    ):
         run_queries(prometheus, QUERIES, Window(0, 1), 0, tmp_path, stop)
     assert not fake.asked
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         ({"duration_s": 10.0, "end_s": 5.0}, "excludes"),
         ({"duration_s": -1.0}, "cannot be negative"),
@@ -99,8 +103,8 @@ def test_interrupt_ends_the_queries(tmp_path: Path) -> None:
         ({"end_s": 5.0}, "the window is missing"),
     ],
 )
-def test_window_is_given_in_one_way(given: dict[str, float], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_window_is_given_in_one_way(given: dict[str, float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Span(**given)
 
 
@@ -132,7 +136,7 @@ def test_early_or_partial_scrapes_do_not_complete_the_window() -> None:
         return success([{"metric": {}, "value": [0, value]}], "vector")
 
     with serving(say) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
-        assert await_scrape(prometheus, 100.0, 30.0, _nothing, targets=4)
+        assert await_scrape(prometheus, 100.0, 30.0, _never_stop, targets=4)
     assert len(fake.asked) == 6
 
 
@@ -141,4 +145,4 @@ def test_missing_scrape_is_awaited_until_the_timeout() -> None:
         serving(lambda *_: success([], "vector")) as fake,
         Prometheus(Address(fake.url, "for a test")) as prometheus,
     ):
-        assert not await_scrape(prometheus, 100.0, 0.0, _nothing)
+        assert not await_scrape(prometheus, 100.0, 0.0, _never_stop)

@@ -1,4 +1,4 @@
-"""Targets of monitors, asked over a connection to a server of this machine in the place of a port-forward."""
+"""Targets of monitors, scraped from a local server in place of a port-forward."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Page(Quiet, http.server.BaseHTTPRequestHandler):
     """Answers with the sender of the request."""
 
     def do_GET(self) -> None:
-        """One sample, whose label is the header."""
+        """Return one sample, whose label is the header."""
         if self.path == "/gone":
             self.send_error(404)
             return

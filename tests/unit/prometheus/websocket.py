@@ -1,4 +1,4 @@
-"""An API server as far as exec goes: it takes the WebSocket, keeps what it was asked, and sends the frames given."""
+"""A simulated API server for exec: it accepts the WebSocket, records the request, and sends the given frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ACCEPT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 def failure(code: int) -> bytes:
-    """The frame of a program that ended with `code`."""
+    """Return the frame of a program that ended with `code`."""
     text = f'{{"status":"Failure","details":{{"causes":[{{"reason":"ExitCode","message":"{code}"}}]}}}}'
     return ENDED + text.encode()
 
@@ -34,7 +34,7 @@ class FakeExec:
 
 @contextmanager
 def executing(frames: Sequence[bytes], status: int = 101) -> Iterator[FakeExec]:
-    """Serve until the block ends; another `status` than 101 refuses."""
+    """Serve until the block ends; refuse with a `status` other than 101."""
     fake = FakeExec()
 
     class Handler(Quiet, BaseHTTPRequestHandler):

@@ -1,1 +1,1 @@
-"""Tests of the room `clusters`."""
+"""Tests of creating and deleting clusters."""

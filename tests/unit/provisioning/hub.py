@@ -1,4 +1,4 @@
-"""A hub in memory: a claim gets the one cluster of a pool at once; any call may be the last one of a killed process."""
+"""A hub in memory: a claim gets the only cluster of a pool immediately; any call may be a killed process's last."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ ASSIGNED = "2026-11-25T08:00:00Z"
 
 
 class Killed(BaseException):
-    """The process is no more."""
+    """The process is killed."""
 
 
 class Hub:
-    """What module_utils/provisioning/hive.py asks of a cluster.
+    """The cluster functions that module_utils/provisioning/hive.py calls.
 
     Attributes:
-        becomes: what happens to a claim when it is looked at.
-        die_at: the number of the call at which the process is killed, and whether the hub has acted by then.
+        becomes: changes a claim whenever it is read.
+        die_at: the number of the call that kills the process, and whether the hub has acted by then.
     """
 
     server = "https://hub.invalid"
@@ -52,21 +52,21 @@ class Hub:
         self.put("Secret", "small-0", "access", data={"kubeconfig": base64.b64encode(b"the kubeconfig").decode()})
 
     def cluster(self) -> Cluster:
-        """As who asks sees it."""
+        """Return the hub, typed as a cluster."""
         return cast(Cluster, self)
 
     def put(self, kind: str, namespace: str, name: str, **rest: Any) -> Manifest:
-        """An object."""
+        """Store an object."""
         document = {"kind": kind, "metadata": {"name": name, "namespace": namespace, "uid": f"{kind}/{name}"}, **rest}
         self.objects[kind, namespace, name] = document
         return document
 
     def claims(self) -> list[Manifest]:
-        """The claims that there are."""
+        """Return the existing claims."""
         return [each for (kind, _namespace, _name), each in self.objects.items() if kind == "ClusterClaim"]
 
     def runs(self, claim: Manifest, lifetime: str = "1h0m0s") -> None:
-        """The claim has the cluster, which runs."""
+        """Give the claim the running cluster."""
         claim["spec"]["namespace"] = "small-0"
         claim["status"] = {
             "lifetime": lifetime,
@@ -90,7 +90,7 @@ class Hub:
             found = (self.objects.get(self._key(query)),) if query.name else tuple(self._in(query))
             return [copy.deepcopy(each) for each in found if each], "1"
 
-        # another thread asks, so a kill does not end the process here
+        # Another thread makes this request, so a kill does not end the process here.
         return listed()
 
     def watch(self, _query: Query, _version: str, _timeout_s: int) -> Iterator[tuple[str, Manifest]]:
@@ -127,6 +127,6 @@ class Hub:
         return answer
 
 
-def every_death(calls: int) -> Iterator[tuple[int, bool]]:
-    """Each call, with the hub having acted or not."""
+def kill_points(calls: int) -> Iterator[tuple[int, bool]]:
+    """Yield each call, with and without an action of the hub."""
     return itertools.product(range(1, calls + 1), (False, True))

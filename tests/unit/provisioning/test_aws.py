@@ -1,4 +1,4 @@
-"""What AWS has of a cluster, of which a server of moto plays the part."""
+"""Resources of a cluster in an AWS that a server of moto simulates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def endpoint() -> Iterator[str]:
 
 
 def cluster(endpoint: str, infra_id: str, value: str = "owned", region: str = REGION) -> None:
-    """A VPC, a subnet, a machine, a load balancer and a bucket."""
+    """Create a VPC, a subnet, a machine, a load balancer and a bucket."""
     tags = [{"Key": f"kubernetes.io/cluster/{infra_id}", "Value": value}]
     ec2 = client(endpoint, "ec2", region)
 

@@ -1,4 +1,4 @@
-"""Clusters of Hive's pools: claimed, awaited, lost, released; and a process that is killed at any call."""
+"""Clusters of Hive's pools: claimed, awaited, lost, released; and processes killed at any call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.record impo
     record_path,
 )
 
-from .hub import Hub, Killed, every_death
+from .hub import Hub, Killed, kill_points
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def test_kill_at_any_call_is_cleaned_up_by_the_record(tmp_path: Path) -> None:
     _create(whole, _journal(tmp_path / "whole"))
     calls = whole.calls
     assert calls >= 5
-    for number, acted in every_death(calls):
+    for number, acted in kill_points(calls):
         hub, folder = Hub(), tmp_path / f"{number}-{acted}"
         hub.die_at = (number, acted)
         with pytest.raises(Killed):
@@ -171,7 +171,7 @@ def test_kill_at_any_call_is_cleaned_up_by_the_record(tmp_path: Path) -> None:
 
 
 def test_killed_release_is_completed_by_the_next(tmp_path: Path) -> None:
-    for number, acted in every_death(3):
+    for number, acted in kill_points(3):
         hub, folder = Hub(), tmp_path / f"{number}-{acted}"
         journal = _journal(folder)
         _create(hub, journal)

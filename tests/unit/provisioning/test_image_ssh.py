@@ -1,4 +1,4 @@
-"""The key of a machine that is known before it starts, and command lines that OpenSSH understands."""
+"""A machine's host key that is known before its start, and valid command lines of OpenSSH."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_private_key_is_removed_after_use() -> None:
 def test_openssh_parses_the_command_lines_correctly() -> None:
     login = Login("fedora", "192.0.2.1", Path("/a folder/key"), Path("/a folder/known_hosts"))
     program, *words, command = login.run("sudo", "bash", "it is", "")
-    said = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True).stdout
-    read = dict(line.split(" ", 1) for line in said.splitlines())
+    output = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True).stdout
+    read = dict(line.split(" ", 1) for line in output.splitlines())
     assert (read["user"], read["hostname"], read["hostkeyalias"]) == ("fedora", "192.0.2.1", "psap-perf-image-worker")
     assert (read["identityfile"].strip('"'), read["batchmode"]) == ("/a folder/key", "yes")
     assert read["userknownhostsfile"].strip('"') == "/a folder/known_hosts"

@@ -1,4 +1,4 @@
-"""The machine that makes an image, with a server of moto for AWS."""
+"""The machine that builds an image, with a server of moto for AWS."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def worker(endpoint: str, name: str, waits: Waits = WAITS) -> ImageWorker:
     return ImageWorker(Amazon(REGION, KEYS, endpoint), name, waits)
 
 
-def left(ec2: Any, name: str) -> list[str]:
+def leftovers(ec2: Any, name: str) -> list[str]:
     mine = [{"Name": "tag:psap.perf/image", "Values": [name]}]
     instances = [each for group in ec2.describe_instances(Filters=mine)["Reservations"] for each in group["Instances"]]
     living = [each["InstanceId"] for each in instances if each["State"]["Name"] != "terminated"]
@@ -87,7 +87,7 @@ def test_image_is_made_of_the_disk_and_nothing_else_stays(endpoint: str, ec2: An
     first = made.replace("snap-0")
     assert made.remove()
     assert not made.remove()
-    assert (images(ec2, "crc"), left(ec2, "crc")) == ([first], [])
+    assert (images(ec2, "crc"), leftovers(ec2, "crc")) == ([first], [])
 
     assert not made.start(image_request).spare
     second = made.replace("snap-0")
@@ -134,21 +134,21 @@ def test_stop_request_removes_everything(endpoint: str, ec2: Any, image_request:
 
     made = worker(endpoint, "stopped", replace(WAITS, check=stopped))
     worker(endpoint, "stopped").start(image_request)
-    assert len(left(ec2, "stopped")) == 3
+    assert len(leftovers(ec2, "stopped")) == 3
     assert made.remove()
-    assert left(ec2, "stopped") == []
+    assert leftovers(ec2, "stopped") == []
 
 
 def test_leftovers_of_a_killed_call_are_removed_by_the_next(
     endpoint: str, ec2: Any, image_request: ImageRequest
 ) -> None:
     worker(endpoint, "killed").start(image_request)
-    former = left(ec2, "killed")
+    former = leftovers(ec2, "killed")
 
     worker(endpoint, "killed").start(image_request)
 
-    assert len(former) == len(left(ec2, "killed")) == 3
-    assert not set(former) & set(left(ec2, "killed"))
+    assert len(former) == len(leftovers(ec2, "killed")) == 3
+    assert not set(former) & set(leftovers(ec2, "killed"))
     worker(endpoint, "killed").remove()
 
 
@@ -181,14 +181,14 @@ def test_former_image_returns_if_the_new_one_is_refused(
 
 def test_missing_resources_are_named(endpoint: str, image_request: ImageRequest) -> None:
     refused = worker(endpoint, "refused")
-    for wrong, said in (
+    for wrong, message in (
         (replace(image_request, snapshot="snap-0123456789abcdef0"), "no snapshot snap-0123456789abcdef0"),
         (replace(image_request, key_pair="nobodys"), "no key pair nobodys"),
         (replace(image_request, machine_image="ami-0123456789abcdef0"), "no image ami-0123456789abcdef0"),
         (replace(image_request, ssh_from="0.0.0.0/0"), "allows all addresses"),
         (replace(image_request, ssh_from="198.51.100.7/24"), "is not a range of IPv4 addresses"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=message):
             refused.check(wrong)
     with pytest.raises(ClusterError, match="the disk of the image refused is gone"):
         refused.replace("snap-0")

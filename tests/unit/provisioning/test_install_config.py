@@ -1,4 +1,4 @@
-"""What is written for openshift-install: of each preset, as docs/clusters.md shows it, and what is refused."""
+"""Input files of openshift-install: each preset as in docs/clusters.md, and refused values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SUBNET = "subnet-0e953079d31ec4c74"
 
 
 def _arguments(*presets: str) -> PlanArguments:
-    """Return what the verb reads, with the values of *presets* and the command's defaults."""
+    """Return the verb's input, with the values of *presets* and the command's defaults."""
     values: dict[str, Any] = {"cluster_create_ocp_base_domain": "perf.example.com"}
     for preset in presets:
         document = yaml.safe_load((PROJECT / f"presets/{preset}.yml").read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def test_preset_renders_as_the_page_shows(preset: str) -> None:
     assert SHOWN.get(preset) == shown
 
 
-# all but a single node, which has no workers that could be spot instances
+# All except a single node, which has no workers that could be spot instances
 PAIRS = [pair for pair in itertools.permutations(PRESETS, 2) if set(pair) != {"clusters_single_node", "clusters_spot"}]
 
 
@@ -119,7 +119,7 @@ def test_spot_and_light_change_the_manifests() -> None:
         changed_manifests(replace(PLAN, spot=True), {})
 
 
-# what the installer refuses, too
+# The installer refuses these too.
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"hosted_zone": "Z1"}, "needs existing subnets"),
     ({"subnets": (SUBNET, SUBNET)}, f"listed more than once: {SUBNET}"),
@@ -148,7 +148,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"base_domain": "perf_example.com"}, "is not a base domain"),
     ({"architecture": "arm64", "payload": "amd64"}, "release has machines of amd64 only, not of arm64"),
 ]
-# what it would do otherwise than meant, or AWS would refuse after a while
+# The installer would misinterpret these, or AWS would refuse them later.
 OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
     ({"base_domain": "example"}, "is not a base domain"),
     ({"region": "US"}, "is not a region of AWS"),
@@ -163,9 +163,9 @@ OF_OUR_OWN: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "said"), [*REFUSED, *OF_OUR_OWN])
-def test_invalid_config_is_refused_before_the_installer_starts(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+@pytest.mark.parametrize(("changes", "message"), [*REFUSED, *OF_OUR_OWN])
+def test_invalid_config_is_refused_before_the_installer_starts(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         install_config(replace(PLAN, **changes), PULL_SECRET)
 
 
@@ -188,7 +188,7 @@ def test_configs_that_are_not_refused_are_valid_for_the_installer(changes: dict[
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("no JSON", "not JSON with auths"),
         ("[]", "not JSON with auths"),
@@ -196,9 +196,9 @@ def test_configs_that_are_not_refused_are_valid_for_the_installer(changes: dict[
         ('{"auths": {"quay.io": {"email": "a-secret"}}}', r"no credentials \(auth\) for quay.io$"),
     ],
 )
-def test_pull_secret_without_credentials_is_refused(text: str, said: str) -> None:
+def test_pull_secret_without_credentials_is_refused(text: str, message: str) -> None:
     check_pull_secret(PULL_SECRET)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         check_pull_secret(text)
 
 

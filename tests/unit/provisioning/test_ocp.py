@@ -1,4 +1,4 @@
-"""Clusters by openshift-install, of which a stand-in program plays the part: created, failed, killed, destroyed."""
+"""Clusters created by a simulated openshift-install: created, failed, killed, destroyed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STEPS = ("create manifests", "create ignition-configs", "create cluster")
 
 
 class Bench:
-    """A run with a cloud of its own, and the stand-in as its installer."""
+    """A run with a dedicated cloud and the simulated installer."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.cloud, self.artifacts = folder, folder / "cloud", folder / "run" / "001__create"
@@ -93,7 +93,7 @@ class Bench:
         )
 
     def destroy(self) -> None:
-        """By what stands in the record's file, as another process does it."""
+        """Destroy the cluster by the record's file, as another process does."""
         record = read_record(self.journal.path)
         assert record is not None
         destroy(self.installer(), record, 60.0)
@@ -103,7 +103,7 @@ class Bench:
         return sorted(path.name for path in self.cloud.glob("*/*"))
 
     def seen(self) -> str:
-        """All that the run directory has, which is exported."""
+        """Return all text of the run directory, which is exported."""
         return "".join(path.read_text(encoding="utf-8") for path in (self.folder / "run").rglob("*") if path.is_file())
 
 
@@ -126,7 +126,7 @@ def test_cluster_is_created_and_destroyed_by_its_record_alone(bench: Bench) -> N
     state = json.loads(Path(record.folder, "install", ".openshift_install_state.json").read_text(encoding="utf-8"))
     assert state["spots"] == ["99_openshift-cluster-api_worker-machineset-0.yaml"]
     assert bench.things() == sorted(set(THINGS) - {"bootstrap"})
-    # nothing of its folder is needed any more
+    # Nothing in its folder is needed any more.
     subprocess.run(["rm", "-r", record.folder], check=True)
     bench.destroy()
     assert bench.things() == []
@@ -197,11 +197,11 @@ def test_kill_in_any_step_leaves_a_destroyable_cluster(
     monkeypatch.setenv("STAND_IN_STOPS", step)
     process_id = os.fork()
     if process_id == 0:
-        bench.shown = _Told(bench.folder / "told", step)  # type: ignore[assignment]
+        bench.shown = _StepMarker(bench.folder / "reached", step)  # type: ignore[assignment]
         bench.create()
         os._exit(1)
     until = time.monotonic() + 60
-    while not (bench.folder / "told").exists() and time.monotonic() < until:
+    while not (bench.folder / "reached").exists() and time.monotonic() < until:
         time.sleep(0.05)
     os.kill(process_id, signal.SIGKILL)
     os.waitpid(process_id, 0)
@@ -213,8 +213,8 @@ def test_kill_in_any_step_leaves_a_destroyable_cluster(
     assert kill_left(Path(record.folder) / "install") == 0
 
 
-class _Told:
-    """Of a process that is to be killed: says by a file that it has come to *step*."""
+class _StepMarker:
+    """Create a file when a process that will be killed reaches *step*."""
 
     def __init__(self, path: Path, step: str) -> None:
         self.path, self.step = path, step
@@ -227,7 +227,7 @@ class _Told:
 def test_processes_of_a_killed_installer_are_killed(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={**os.environ, "PERF_INSTALL_FOLDER": str(tmp_path)}) as left:
         shown = Path(f"/proc/{left.pid}/environ")
-        # which the kernel shows a moment after the program has begun
+        # The kernel shows the environment a moment after the program's start.
         while b"PERF_INSTALL_FOLDER" not in shown.read_bytes():
             time.sleep(0.01)
         assert kill_left(tmp_path) == 1

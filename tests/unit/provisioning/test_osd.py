@@ -1,4 +1,4 @@
-"""Managed clusters by OCM's API, of which a stand-in answers."""
+"""Managed clusters by the API of a simulated OCM."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def manager() -> Iterator[ClusterManager]:
         yield found
 
 
-def never() -> None:
+def ignore() -> None:
     return None
 
 
@@ -62,7 +62,7 @@ def test_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManag
     journal, shown, hidden = journal_of(tmp_path), list[str](), list[str]()
     assert request(manager, journal.record, PLAN)
     assert not request(manager, journal.record, PLAN)
-    await_ready(manager, journal, 30.0, never, shown.append, hidden.append)
+    await_ready(manager, journal, 30.0, ignore, shown.append, hidden.append)
     record = read_record(journal.path)
     assert record is not None
     assert (record.phase, record.api) == (CREATED, "https://api.perf-1.invalid:6443")
@@ -71,15 +71,15 @@ def test_cluster_is_created_once_and_deleted_by_its_record(manager: ClusterManag
     assert PASSWORD not in journal.path.read_text(encoding="utf-8")
     assert {stat.S_IMODE(Path(each).stat().st_mode) for each in (record.kubeconfig, record.password.file)} == {0o600}
     assert exists(manager, record)
-    assert delete(manager, record, 30.0, never, shown.append)
-    assert not delete(manager, record, 30.0, never, shown.append)
+    assert delete(manager, record, 30.0, ignore, shown.append)
+    assert not delete(manager, record, 30.0, ignore, shown.append)
     assert not exists(manager, record)
 
 
 def test_cluster_is_found_again_after_a_lost_response(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "lost")
     assert request(manager, journal.record, PLAN)
-    assert delete(manager, journal.record, 30.0, never, lambda _said: None)
+    assert delete(manager, journal.record, 30.0, ignore, lambda _message: None)
 
 
 def test_foreign_cluster_is_neither_used_nor_deleted(manager: ClusterManager, tmp_path: Path) -> None:
@@ -87,21 +87,21 @@ def test_foreign_cluster_is_neither_used_nor_deleted(manager: ClusterManager, tm
     other = journal_of(tmp_path, host="driver").record
     with pytest.raises(ClusterError, match="OCM has a cluster perf-1, which is not of run-1/driver"):
         request(manager, other, PLAN)
-    assert not delete(manager, other, 1.0, never, lambda _said: None)
+    assert not delete(manager, other, 1.0, ignore, lambda _message: None)
 
 
 def test_ocm_error_ends_the_wait(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path, "refused")
     request(manager, journal.record, PLAN)
     with pytest.raises(ClusterError, match="could not create the cluster refused: the account has no quota"):
-        await_ready(manager, journal, 30.0, never, lambda _said: None, lambda _secret: None)
+        await_ready(manager, journal, 30.0, ignore, lambda _message: None, lambda _secret: None)
 
 
 def test_wait_ends_at_timeout_and_on_request(manager: ClusterManager, tmp_path: Path) -> None:
     journal = journal_of(tmp_path)
     request(manager, journal.record, PLAN)
     with pytest.raises(WaitTimeoutError, match="was not ready within 0 s: installing"):
-        await_ready(manager, journal, 0.0, never, lambda _said: None, lambda _secret: None)
+        await_ready(manager, journal, 0.0, ignore, lambda _message: None, lambda _secret: None)
 
     def interrupt() -> None:
         raise Interrupted("interrupted")
@@ -109,7 +109,7 @@ def test_wait_ends_at_timeout_and_on_request(manager: ClusterManager, tmp_path: 
     delete_journal = journal_of(tmp_path, "perf-2", "driver")
     request(manager, delete_journal.record, PLAN)
     with pytest.raises(Interrupted):
-        await_ready(manager, delete_journal, 30.0, interrupt, lambda _said: None, lambda _secret: None)
+        await_ready(manager, delete_journal, 30.0, interrupt, lambda _message: None, lambda _secret: None)
 
 
 def test_invalid_arguments_are_refused_early_and_keys_hidden(tmp_path: Path) -> None:
@@ -122,14 +122,14 @@ def test_invalid_arguments_are_refused_early_and_keys_hidden(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("nodes", "multi_az", "said"),
+    ("nodes", "multi_az", "message"),
     [(1, False, "at least 2 workers"), (2, True, "zones has at least 3 workers"), (4, True, "a multiple of 3 workers")],
 )
 def test_node_counts_that_ocm_refuses_are_refused_early(
-    manager: ClusterManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, multi_az: bool, said: str
+    manager: ClusterManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, multi_az: bool, message: str
 ) -> None:
     record, plan = journal_of(tmp_path).record, replace(PLAN, nodes=nodes, multi_az=multi_az)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         request(manager, record, plan)
     monkeypatch.setattr(ManagedPlan, "check", lambda _self: None)
     with pytest.raises(PerfError, match="not possible"):

@@ -1,4 +1,4 @@
-"""Which clusters a run creates, uses and destroys."""
+"""The clusters that a run creates, uses and destroys."""
 
 from __future__ import annotations
 

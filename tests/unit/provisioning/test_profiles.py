@@ -1,4 +1,4 @@
-"""Which preset the nodes of a cluster ask for."""
+"""The preset that a cluster's nodes require."""
 
 from __future__ import annotations
 

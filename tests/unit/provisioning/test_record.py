@@ -1,4 +1,4 @@
-"""Records of clusters: what is noted before anything is created, and how it is read again."""
+"""Records of clusters: written before anything is created, and read again."""
 
 from __future__ import annotations
 

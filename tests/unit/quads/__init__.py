@@ -1,1 +1,1 @@
-"""Tests of the room `quads`."""
+"""Tests of the client of QUADS."""

@@ -1,4 +1,4 @@
-"""A client of the stand-in, as a process of the driver has it: it dies, and another one begins with the records."""
+"""A client of the simulated server, as in the driver's processes: one dies, another continues with the records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARK = "run-1/cluster"
 
 @dataclass(slots=True)
 class Session:
-    """A stand-in, its time, and one user's bookings."""
+    """The simulated server, its clock, and one user's bookings."""
 
     runs: Path
     settings: Settings = field(default_factory=Settings)
@@ -40,7 +40,7 @@ class Session:
     lab: Lab = field(init=False)
     server: StandIn = field(init=False)
     wire: Direct = field(init=False)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lab = example(self.time.now, self.settings)
@@ -49,22 +49,22 @@ class Session:
 
     @property
     def admin(self) -> bool:
-        """Whether only an administrator can do anything."""
+        """Return whether only an administrator can change assignments."""
         return self.settings.mode == OLD
 
     @property
     def account(self) -> Account:
-        """The user's account."""
+        """Return the user's account."""
         user = "root@example.com" if self.admin else "jane@example.com"
         return Account("http://quads.test/base", user, USERS[user], admin=self.admin)
 
     def client(self) -> Quads:
-        """A new process: without a token."""
+        """Return the client of a new process, without a token."""
         connection = Connection(self.account, self.wire, self.time)
         return Quads(connection, detect(connection))
 
     def journal(self, mark: str = "") -> Journal:
-        """What it finds noted."""
+        """Return the journal as a new process reads it."""
         mark = mark or self.mark
         records = Records(self.runs)
         offset_s = self.settings.zone_hours * 3600 if self.admin else None
@@ -75,7 +75,7 @@ class Session:
         """Book hosts in a new process."""
         hosts = tuple(name for name, host in sorted(self.lab.hosts.items()) if host["open"])
         wanted = Wanted(hosts, count, at_least=1, partial=partial, shortest=timedelta(hours=20), **options)  # type: ignore[arg-type]
-        booker = Booker(self.client(), self.journal(), self.said.append)
+        booker = Booker(self.client(), self.journal(), self.messages.append)
         return booker.book(Order("a test", ticket="PERF-1"), wanted)
 
     def book_split(self, count: int, clouds: int, at_least: int = 1) -> list[Booked]:
@@ -85,7 +85,7 @@ class Session:
         quads, order = self.client(), Order("a test", ticket="PERF-1")
 
         def book(number: int, share: Wanted) -> Booked:
-            return Booker(quads, self.journal(part_mark(self.mark, number)), self.said.append).book(order, share)
+            return Booker(quads, self.journal(part_mark(self.mark, number)), self.messages.append).book(order, share)
 
         return split(wanted, clouds, book, self.release)
 
@@ -94,7 +94,7 @@ class Session:
         self.release_all()
 
     def release_all(self) -> list[ReleaseResult]:
-        """Release in a new process, and return what was released of each part."""
+        """Release in a new process, and return the released hosts of each part."""
         quads, found = self.client(), []
         for mark in {self.mark, *parts(quads, self.mark)}:
             journal = self.journal(mark)
@@ -104,10 +104,10 @@ class Session:
 
     @property
     def own(self) -> list[Mapping[str, object]]:
-        """The active assignments with the mark, as the lab has them."""
+        """Return the active assignments with the mark, in the format of the lab."""
         end = f"(psap.perf {self.mark})"
         return [each for each in self.lab.assignments if each["active"] and str(each["description"]).endswith(end)]
 
     def rows(self, assignment: object) -> list[str]:
-        """Hosts with a running row, once for each row."""
+        """Return the hosts with a running row, once for each row."""
         return [row["host"] for row in self.lab.rows if row["assignment"] == assignment and self.lab.running(row)]

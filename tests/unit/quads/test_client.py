@@ -1,4 +1,4 @@
-"""The client: what it talks to, how it logs in, and what it sends."""
+"""The client: supported servers, logins, and requests."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_server_without_tickets_explains_its_500(tmp_path: Path) -> None:
 )
 def test_booking_after_the_weekly_deadline_names_the_deadline(tmp_path: Path, mode: str, hours: int) -> None:
     session = Session(tmp_path, Settings(mode=mode, tickets=True))
-    # Sunday, 22:00 of the server's clock
+    # Sunday, 22:00 by the server's clock
     session.time.pause((7 * 24 - 12) * 3600)
     assert f"{session.lab.local():%a %H}" == "Sun 22"
     if hours:
@@ -155,7 +155,7 @@ def test_unusable_account_is_refused_before_any_call(account: Account, message: 
 
 
 class Recorded:
-    """Answers every request with the same, and keeps what came."""
+    """Return the same answer to every request, and record the requests."""
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
@@ -240,7 +240,7 @@ def test_booking_works_over_http_and_a_refused_connection_is_reported(tmp_path: 
 
 
 class Secured(Quiet, http.server.BaseHTTPRequestHandler):
-    """Says its version."""
+    """Return a version."""
 
     def do_GET(self) -> None:
         self.send_response_only(200)
@@ -249,8 +249,8 @@ class Secured(Quiet, http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def secured(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """A server with a certificate of an authority of its own: its address, and the authority's file."""
+def secured_server(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Serve with a certificate of a private authority; return the address and the authority's file."""
     (tmp_path / "tls").mkdir()
     authority = Authority(tmp_path / "tls")
     pair = authority.issue_server("server", [])
@@ -264,8 +264,10 @@ def secured(tmp_path: Path) -> Iterator[tuple[str, str]]:
     server.server_close()
 
 
-def test_certificate_is_verified_by_default_or_the_labs_authority(secured: tuple[str, str], tmp_path: Path) -> None:
-    address, authority = secured
+def test_certificate_is_verified_by_default_or_the_labs_authority(
+    secured_server: tuple[str, str], tmp_path: Path
+) -> None:
+    address, authority = secured_server
     time = Session(tmp_path).time
     trusting = HttpTransport(authority)
     assert Connection(Account(address), trusting, time).read("/version/") == "QUADS version 2.2.4"

@@ -1,4 +1,4 @@
-"""Times, refusals, the choice of hosts, leases and delivery, each as the server's own words have them."""
+"""Times, refusals, host selection, leases and delivery, by the server's real messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_server_date_is_its_local_time_despite_its_label() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "refusal"),
+    ("status", "message", "refusal"),
     [
         (403, "Service not enabled", Refusal.DISABLED),
         (403, "Self scheduling limit reached", Refusal.CLOUD_LIMIT),
@@ -78,8 +78,8 @@ def test_server_date_is_its_local_time_despite_its_label() -> None:
         (405, "Method Not Allowed", Refusal.ROUTE),
     ],
 )
-def test_refusal_is_reported_by_its_message(status: int, said: str, refusal: Refusal) -> None:
-    assert meaning(status, said) is refusal
+def test_refusal_is_reported_by_its_message(status: int, message: str, refusal: Refusal) -> None:
+    assert meaning(status, message) is refusal
 
 
 def test_message_is_read_with_any_content_type() -> None:
@@ -93,22 +93,22 @@ def test_object_refused_by_the_database_has_no_id() -> None:
         assignment_of({"id": None, "active": True})
 
 
-# the choice
+# host selection
 
 
-def chosen(tmp_path: Path, options: dict[str, object], labels: tuple[str, ...] = ()) -> Selection:
+def select_hosts(tmp_path: Path, options: dict[str, object], labels: tuple[str, ...] = ()) -> Selection:
     quads = Session(tmp_path).client()
     given = {**OPTIONS, "labels": labels, **options}
     return select(quads.hosts(), host_request(convert(given, HostOptions), convert(given, HostConditions)))
 
 
-def short(selection: Selection) -> list[str]:
+def short_names(selection: Selection) -> list[str]:
     return [host.name.partition(".")[0] for host in selection.hosts]
 
 
 def test_selection_explains_each_rejected_host(tmp_path: Path) -> None:
-    found = chosen(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
-    assert short(found) == ["f01-h01-r650", "f07-h01-r650"]
+    found = select_hosts(tmp_path, {"models": ["r650"], "exclude": ["f04-*"], "hosts": ["f0*"]})
+    assert short_names(found) == ["f01-h01-r650", "f07-h01-r650"]
     assert str(found).startswith("2 of 2 matching hosts: f01-h01-r650, f07-h01-r650; not ")
     assert "1 host (f04-h01-r650.lab.example.com) is excluded" in str(found)
     why = {name.partition("-")[0]: text for name, text in found.refused.items()}
@@ -143,24 +143,27 @@ def test_hosts_are_selected_by_their_hardware(
     tmp_path: Path, options: dict[str, object], labels: tuple[str, ...], hosts: list[str]
 ) -> None:
     assert (
-        short(chosen(tmp_path, {**options, "exclude": ["f04-*", "f08-*"]} if not labels else options, labels)) == hosts
+        short_names(
+            select_hosts(tmp_path, {**options, "exclude": ["f04-*", "f08-*"]} if not labels else options, labels)
+        )
+        == hosts
     )
 
 
 def test_too_few_hosts_and_contradicting_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QuadsError, match=r"has 0 of at least 1 matching hosts: .*has 256 of 257 GB of memory"):
-        chosen(tmp_path, {"memory_gb": 257})
+        select_hosts(tmp_path, {"memory_gb": 257})
     with pytest.raises(UsageError, match="unknown label disk_nvm; did you mean disk_nvme"):
-        chosen(tmp_path, {}, ("disk_nvm",))
+        select_hosts(tmp_path, {}, ("disk_nvm",))
     with pytest.raises(UsageError, match="at least 3 of 2 hosts is impossible"):
-        chosen(tmp_path, {"at_least": 3})
+        select_hosts(tmp_path, {"at_least": 3})
     with pytest.raises(UsageError, match=r"label red: unknown key disks\.colour"):
-        chosen(tmp_path, {"more_labels": {"red": {"disks": [{"colour": "red"}]}}})
+        select_hosts(tmp_path, {"more_labels": {"red": {"disks": [{"colour": "red"}]}}})
     with pytest.raises(UsageError, match=r"label big: cores: Expected `int`"):
-        chosen(tmp_path, {"more_labels": {"big": {"cores": "many"}}})
+        select_hosts(tmp_path, {"more_labels": {"big": {"cores": "many"}}})
     with pytest.raises(QuadsError, match="has 3 of at least 4 matching hosts"):
-        # all that are asked for, unless fewer are accepted
-        chosen(tmp_path, {"count": 4, "at_least": 0, "models": ["R640"]})
+        # All requested hosts, unless fewer are accepted
+        select_hosts(tmp_path, {"count": 4, "at_least": 0, "models": ["R640"]})
 
 
 # delivery
@@ -180,12 +183,12 @@ def test_delivery_requires_all_four_conditions(tmp_path: Path) -> None:
     assert set(moved.laggards.values()) == {"is not validated"}
     session.time.pause(7200)
     assert read_delivery(quads, record, record.hosts).ready
-    # the flags stay for a while when a host is added
+    # The flags stay for a while when a host is added.
     session.book(3)
     later = read_delivery(quads, record, record.hosts)
     assert later.assignment.validated and not later.ready
     assert list(later.laggards.values()) == ["is still in cloud01"]
-    # one that was asked for and has no row
+    # A requested host without a row
     assert (
         read_delivery(quads, record, [*record.hosts, "gone"]).laggards["gone"] == "has no current row in the schedule"
     )
@@ -203,13 +206,13 @@ def test_wait_ends_at_its_deadline_and_names_late_hosts(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.settings.stuck = {sorted(session.lab.hosts)[1]}
     session.book(2)
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.raises(
         WaitTimeoutError, match=r"cloud02 within 2 h 30 min: 0 of 2 hosts there; .*IPMI timeout"
     ) as raised:
-        wait(session.client(), [(session.journal().record, ())], timedelta(minutes=150), MINUTE, said.append)
+        wait(session.client(), [(session.journal().record, ())], timedelta(minutes=150), MINUTE, messages.append)
     assert session.settings.stuck < set(raised.value.result["laggards"])
-    assert len(said) == 2, "what does not change is said once"
+    assert len(messages) == 2, "what does not change is said once"
 
 
 def test_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
@@ -230,9 +233,9 @@ def test_wait_survives_an_outage_and_detects_an_ended_assignment(tmp_path: Path)
     quads, record = session.client(), session.journal().record
     begin = len(session.wire.calls)
     session.wire.faults = {begin + number: "error before" for number in range(40)}
-    said: list[str] = []
-    assert wait(quads, [(record, ())], timedelta(hours=4), MINUTE, said.append)[0].ready
-    assert "tried again" in said[0]
+    messages: list[str] = []
+    assert wait(quads, [(record, ())], timedelta(hours=4), MINUTE, messages.append)[0].ready
+    assert "tried again" in messages[0]
     session.release()
     with pytest.raises(QuadsError, match="ended before it was delivered"):
         wait(quads, [(record, ())], timedelta(hours=1), MINUTE)
@@ -241,7 +244,7 @@ def test_wait_survives_an_outage_and_detects_an_ended_assignment(tmp_path: Path)
 # leases
 
 
-def test_tenant_is_told_the_end_and_that_only_the_lab_extends(tmp_path: Path) -> None:
+def test_tenant_message_has_the_end_and_that_only_the_lab_extends(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
     until = session.time.now() + timedelta(days=7)

@@ -1,4 +1,4 @@
-"""What the client makes of each error of a server, whose codes, bodies and content types say little."""
+"""Messages about server errors, whose codes, bodies and content types contain little information."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def host(cloud: str, name: str) -> dict[str, str]:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    """Joe has an assignment in cloud02 with a host, and cloud03 is no self-service cloud."""
+    """Return a session in which Joe has a host in cloud02, and cloud03 is no self-service cloud."""
     session = Session(tmp_path)
     lab, now = session.lab, session.lab.local()
     lab.schedule(lab.assign("cloud02", "joe", "x", open=True), f"{FIRST}.lab.example.com", now, lab.lease_end(now))

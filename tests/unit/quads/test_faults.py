@@ -1,4 +1,4 @@
-"""Faults at every call: nothing is booked twice, nothing of others is ended, nothing is left."""
+"""Faults at every call: no double booking, no end of others' assignments, no leftovers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _CALLS = 60
 faults = some.dictionaries(some.integers(0, _CALLS), some.sampled_from(FAULTS), max_size=4)
 
 
-def others(session: Session) -> list[Json]:
-    """Assignments that are not ours: another user's, and another one of our own user's."""
+def others_assignments(session: Session) -> list[Json]:
+    """Create assignments that are not ours: another user's, and another one of our user."""
     lab, now = session.lab, session.lab.local()
     owner = session.account.owner
     found = []
@@ -40,8 +40,8 @@ def others(session: Session) -> list[Json]:
     return found
 
 
-def watched(session: Session) -> None:
-    """At no moment, whatever was lost, are there two bookings with the mark, or two rows of a host in it."""
+def check_invariants(session: Session) -> None:
+    """Check at every moment that there is at most one booking with the mark and one row of each host in it."""
 
     def watch() -> None:
         assert len(session.own) <= 1
@@ -51,8 +51,8 @@ def watched(session: Session) -> None:
     session.wire.watch = watch
 
 
-def booked(session: Session) -> Booked | None:
-    """Book, begun anew as often as it is killed."""
+def book_despite_faults(session: Session) -> Booked | None:
+    """Book, and start again after each kill."""
     while True:
         try:
             return session.book()
@@ -62,8 +62,8 @@ def booked(session: Session) -> Booked | None:
             return None
 
 
-def released(session: Session) -> PerfError | None:
-    """Release, begun anew as often as it is killed or the server fails; the last error."""
+def release_despite_faults(session: Session) -> PerfError | None:
+    """Release, and start again after each kill or server error; return the last error."""
     error: PerfError | None = None
     for _try in range(6):
         try:
@@ -77,8 +77,8 @@ def released(session: Session) -> PerfError | None:
     return error
 
 
-def late(session: Session) -> None:
-    """Let the server carry out what it is still at work on."""
+def finish_late_work(session: Session) -> None:
+    """Let the server finish its pending work."""
     session.time.pause(LATE_S)
     session.wire.work_late()
 
@@ -89,12 +89,12 @@ def late(session: Session) -> None:
 def test_any_failure_leaves_one_booking_and_then_none(mode: str, at: dict[int, str], later: dict[int, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Path(folder), Settings(mode=mode, tickets=mode == SSM_226))
-        foreign = others(session)
+        foreign = others_assignments(session)
         before = [dict(each) for each in foreign]
         session.wire.faults = dict(at)
-        watched(session)
+        check_invariants(session)
 
-        result = booked(session)
+        result = book_despite_faults(session)
 
         if result is not None:
             assert [each["id"] for each in session.own] == [result.assignment.id]
@@ -102,12 +102,12 @@ def test_any_failure_leaves_one_booking_and_then_none(mode: str, at: dict[int, s
             assert sorted(hosts) == sorted({row.host.name for row in result.rows}), "a host with two rows"
             assert len(hosts) == 3
         session.wire.faults = {len(session.wire.calls) + number: fault for number, fault in later.items()}
-        error = released(session)
-        late(session)
+        error = release_despite_faults(session)
+        finish_late_work(session)
 
         left = session.own
         if mode == SSM_216 and left:
-            # nobody but an administrator can end one without hosts; one with hosts goes with the next moves
+            # Only an administrator can end an assignment without hosts; one with hosts ends with the next moves.
             assert all(not session.rows(each["id"]) for each in left)
         elif mode == OLD and left:
             assert all(not session.rows(each["id"]) for each in left)
@@ -121,7 +121,7 @@ def test_any_failure_leaves_one_booking_and_then_none(mode: str, at: dict[int, s
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("method", ["POST /assignments/self/", "POST /schedules/", "POST /login/"])
-def test_each_fault_at_each_write(tmp_path: Path, method: str, fault: str) -> None:
+def test_fault_at_any_write_leaves_one_booking(tmp_path: Path, method: str, fault: str) -> None:
     clean = Session(tmp_path / "clean")
     clean.runs.mkdir()
     clean.book(2)
@@ -136,7 +136,7 @@ def test_each_fault_at_each_write(tmp_path: Path, method: str, fault: str) -> No
     (assignment,) = session.own
     assert len(session.rows(assignment["id"])) == 2
     session.release()
-    late(session)
+    finish_late_work(session)
     assert not session.own
 
 
@@ -151,7 +151,7 @@ def test_release_waits_for_an_assignment_that_the_server_still_makes(tmp_path: P
 
     released = session.release_all()
 
-    late(session)
+    finish_late_work(session)
     assert not session.own
     made = fault != "killed before"
     assert [bool(each.ended) for each in released] == [made]
@@ -164,7 +164,7 @@ def test_second_booking_waits_for_the_assignment_of_a_killed_one(tmp_path: Path)
     with pytest.raises(Killed):
         session.book(1)
     session.book(1)
-    late(session)
+    finish_late_work(session)
     assert len(session.lab.assignments) == 1
 
 
@@ -215,7 +215,7 @@ def test_host_taken_concurrently_is_given_up(tmp_path: Path) -> None:
     def race(row: Json) -> None:
         theirs = lab.assign("cloud05", "joe", "[SSM] theirs", open=True)
         other = lab.schedule(theirs, row["host"], row["start"], row["end"])
-        # theirs was let in first
+        # Their request is executed first.
         row["id"], other["id"] = other["id"], row["id"]
 
     session.server.after.append(("POST", "/schedules", race))
@@ -268,7 +268,7 @@ def test_partial_success_follows_the_policy(tmp_path: Path, partial: Partial, ta
 
 def test_too_short_lease_is_released(tmp_path: Path) -> None:
     session = Session(tmp_path)
-    # Saturday, 22:00 of the server's clock: until Sunday, 21:00
+    # Saturday, 22:00 by the server's clock: until Sunday, 21:00
     session.time.pause((6 * 24 - 12) * 3600)
     assert f"{session.lab.local():%a %H}" == "Sat 22"
     assert session.book(1).reservation.left.total_seconds() < 23 * 3600 + 60
@@ -290,7 +290,7 @@ def test_kill_between_any_calls_is_resumed_or_released(tmp_path: Path) -> None:
             session = Session(tmp_path / f"{number}{then}")
             session.runs.mkdir()
             session.wire.faults = {number: "killed after"}
-            watched(session)
+            check_invariants(session)
             with pytest.raises(Killed):
                 session.book(2)
             if then == "book":
@@ -333,7 +333,7 @@ def test_request_executed_late_is_ended(tmp_path: Path) -> None:
     session.server.after.append(("POST", "/assignments", late))
     result = session.book(2)
     assert [each["id"] for each in session.own] == [result.assignment.id]
-    assert any("which a request without a response made" in text for text in session.said)
+    assert any("which a request without a response made" in text for text in session.messages)
 
 
 def test_assignment_ended_concurrently_gets_no_more_hosts(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_assignment_ended_concurrently_gets_no_more_hosts(tmp_path: Path) -> Non
 
     def end(row: Json) -> None:
         session.lab.assignments[0]["active"] = False
-        # its cloud is another one's at once
+        # Another user gets its cloud immediately.
         session.lab.assign(session.lab.assignments[0]["cloud"], "joe", "[SSM] theirs", open=True)
         row["end"] = session.lab.local()
 
@@ -360,7 +360,7 @@ def test_token_expired_during_a_wait_is_replaced_for_the_release(tmp_path: Path)
         "POST", "/schedules/", "add", {"cloud": "cloud02", "hostname": "f01-h01-r650.lab.example.com"}
     )
     logins = session.wire.calls.count("POST /login/")
-    # the move and the validation take two hours
+    # The move and the validation take two hours.
     assert wait(quads, [(record, record.hosts)], timedelta(hours=4), timedelta(minutes=5))[0].ready
     assert session.wire.calls.count("POST /login/") == logins, "reading needs no login"
 

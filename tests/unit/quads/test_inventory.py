@@ -1,4 +1,4 @@
-"""Inventories: addresses, what the lab's own file knows better, and no password."""
+"""Inventories: addresses, more precise data in the lab's file, and no passwords."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.unit.quads.sessions import Session
 SECRET = "planted-bmc-w0rd"
 
 
-def booked(tmp_path: Path, count: int) -> tuple[Assignment, list[Host]]:
+def book(tmp_path: Path, count: int) -> tuple[Assignment, list[Host]]:
     result = Session(tmp_path).book(count)
     return result.assignment, [row.host for row in result.rows]
 
@@ -37,7 +37,7 @@ def sections(text: str) -> configparser.ConfigParser:
 
 
 def test_plain_inventory_has_the_data_of_quads(tmp_path: Path) -> None:
-    assignment, hosts = booked(tmp_path, 2)
+    assignment, hosts = book(tmp_path, 2)
     group = yaml.safe_load(plain([Part(machines(hosts), assignment, None)], "quads"))["all"]["children"]["quads"]
     first = group["hosts"]["f00-h01-r640.lab.example.com"]
     assert first["bmc_address"] == "mgmt-f00-h01-r640.lab.example.com"
@@ -47,7 +47,7 @@ def test_plain_inventory_has_the_data_of_quads(tmp_path: Path) -> None:
 
 
 def test_lab_file_provides_bmcs_and_macs_without_passwords(tmp_path: Path) -> None:
-    assignment, hosts = booked(tmp_path, 1)
+    assignment, hosts = book(tmp_path, 1)
     node = {"pm_addr": "mgmt-f00-h01-r640.lab.example.com", "mac": ["aa:bb", "cc:dd"], "pm_password": SECRET}
     nodes = nodes_of({"nodes": [node, "nonsense"]})
     text = plain([Part(machines(hosts, nodes), assignment, None)], "quads")
@@ -56,7 +56,7 @@ def test_lab_file_provides_bmcs_and_macs_without_passwords(tmp_path: Path) -> No
 
 
 def test_jetlag_gets_bastion_control_plane_and_workers(tmp_path: Path) -> None:
-    _assignment, hosts = booked(tmp_path, 6)
+    _assignment, hosts = book(tmp_path, 6)
     text = jetlag(machines(hosts), Network("198.18.0.0/16", 1, "ens1f0", "eno1"), 3, "quads")
     parsed = sections(text)
     assert parsed["all:vars"]["allocation_node_count"] == "6"
@@ -77,31 +77,31 @@ def test_jetlag_gets_bastion_control_plane_and_workers(tmp_path: Path) -> None:
     ],
 )
 def test_inventory_unusable_for_jetlag_is_refused(tmp_path: Path, count: int, network: Network, message: str) -> None:
-    _assignment, hosts = booked(tmp_path, count)
+    _assignment, hosts = book(tmp_path, count)
     with pytest.raises(UsageError, match=message):
         jetlag(machines(hosts), network, 3, "quads")
 
 
 def test_interface_of_the_lab_network_is_refused_for_the_cluster(tmp_path: Path) -> None:
-    _assignment, hosts = booked(tmp_path, 4)
+    _assignment, hosts = book(tmp_path, 4)
     with pytest.raises(UsageError, match="interface number 0, counted from 0, boots from the lab's network"):
         jetlag(machines(hosts), Network(interface=0), 3, "quads")
 
 
 def test_hosts_missing_from_the_lab_file_are_named(tmp_path: Path) -> None:
-    _assignment, hosts = booked(tmp_path, 2)
+    _assignment, hosts = book(tmp_path, 2)
     first, second = machines(hosts)
     nodes = nodes_of({"nodes": [{"pm_addr": f"mgmt-{first.host.name}"}]})
-    said = unknown([first, second], nodes, "https://lab/ocpinv.json")
-    assert second.host.name in said
-    assert first.host.name not in said
+    message = unknown([first, second], nodes, "https://lab/ocpinv.json")
+    assert second.host.name in message
+    assert first.host.name not in message
     assert not unknown([first], nodes, "https://lab/ocpinv.json")
 
 
 def test_former_tenants_hosts_are_in_no_inventory(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.book(1)
-    # they are taken back minutes after the cloud is free
+    # They are reclaimed minutes after the cloud is free.
     session.lab.hosts["f05-h01-r750.lab.example.com"]["cloud"] = "cloud02"
     record = session.journal().record
     assert [host.name for host in read_delivery(session.client(), record, ()).hosts] == list(record.hosts)

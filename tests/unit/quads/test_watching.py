@@ -1,4 +1,4 @@
-"""The end of a reservation: a warning, then a stop, unless the lab extends it; and what else takes hosts away."""
+"""The end of a reservation: a warning, then a stop unless the lab extends it; and other losses of hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 class Eventful(ManualTime):
-    """Time in which something happens at a moment."""
+    """A clock with an event at a moment."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Eventful(ManualTime):
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    """Two hosts for two hours, of which the last ten minutes are for the finalizers."""
+    """Return two hosts for two hours; the last ten minutes are for the finalizers."""
     session = Session(tmp_path, time=Eventful())
     session.book(2)
     for row in session.lab.rows:
@@ -50,7 +50,7 @@ def client(session: Session) -> Quads:
 
 
 def watched(session: Session) -> tuple[str, list[str], timedelta]:
-    """Why the run was stopped, the warnings, and how long it lasted."""
+    """Return why the run was stopped, the warnings, and the duration."""
     begun = session.time.now()
     warnings: list[str] = []
     why = watch(Records(session.runs), lambda _record: client(session), session.time, warnings.append)
@@ -58,12 +58,12 @@ def watched(session: Session) -> tuple[str, list[str], timedelta]:
 
 
 def extend(session: Session) -> None:
-    """The lab gives an hour more."""
+    """Extend the reservation by an hour, as the lab does."""
     for row in session.lab.rows:
         row["end"] += HOUR
 
 
-def at(session: Session, moment: timedelta, event: Callable[[], None]) -> None:
+def schedule_event(session: Session, moment: timedelta, event: Callable[[], None]) -> None:
     assert isinstance(session.time, Eventful)
     session.time.events.append((session.time.now() + moment, event))
 
@@ -77,7 +77,7 @@ def test_run_is_warned_once_and_stopped_in_time(session: Session) -> None:
 
 
 def test_extended_lease_is_noticed_and_recorded(session: Session) -> None:
-    at(session, 100 * MINUTE, lambda: extend(session))
+    schedule_event(session, 100 * MINUTE, lambda: extend(session))
     why, warnings, lasted = watched(session)
     assert "until 2026-11-23T18:00Z" in why
     assert len(warnings) == 2
@@ -93,14 +93,14 @@ def test_server_outage_neither_ends_nor_hides_the_lease(session: Session) -> Non
 
 
 def test_removed_hosts_stop_the_run_immediately(session: Session) -> None:
-    at(session, HOUR, lambda: session.lab.rows[0].update(end=session.lab.local()))
+    schedule_event(session, HOUR, lambda: session.lab.rows[0].update(end=session.lab.local()))
     why, _warnings, lasted = watched(session)
     assert "f00-h01-r640.lab.example.com of cloud02 cannot be used any more" in why
     assert lasted < HOUR + 3 * MINUTE
 
 
 def test_foreign_end_stops_the_run_and_own_release_ends_the_watch(session: Session) -> None:
-    at(session, HOUR, session.release)
+    schedule_event(session, HOUR, session.release)
     assert watched(session)[0] == ""
     session.journal().note(phase="booked")
     assert "no longer belongs to the run" in watched(session)[0]

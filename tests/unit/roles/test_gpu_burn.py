@@ -1,4 +1,4 @@
-"""What stresses GPUs, against libraries that keep account instead of calculating."""
+"""The program that stresses GPUs, with libraries that count instead of computing."""
 # ruff: noqa: N802 - the names are those of CUDA
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OUT_OF_MEMORY = 2
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = loaded(PROGRAM)
-    # 16 numbers are enough to count
+    # 16 numbers are enough to count.
     monkeypatch.setattr(module, "SIDE", 4)
     monkeypatch.setattr(module, "_BYTES", 64)
     monkeypatch.setattr(module, "_PATTERN", 4)
@@ -26,7 +26,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 class Cuda:
-    """libcudart and libcublas in one: a matrix is a name, a product is always the same, unless it is to be wrong."""
+    """libcudart and libcublas in one: a matrix is a name; a product is always the same, unless set to be wrong."""
 
     def __init__(self, gpus: int, free: int = 1000, wrong_at: int | None = None, sum_of_wrong: float = 1.0) -> None:
         self.gpus, self.free = gpus, free
@@ -79,7 +79,7 @@ class Cuda:
 def test_all_memory_is_used_without_faults(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     cuda = Cuda(gpus=1)
     assert program.burn_all(cuda, cuda, 0) == 0
-    # two factors, what is expected, and as many results as 90 % of 1000 bytes hold
+    # Two factors, the expected product, and as many results as fit into 90 % of 1000 bytes
     assert cuda.allocated == 3 + 14
     assert cuda.products == 1 + 14
     assert len(set(cuda.contents)) == 2

@@ -1,4 +1,4 @@
-"""The scripts that change the disk of an image, with stand-ins for programs that need a disk."""
+"""The scripts that change the disk of an image, with substitutes for programs that need a disk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _machine(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(machine: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_script(machine: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": f"{machine / 'bin'}:{os.environ['PATH']}", "TMPDIR": str(machine / "tmp")}
     command = ["bash", str(FILES / words[0]), *words[1:]]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -35,7 +35,7 @@ def ran(machine: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def refreshed(machine: Path, branch: str = "main") -> subprocess.CompletedProcess[str]:
-    return ran(machine, "refresh_image.sh", "vol-0a", "", str(machine / "snc"), branch)
+    return run_script(machine, "refresh_image.sh", "vol-0a", "", str(machine / "snc"), branch)
 
 
 def test_units_and_programs_are_put_on_the_disk(machine: Path) -> None:
@@ -78,16 +78,16 @@ def test_disk_becomes_that_of_a_bundle(machine: Path) -> None:
     (machine / "disks").write_text(f"{disk} vol0a\n{machine}/spare vol0b\n")
     url, digest = bundle(machine, "crc.qcow2", "oc")
 
-    refused = ran(machine, "update_disk.sh", "vol-0a", "vol-0b", url, "0" * 64)
+    refused = run_script(machine, "update_disk.sh", "vol-0a", "vol-0b", url, "0" * 64)
     assert f"has another SHA-256 than {'0' * 64}" in refused.stderr
     assert disk.read_bytes() == b""
     (machine / "spare/bundle").unlink()
 
-    assert ran(machine, "update_disk.sh", "vol-0a", "vol-0b", url, digest).returncode == 0
+    assert run_script(machine, "update_disk.sh", "vol-0a", "vol-0b", url, digest).returncode == 0
     assert disk.read_bytes() == b"a disk"
 
 
 def test_bundle_without_a_disk_is_refused(machine: Path) -> None:
-    refused = ran(machine, "update_disk.sh", "vol-0a", "vol-0b", *bundle(machine, "oc"))
+    refused = run_script(machine, "update_disk.sh", "vol-0a", "vol-0b", *bundle(machine, "oc"))
     assert refused.returncode
     assert "qcow2" in refused.stderr

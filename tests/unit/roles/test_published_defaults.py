@@ -1,4 +1,4 @@
-"""The published collection: its roles have the defaults of their specifications in Ansible's own file."""
+"""Roles of the published collection have their specifications' defaults in Ansible's own file."""
 
 from __future__ import annotations
 

@@ -42,22 +42,22 @@ def read(path: Path) -> Any:
 
 
 def tasks_of(role: Path) -> Iterator[dict[str, Any]]:
-    """Every task and block of all task files, those inside of blocks too."""
+    """Return every task and block of all task files, including nested ones."""
     for path in sorted((role / "tasks").glob("*.yml")):
-        yield from flattened(read(path))
+        yield from flatten(read(path))
 
 
-def flattened(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def flatten(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for task in tasks:
         yield task
         for section in ("block", "always"):
-            yield from flattened(task.get(section) or [])
+            yield from flatten(task.get(section) or [])
 
 
-def nested(options: tuple[Option, ...]) -> Iterator[Option]:
+def nested_options(options: tuple[Option, ...]) -> Iterator[Option]:
     for option in options:
         yield option
-        yield from nested(option.options)
+        yield from nested_options(option.options)
 
 
 @every_declaring_role
@@ -84,8 +84,8 @@ def test_role_name_is_group_and_command(role: Path) -> None:
 
 def test_every_group_has_commands_and_a_one_line_summary() -> None:
     assert set(groups()) == {split_role(role.name)[0] for role in COMMANDS}
-    for told in groups().values():
-        assert told == told.strip(" .\n") and "\n" not in told, told
+    for summary in groups().values():
+        assert summary == summary.strip(" .\n") and "\n" not in summary, summary
 
 
 @every_command
@@ -106,7 +106,7 @@ def test_arguments_have_the_roles_prefix_and_a_description(role: Path) -> None:
     for option in spec.own_arguments:
         assert option.name.startswith(f"{role.name}_"), option.name
         assert "type" in declared[option.name], option.name
-    for option in nested(spec.own_arguments):
+    for option in nested_options(spec.own_arguments):
         assert option.help.endswith("."), f"{option.name} has no sentence for a description"
         assert option.type != "list" or option.elements, f"{option.name} does not say what it is a list of"
 
@@ -163,13 +163,13 @@ def test_failed_wait_is_captured(role: Path) -> None:
         if any("psap.perf.wait" in inner for inner in task.get("block") or []):
             kept = [inner for inner in task.get("always") or [] if "psap.perf.capture" in inner]
             assert kept, f"{role.name}: {task['name']}"
-    for path in {*(role / "tasks").glob("*.yml")} - included_where_captured(role):
+    for path in {*(role / "tasks").glob("*.yml")} - task_files_with_capture(role):
         direct = [task for task in read(path) if "psap.perf.wait" in task]
         assert not direct, f"{path}: a wait outside of a block whose always captures"
 
 
-def included_where_captured(role: Path) -> set[Path]:
-    """The task files that a block includes whose always captures."""
+def task_files_with_capture(role: Path) -> set[Path]:
+    """Return the task files that a block with a capture in `always` includes."""
     included = set()
     for task in tasks_of(role):
         if any("psap.perf.capture" in inner for inner in task.get("always") or []):
@@ -184,7 +184,7 @@ def test_internal_names_have_the_roles_prefix(role: Path) -> None:
         names = [*([task["register"]] if "register" in task else []), *(task.get("vars") or {})]
         for name in names:
             shared = nested.removeprefix(SHARED_ROLE)
-            allowed = (f"__{own_name(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_")
+            allowed = (f"__{internal_prefix(role)}", f"{role.name}_", f"{nested}_", f"__{shared}", "perf_")
             assert name.startswith((*allowed, *prefixes(role.name, nested))), f"{role.name}: {name}"
 
 
@@ -197,7 +197,7 @@ def prefixes(*commands: str) -> set[str]:
 @every_command
 def test_arguments_are_both_declared_and_used(role: Path) -> None:
     arguments = spec_of(role).arguments
-    # those of a command whose name only begins so are its own
+    # Arguments of a command whose name has the same beginning belong to that command.
     longer = tuple(f"{each.name}_" for each in COMMANDS if each.name.startswith(f"{role.name}_"))
     used = {
         name.removeprefix(f"{section}_")
@@ -208,8 +208,8 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
     used |= set(re.findall(r"__psap_perf_command\.arguments\.(\w+)", text_of(role)))
     used_by_others: set[str] = set()
     for other in shared_roles(role):
-        # it has the arguments of the command as one dictionary, by their short names, or as words of its lines
-        own, others = (set(re.findall(rf"__{own_name(other)}\.(\w+)", text_of(each))) for each in (role, other))
+        # It has the command's arguments as a dictionary by their short names, or as words of its lines.
+        own, others = (set(re.findall(rf"__{internal_prefix(other)}\.(\w+)", text_of(each))) for each in (role, other))
         used |= own
         used_by_others |= others | set(re.findall(r"[{](\w+)[}]", text_of(other)))
         used_by_others |= set(re.findall(rf"\b{other.name}_(\w+)", text_of(other)))
@@ -219,7 +219,7 @@ def test_arguments_are_both_declared_and_used(role: Path) -> None:
 
 
 def verbs_of(role: Path) -> Iterator[Path]:
-    """Yield the actions of *role* that take their arguments from it."""
+    """Yield the actions of *role* that use its arguments."""
     for name in {word for task in tasks_of(role) for word in task}:
         path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
         if path.is_file() and "(CommandAction" in path.read_text(encoding="utf-8"):
@@ -227,7 +227,7 @@ def verbs_of(role: Path) -> Iterator[Path]:
 
 
 def fields_of(action: Path) -> Iterator[str]:
-    """Yield the fields of the dataclasses in *action* and in what it imports."""
+    """Yield the fields of the dataclasses in *action* and in its imports."""
     text = action.read_text(encoding="utf-8")
     imported = re.findall(r"^from ansible_collections\.psap\.perf\.([\w.]+) import", text, re.MULTILINE)
     paths = [action, *(COLLECTION / f"{name.replace('.', '/')}.py" for name in imported)]
@@ -235,13 +235,13 @@ def fields_of(action: Path) -> Iterator[str]:
         yield from re.findall(r"^    (\w+): ", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def own_name(role: Path) -> str:
-    """What the internal names of a role begin with, after two underscores."""
+def internal_prefix(role: Path) -> str:
+    """Return the beginning of a role's internal names, after two underscores."""
     return role.name.removeprefix(SHARED_ROLE)
 
 
 def text_of(role: Path) -> str:
-    """All that a role does."""
+    """Return the text of all task files of a role."""
     paths = sorted(path for part in ("tasks", "templates", "vars") for path in (role / part).glob("*"))
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 

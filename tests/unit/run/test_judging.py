@@ -1,4 +1,4 @@
-"""The bridge to perfanalysis: its errors become ours, with their exit codes; its absence is said in one sentence."""
+"""The bridge to perfanalysis: converted errors and exit codes; one sentence if it is not installed."""
 
 from __future__ import annotations
 

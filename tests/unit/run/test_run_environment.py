@@ -1,4 +1,4 @@
-"""What a process knows of the run that it works for."""
+"""A process's data about its run."""
 
 from __future__ import annotations
 

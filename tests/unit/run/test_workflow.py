@@ -1,4 +1,4 @@
-"""What the report of a workflow of AWX names: the job that failed first, and those after it."""
+"""The report of an AWX workflow names the first failed job, and later ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HELD = {"run": "scale_test-3", "verdict": "failed", "exit_code": 3, "reason": "C
 CANCELLED = "test has no result: AWX cancelled the job, or it reached its time limit, or it could not start"
 
 
-def test_successful_workflow() -> None:
+def test_successful_workflow_has_no_problems() -> None:
     assert problems({"prepare": OK, "test": OK, "cleanup": OK}) == []
 
 

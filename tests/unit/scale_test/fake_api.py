@@ -1,4 +1,4 @@
-"""A test double of the API server: enough of lists, watches and POSTs to break them on purpose."""
+"""A simulated API server: enough of lists, watches and POSTs to make them fail on purpose."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CREATED_AT = "2026-11-21T00:00:00Z"
 
 
 class FakeApi:
-    """Objects by path, a history of changes with versions, and a script of faults for the next POSTs."""
+    """Serve objects by path, a history of changes with versions, and scripted faults for the next POSTs."""
 
     def __init__(self) -> None:
         self.server = ""
@@ -44,7 +44,7 @@ class FakeApi:
         # the message of an answer with a scripted status
         self.fault_message = "scripted fault"
         self.retry_after: str | None = None
-        # whether POSTs are answered with 429
+        # Whether POSTs are answered with 429
         self.busy: Callable[[], bool] = lambda: False
         self.keeps_no_versions = False
         self.posts = 0
@@ -55,25 +55,25 @@ class FakeApi:
         self.withheld: set[str] = set()
         self.cut_watches = 0
         self.complete_jobs = False
-        # collections that may not be listed
+        # Collections that may not be listed
         self.forbidden: set[str] = set()
         # further kinds by API version, besides RESOURCES
         self.more: dict[str, list[tuple[str, str]]] = {}
-        # pages of metrics by path
+        # Pages of metrics by path
         self.pages_of_metrics: dict[str, str] = {}
         self.refuse_lists = 0
         self.classes_forbidden = False
-        # queues and flavors of Kueue by path; None for a cluster without Kueue
+        # Queues and flavors of Kueue by path; None for a cluster without Kueue
         self.kueue: dict[str, dict[str, Any]] | None = None
-        # its API versions, the preferred one first
+        # Kueue's API versions, the preferred one first
         self.kueue_versions = ["v1beta1"]
         self.priority_classes: dict[str, dict[str, Any]] = {}
         self.priority_classes_made: list[dict[str, Any]] = []
-        # all pages of a list are of the version of its first
+        # All pages of a list have the version of the first one.
         self.pages: dict[str, tuple[list[dict[str, Any]], int]] = {}
 
     async def create(self, collection: str, obj: dict[str, Any]) -> dict[str, Any]:
-        """Put an object into a collection, as a controller would."""
+        """Add an object to a collection, as a controller would."""
         self.version += 1
         metadata = obj.setdefault("metadata", {})
         metadata.setdefault("uid", f"uid-{self.version}")
@@ -172,7 +172,7 @@ class FakeApi:
         return web.json_response(found) if found else self._status(404, "not found")
 
     def _kinds(self) -> dict[str, list[tuple[str, str]]]:
-        """Names and kinds by the path of their API version."""
+        """Return names and kinds by the path of their API version."""
         kueue = [f"{KUEUE}/{version}" for version in self.kueue_versions if self.kueue is not None]
         return {**RESOURCES, **self.more, **{path: [("localqueues", "LocalQueue")] for path in kueue}}
 
@@ -313,7 +313,7 @@ class FakeApi:
 
 @asynccontextmanager
 async def fake_api() -> AsyncIterator[FakeApi]:
-    """A fake API server on a free loopback port."""
+    """Serve a simulated API on a free loopback port."""
     api = FakeApi()
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", api._handle)

@@ -58,13 +58,13 @@ spec: {template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/
 Deed = Callable[[FakeApi], Awaitable[None]]
 
 
-def completing(api: FakeApi) -> None:
-    """Have every Job complete."""
+def complete_all(api: FakeApi) -> None:
+    """Complete every Job."""
     api.complete_jobs = True
 
 
 def job_workloads() -> AssortedWorkloads:
-    """One-GPU Jobs."""
+    """Return workloads of one-GPU Jobs."""
     return AssortedWorkloads.alike(Workloads(WorkloadPlan(TEMPLATE, "test", "test", 1, {}, {}), SUBMISSION))
 
 
@@ -122,7 +122,7 @@ class Scene:
             return await running
 
     def play(self, prepare: Callable[[FakeApi], None] | None = None) -> SessionEnd:
-        """Serve the fake API, let *prepare* arrange it, run."""
+        """Serve the simulated API, let *prepare* change it, and run the session."""
 
         async def played() -> SessionEnd:
             async with fake_api() as api:
@@ -133,11 +133,11 @@ class Scene:
         return asyncio.run(played())
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a journal."""
+        """Return the rows of a journal."""
         return [json.loads(line) for line in (self.folder / f"{name}.jsonl").read_text().splitlines()]
 
     def document(self, name: str) -> dict[str, Any]:
-        """A JSON document."""
+        """Return a JSON document."""
         document: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text())
         return document
 
@@ -171,9 +171,9 @@ class Scene:
 
 
 async def eventually(what: Callable[[], bool]) -> None:
-    """Wait until *what* holds.
+    """Wait until *what* returns true.
 
-    :raises TimeoutError: when it does not within a minute.
+    Raises:
     """
     async with asyncio.timeout(60):
         while not what():

@@ -16,13 +16,13 @@ def pids(folder: Path) -> list[int]:
     return [json.loads(path.read_text())["pid"] for path in sorted(folder.glob("submitters/*/ready.json"))]
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Return whether the process runs; a zombie does not."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def after(scene: Scene, made: int, deed: Deed) -> Deed:
+def once_created(scene: Scene, made: int, deed: Deed) -> Deed:
     """Call a function when a number of workloads exists, and let all complete."""
 
     async def meanwhile(api: FakeApi) -> None:

@@ -1,4 +1,4 @@
-"""Workloads that differ: shares are exact, spread well, and follow from the index alone."""
+"""Different workloads in one test: their shares are exact, evenly spread, and depend on the index only."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_jobs_and_pods_of_one_submission_share_the_accounting(tmp_path: Path) ->
     async def ends(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2 and len(api.objects.get(PODS, {})) == 2)
         for job in list(api.objects[JOBS]):
-            # a pod of a controller is no workload
+            # A pod of a controller is no workload.
             labels = {"psap.perf/workload": job, "psap.perf/submission": job.partition("-")[0]}
             pod = {"metadata": {"name": f"{job}-x", "namespace": "test", "labels": labels}}
             await api.create(PODS, {**pod, "status": {"phase": "Succeeded"}})

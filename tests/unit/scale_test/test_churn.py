@@ -26,7 +26,7 @@ def scene(folder: Path, *, rounds: int = 1, count: int = 4, connections: int = 1
     return Scene(folder, count=count, connections=connections, churn=ChurnPlan(percent, 0.1, rounds))
 
 
-def completing_at_last(scene: Scene) -> Callable[[FakeApi], Awaitable[None]]:
+def complete_after_submission(scene: Scene) -> Callable[[FakeApi], Awaitable[None]]:
     """Return a function that completes the remaining Jobs after the last submission."""
 
     async def meanwhile(api: FakeApi) -> None:
@@ -39,7 +39,7 @@ def completing_at_last(scene: Scene) -> Callable[[FakeApi], Awaitable[None]]:
 
 
 def play(scene: Scene, *faults: int | str) -> Any:
-    scene.meanwhile = completing_at_last(scene)
+    scene.meanwhile = complete_after_submission(scene)
     return scene.play(lambda api: api.delete_faults.extend(faults)).accounting
 
 
@@ -71,7 +71,7 @@ def test_deleted_workload_is_not_chosen_again_before_its_event(tmp_path: Path) -
         api.withheld.add("DELETED")
         await eventually(lambda: len(stage.rows("churn")) == 4)
         api.withheld.clear()
-        await completing_at_last(stage)(api)
+        await complete_after_submission(stage)(api)
 
     stage.meanwhile = meanwhile
     accounting = stage.play().accounting
@@ -100,7 +100,7 @@ def test_round_begins_one_period_after_the_previous(tmp_path: Path) -> None:
 def test_deletion_is_limited_to_own_objects_with_their_pods(tmp_path: Path) -> None:
     stage = scene(tmp_path)
     seen: list[tuple[str, dict[str, Any]]] = []
-    stage.meanwhile = completing_at_last(stage)
+    stage.meanwhile = complete_after_submission(stage)
     stage.play(lambda api: setattr(api, "deletions", seen))
     uids = {row["name"]: row["uid"] for row in stage.rows("submissions")}
     assert [name for name, _options in seen] == NAMES[:2]
@@ -138,7 +138,7 @@ def test_completed_workload_stays_completed_after_deletion(tmp_path: Path) -> No
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 4)
         await api.complete(JOBS, NAMES[0])
-        await completing_at_last(stage)(api)
+        await complete_after_submission(stage)(api)
 
     stage.meanwhile = meanwhile
     accounting = stage.play().accounting
@@ -152,7 +152,7 @@ def test_vanished_workload_is_not_chosen_and_counts_as_lost(tmp_path: Path) -> N
     async def meanwhile(api: FakeApi) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 4)
         await api.delete(JOBS, NAMES[0])
-        await completing_at_last(stage)(api)
+        await complete_after_submission(stage)(api)
 
     stage.meanwhile = meanwhile
     accounting = stage.play().accounting

@@ -144,7 +144,7 @@ def test_every_selected_family_is_listed_once() -> None:
         assert len(names) == len(set(names))
 
 
-def scraped(tmp_path: Path, interval_s: float, pages: dict[str, str], endpoints: dict[str, str]) -> Scene:
+def scraped_scene(tmp_path: Path, interval_s: float, pages: dict[str, str], endpoints: dict[str, str]) -> Scene:
     """Run a session of three seconds, with these pages and their paths by component."""
 
     async def meanwhile(api: FakeApi) -> None:
@@ -171,7 +171,7 @@ def test_control_plane_is_scraped_before_during_and_after(tmp_path: Path) -> Non
         "/metrics": 'apiserver_request_total{code="201",verb="POST"} 5\n',
         "/etcd": "process_cpu_seconds_total 1.5\n",
     }
-    scene = scraped(tmp_path, 0.3, pages, {"etcd": "/etcd", "kube-scheduler": "/nothing"})
+    scene = scraped_scene(tmp_path, 0.3, pages, {"etcd": "/etcd", "kube-scheduler": "/nothing"})
     rows = scene.rows("control_plane")
     for row in rows:
         jsonschema.validate(row, schema_of("control_plane_sample"))
@@ -201,7 +201,7 @@ def test_control_plane_is_scraped_before_during_and_after(tmp_path: Path) -> Non
 
 
 def test_unreadable_page_is_recorded_and_no_error(tmp_path: Path) -> None:
-    scene = scraped(tmp_path, 10.0, {"/metrics": "apiserver_request_total{ 5\n"}, {})
+    scene = scraped_scene(tmp_path, 10.0, {"/metrics": "apiserver_request_total{ 5\n"}, {})
     errors = [
         row["error"] for row in scene.document("control_plane")["scrapes"] if row["component"] == "kube-apiserver"
     ]

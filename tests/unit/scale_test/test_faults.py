@@ -1,4 +1,4 @@
-"""Faults of servers, clocks and disks: each ends with true accounts, an exit code and a sentence."""
+"""Faults of servers, clocks and disks: each ends with correct accounts, an exit code and a sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.sessi
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting import pacing
 
 from .fake_api import FakeApi
-from .sessions import JOBS, PODS, SUBMISSION, Scene, completing, eventually
+from .sessions import JOBS, PODS, SUBMISSION, Scene, complete_all, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -158,7 +158,7 @@ def test_server_without_versions_is_polled_with_backoff(tmp_path: Path) -> None:
     scene.play(prepare)
     assert scene.api is not None
     watches = len(scene.document("recording")["resources"])
-    # 0.2 + 0.4 + 0.8 + 1.6 s: with a first one, five tries of each watch end in three seconds, and one may be under way
+    # 0.2 + 0.4 + 0.8 + 1.6 s: five tries of each watch in three seconds, with the first, and one may be in progress
     assert scene.document("recording")["relists"] <= 6 * watches
 
 
@@ -183,12 +183,12 @@ def test_repeatedly_lost_responses_create_one_workload_each(tmp_path: Path) -> N
 def test_wall_clock_step_shifts_no_time(tmp_path: Path, step_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     readings = itertools.count()
     wall = time.time
-    # the first reading ties the clock of the recording; all after it are of a clock that was stepped
+    # The first reading sets the recording's clock; all later ones are from a clock that was stepped.
     stepped = SimpleNamespace(time=lambda: wall() + (step_s if next(readings) else 0.0), monotonic=time.monotonic)
     monkeypatch.setattr(instants, "time", stepped)
     scene = Scene(tmp_path, count=4)
 
-    end = scene.play(completing)
+    end = scene.play(complete_all)
     requests.judge(end, max_failed=0, timeout_s=1.0)
     recording = scene.document("recording")
     clock = recording["clock"]

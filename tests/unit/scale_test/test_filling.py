@@ -48,7 +48,7 @@ def manifest(kind: str = "ConfigMap", api_version: str = "v1", **metadata: Any) 
 
 
 class Server:
-    """Collections by path; *faults* of the next POSTs by their path: a status with a message, ``lost`` or ``reset``."""
+    """Serve collections by path, and faults of the next POSTs: a status with a message, ``lost`` or ``reset``."""
 
     def __init__(self, *namespaces: str) -> None:
         self.objects: dict[str, dict[str, dict[str, Any]]] = {}

@@ -30,7 +30,7 @@ from .fake_api import RESOURCES, FakeApi, fake_api
 from .sessions import JOBS, JOBS_BY_KIND, QUICK, SUBMISSION, TEMPLATE
 from .test_workloads import TEMPLATES, VARIABLES
 
-# of Kubernetes 1.37; 1.36 has v1alpha2
+# Kubernetes 1.37; 1.36 has v1alpha2
 NATIVE, PLUGINS = "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1"
 GROUPS = f"/apis/{NATIVE}/namespaces/test/podgroups"
 POD_GROUP = ResourceKind(NATIVE, "PodGroup", "podgroups")
@@ -38,7 +38,7 @@ BY_KIND = {**JOBS_BY_KIND, (POD_GROUP.api_version, POD_GROUP.kind): POD_GROUP}
 
 
 def gang(kind: str, pod_groups: str = NATIVE, **changes: Any) -> Workloads:
-    """A shipped kind of four pods, as a gang."""
+    """Return a shipped kind of four pods, as a gang."""
     source = (TEMPLATES / f"{kind}.yml.j2").read_text()
     variables = {**VARIABLES, **changes}
     plan = WorkloadPlan(source, kind, "test", variables["pods"], variables, {}, folder=TEMPLATES, pod_groups=pod_groups)
@@ -122,7 +122,7 @@ def test_kinds_that_cannot_join_are_refused() -> None:
 def test_pod_groups_have_the_served_version(
     served: list[str], expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # the version that the server prefers of the group has no PodGroup
+    # The server's preferred version of the group has no PodGroup.
     monkeypatch.setitem(RESOURCES, "/apis/scheduling.k8s.io/v1", [("priorityclasses", "PriorityClass")])
     for version in served:
         monkeypatch.setitem(RESOURCES, f"/apis/{version}", [("podgroups", "PodGroup")])
@@ -140,7 +140,7 @@ def test_pod_groups_have_the_served_version(
 
 @dataclass
 class Submitted:
-    """The rows and objects of one submission of Jobs that are gangs."""
+    """Rows and objects of one submission of Jobs that are gangs."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     jobs: set[str] = field(default_factory=set)

@@ -21,7 +21,7 @@ from .sessions import SUBMISSION
 LOW, HIGH = Priority("low", -5), Priority("high", 1000)
 
 
-async def within(api: FakeApi, error: Exception | None = None) -> list[str]:
+async def classes_within(api: FakeApi, error: Exception | None = None) -> list[str]:
     """Return the classes that exist inside the block."""
     async with ApiClient(ApiEndpoint(api.server)) as client, priority_classes(client, SUBMISSION, "test", [LOW, HIGH]):
         if error is not None:
@@ -32,7 +32,7 @@ async def within(api: FakeApi, error: Exception | None = None) -> list[str]:
 def test_priority_classes_exist_only_during_the_block() -> None:
     async def scene() -> None:
         async with fake_api() as api:
-            assert await within(api) == [class_name(SUBMISSION, "low"), class_name(SUBMISSION, "high")]
+            assert await classes_within(api) == [class_name(SUBMISSION, "low"), class_name(SUBMISSION, "high")]
             assert api.priority_classes == {}
             low, high = api.priority_classes_made
             assert (low["value"], high["value"]) == (-5, 1000)
@@ -50,7 +50,7 @@ def test_priority_classes_are_deleted_after_an_error() -> None:
     async def scene() -> None:
         async with fake_api() as api:
             with pytest.raises(RuntimeError, match="of the session"):
-                await within(api, RuntimeError("of the session"))
+                await classes_within(api, RuntimeError("of the session"))
             assert len(api.priority_classes_made) == 2
             assert api.priority_classes == {}
 
@@ -62,7 +62,7 @@ def test_missing_right_to_create_them_is_reported() -> None:
         async with fake_api() as api:
             api.classes_forbidden = True
             with pytest.raises(ClusterError, match=r"cannot create the PriorityClass .*-low: .*forbidden"):
-                await within(api)
+                await classes_within(api)
 
     asyncio.run(scene())
 
@@ -84,11 +84,11 @@ def test_invalid_class_is_refused(priorities: list[Priority], message: str) -> N
 @pytest.mark.parametrize("value", [1_000_000_000, -1_000_000_000])
 def test_class_values_have_inclusive_limits(value: int) -> None:
     beyond = value + (1 if value > 0 else -1)
-    assert not refused([LOW, HIGH, Priority("most", value)])
-    assert refused([LOW, HIGH, Priority("most", beyond)])
+    assert not is_refused([LOW, HIGH, Priority("most", value)])
+    assert is_refused([LOW, HIGH, Priority("most", beyond)])
 
 
-def refused(priorities: list[Priority]) -> bool:
+def is_refused(priorities: list[Priority]) -> bool:
     try:
         check_priorities(priorities)
     except UsageError:

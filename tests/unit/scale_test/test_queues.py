@@ -20,7 +20,7 @@ OWN = SUBMISSION.identity
 Objects = dict[str, dict[str, Any]]
 
 
-def within(
+def objects_within(
     tenants: list[Tenant],
     there: Objects | None = None,
     error: Exception | None = None,
@@ -47,7 +47,7 @@ def within(
 
 def test_queue_with_a_quota_exists_only_during_the_block() -> None:
     tenants = [Tenant("a", "gold", 2, 32), Tenant("b", "silver", 1, 16), Tenant("a", "gold", 1, 32)]
-    during, after = within(tenants, {})
+    during, after = objects_within(tenants, {})
     assert after == {}
     assert list(during) == [
         f"{V1}/resourceflavors/{OWN}",
@@ -65,7 +65,7 @@ def test_queue_with_a_quota_exists_only_during_the_block() -> None:
 
 
 def test_cohort_is_specific_to_the_submission() -> None:
-    during, _after = within([Tenant("a", "gold", 1, 32, "teams"), Tenant("b", "silver", 1, 16)], {})
+    during, _after = objects_within([Tenant("a", "gold", 1, 32, "teams"), Tenant("b", "silver", 1, 16)], {})
     spec = during[f"{V1}/clusterqueues/{OWN}-0"]["spec"]
     assert (spec["cohort"], spec["preemption"]) == (f"{OWN}-teams", {"reclaimWithinCohort": "Any"})
     assert "cohort" not in during[f"{V1}/clusterqueues/{OWN}-1"]["spec"]
@@ -76,7 +76,7 @@ def test_cohort_is_specific_to_the_submission() -> None:
     [(("v1beta2", "v1beta1"), "cohortName"), (("v1", "v1beta2"), "cohortName"), (("v1beta1", "v1beta2"), "cohort")],
 )
 def test_queues_have_the_servers_preferred_version(versions: tuple[str, ...], field: str) -> None:
-    during, _after = within([Tenant("a", "gold", 1, 32, "teams")], {}, versions=versions)
+    during, _after = objects_within([Tenant("a", "gold", 1, 32, "teams")], {}, versions=versions)
     queue = during[f"{KUEUE}/{versions[0]}/clusterqueues/{OWN}-0"]
     assert queue["apiVersion"] == f"kueue.x-k8s.io/{versions[0]}"
     assert queue["spec"][field] == f"{OWN}-teams"
@@ -85,36 +85,36 @@ def test_queues_have_the_servers_preferred_version(versions: tuple[str, ...], fi
 def test_queues_are_deleted_after_an_error() -> None:
     there: Objects = {}
     with pytest.raises(RuntimeError, match="of the session"):
-        within([Tenant("a", "gold", 1, 4)], there, RuntimeError("of the session"))
+        objects_within([Tenant("a", "gold", 1, 4)], there, RuntimeError("of the session"))
     assert there == {}
 
 
 def test_existing_queue_is_used_and_kept() -> None:
     there: Objects = {f"{V1}/namespaces/a/localqueues/gold": {"metadata": {"name": "gold"}}}
-    during, after = within([Tenant("a", "gold")], there)
+    during, after = objects_within([Tenant("a", "gold")], there)
     assert during.keys() == after.keys() == there.keys()
 
 
 def test_missing_queue_is_refused() -> None:
     with pytest.raises(ClusterError, match="LocalQueue gold in namespace a does not exist, so workloads would wait"):
-        within([Tenant("a", "gold")], {})
+        objects_within([Tenant("a", "gold")], {})
 
 
 def test_foreign_queue_is_refused_and_created_objects_are_deleted() -> None:
     theirs = f"{V1}/namespaces/a/localqueues/gold"
     there: Objects = {theirs: {"metadata": {"name": "gold", "labels": {"psap.perf/submission": "another"}}}}
     with pytest.raises(ClusterError, match="cannot create the LocalQueue gold: 409"):
-        within([Tenant("a", "gold", 1, 4)], there)
+        objects_within([Tenant("a", "gold", 1, 4)], there)
     assert list(there) == [theirs]
 
 
 def test_cluster_without_kueue_is_reported() -> None:
     with pytest.raises(ClusterError, match=r"has no Kueue, .*install Kueue \(on a lab: perflab up --with kueue"):
-        within([Tenant("a", "gold")])
+        objects_within([Tenant("a", "gold")])
 
 
 def test_submission_without_queues_requests_nothing() -> None:
-    assert within([Tenant("a")]) == ({}, {})
+    assert objects_within([Tenant("a")]) == ({}, {})
 
 
 @pytest.mark.parametrize(
@@ -144,10 +144,10 @@ def test_invalid_queue_is_refused(tenants: list[Tenant], message: str) -> None:
     ],
 )
 def test_queues_can_have_different_quotas(tenant: Tenant, *, is_refused: bool) -> None:
-    assert refused([Tenant("a", "gold", 1, 0), tenant]) == is_refused
+    assert are_refused([Tenant("a", "gold", 1, 0), tenant]) == is_refused
 
 
-def refused(tenants: list[Tenant]) -> bool:
+def are_refused(tenants: list[Tenant]) -> bool:
     try:
         check_queues(tenants)
     except UsageError:

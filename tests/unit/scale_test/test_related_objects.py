@@ -118,37 +118,37 @@ def test_only_served_and_relevant_kinds_are_watched() -> None:
     assert "kubeflow.org/v1 PyTorchJob" not in found_for("DistributedWorkload", "PyTorchJob", serves=groups)
 
 
-def attributed(metadata: dict[str, Any], *, closed: bool, known: dict[str, str] | None = None) -> str | None:
+def workload_of(metadata: dict[str, Any], *, closed: bool, known: dict[str, str] | None = None) -> str | None:
     attribution = Attribution(SUBMISSION.workload_in, frozenset({"Job"}), closed=closed)
     return attribution.of(metadata, (known or {}).get)
 
 
-def owned(kind: str, name: str, uid: str = "o") -> dict[str, Any]:
+def owned_by(kind: str, name: str, uid: str = "o") -> dict[str, Any]:
     return {"name": "x", "ownerReferences": [{"kind": kind, "name": name, "uid": uid}]}
 
 
 def test_workload_is_found_by_label_owner_and_name() -> None:
     for closed in (True, False):
-        assert attributed({"name": "x", "labels": {"psap.perf/workload": FIRST}}, closed=closed) == FIRST
-        assert attributed(owned("Job", FIRST), closed=closed) == FIRST
-        assert attributed(owned("Pod", f"{FIRST}-abc"), closed=closed) == FIRST
-        assert attributed(owned("RunaiJob", "any", "r"), closed=closed, known={"r": FIRST}) == FIRST
-        assert attributed({"name": f"{FIRST}-abc-data"}, closed=closed) == FIRST
-        assert attributed({"name": "somebodys"}, closed=closed) is None
+        assert workload_of({"name": "x", "labels": {"psap.perf/workload": FIRST}}, closed=closed) == FIRST
+        assert workload_of(owned_by("Job", FIRST), closed=closed) == FIRST
+        assert workload_of(owned_by("Pod", f"{FIRST}-abc"), closed=closed) == FIRST
+        assert workload_of(owned_by("RunaiJob", "any", "r"), closed=closed, known={"r": FIRST}) == FIRST
+        assert workload_of({"name": f"{FIRST}-abc-data"}, closed=closed) == FIRST
+        assert workload_of({"name": "somebodys"}, closed=closed) is None
 
 
 def test_submission_ignores_foreign_workloads_and_watch_trusts_owners() -> None:
-    assert attributed(owned("Job", "theirs"), closed=True) is None
-    # a label that means something else hides no owner
-    assert attributed({**owned("Job", FIRST), "labels": {"release": "chart"}}, closed=True) == FIRST
-    assert attributed(owned("Job", "theirs"), closed=False) == "theirs"
+    assert workload_of(owned_by("Job", "theirs"), closed=True) is None
+    # A label with another meaning hides no owner.
+    assert workload_of({**owned_by("Job", FIRST), "labels": {"release": "chart"}}, closed=True) == FIRST
+    assert workload_of(owned_by("Job", "theirs"), closed=False) == "theirs"
 
 
 def claim(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "test"}, "status": {"phase": "Pending"}}
 
 
-def beside_rows(scene: Scene) -> list[tuple[str, str, str | None]]:
+def related_rows(scene: Scene) -> list[tuple[str, str, str | None]]:
     rows = [row for row in scene.rows("transitions") if row["kind"] not in ("Job", "Pod")]
     return [(row["kind"], row["transition"], row["workload"]) for row in rows]
 
@@ -158,7 +158,7 @@ def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> N
         await eventually(lambda: len(api.objects.get(JOBS, {})) == 2)
         await api.create(CLAIM_PATH, claim(f"{FIRST}-abc-data"))
         await api.create(CLAIM_PATH, claim("somebodys"))
-        await api.create(GROUP_PATH, {"metadata": {**owned("Job", SECOND), "namespace": "test"}})
+        await api.create(GROUP_PATH, {"metadata": {**owned_by("Job", SECOND), "namespace": "test"}})
         await api.update(NODES, "node-0000", conditions=[{"type": "Ready", "status": "False", "reason": "Gone"}])
         await asyncio.sleep(0.1)
         # changes during the loss of the history are reported from the new list
@@ -172,7 +172,7 @@ def test_related_changes_are_recorded_across_a_lost_version(tmp_path: Path) -> N
 
     scene = Scene(tmp_path, count=2, meanwhile=meanwhile, related=(GROUPS, CLAIMS, NODE_KIND))
     assert scene.play().accounting.completed == 2
-    assert sorted(beside_rows(scene), key=str) == [
+    assert sorted(related_rows(scene), key=str) == [
         ("Node", "not_ready", None),
         ("PersistentVolumeClaim", "bound", FIRST),
         ("PersistentVolumeClaim", "created", FIRST),
@@ -210,7 +210,7 @@ def test_objects_of_earlier_workloads_are_left_out(tmp_path: Path) -> None:
     async def before(api: FakeApi) -> None:
         for name in ("old", "new"):
             await api.create(JOBS, {"metadata": {"name": name, "namespace": "test"}})
-            metadata = {**owned("Job", name), "name": f"{name}-data", "namespace": "test"}
+            metadata = {**owned_by("Job", name), "name": f"{name}-data", "namespace": "test"}
             await api.create(CLAIM_PATH, {"metadata": metadata, "status": {"phase": "Pending"}})
         await api.complete(JOBS, "old")
 
@@ -222,4 +222,4 @@ def test_objects_of_earlier_workloads_are_left_out(tmp_path: Path) -> None:
             await scene.run(api)
 
     asyncio.run(played())
-    assert beside_rows(scene) == [("PersistentVolumeClaim", "bound", "new")]
+    assert related_rows(scene) == [("PersistentVolumeClaim", "bound", "new")]

@@ -20,7 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.man
 from tests.data.loads import load
 
 from .fake_api import CREATED_AT, RESOURCES, fake_api
-from .test_workloads import TEMPLATES, shipped
+from .test_workloads import TEMPLATES, shipped_workloads
 
 KINDS = {
     "trainingworkload": "TrainingWorkload",
@@ -32,7 +32,7 @@ GIVEN: dict[str, Any] = {"node_selector": {}, "pods": 1}
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_field_is_an_object_with_a_value(name: str) -> None:
-    made = shipped(name, plan_pods=1, **GIVEN)
+    made = shipped_workloads(name, plan_pods=1, **GIVEN)
     manifest = made.manifest(5)
     spec = manifest["spec"]
     assert (manifest["apiVersion"], manifest["kind"]) == ("run.ai/v2alpha1", KINDS[name])
@@ -48,23 +48,23 @@ def test_each_field_is_an_object_with_a_value(name: str) -> None:
 
 def test_omitted_fields_are_left_out() -> None:
     without: dict[str, Any] = {"tolerations": [], "run_as_user": None, "gpus": 0}
-    spec = shipped("trainingworkload", plan_pods=1, **{**GIVEN, **without}).manifest(0)["spec"]
+    spec = shipped_workloads("trainingworkload", plan_pods=1, **{**GIVEN, **without}).manifest(0)["spec"]
     assert not spec.keys() & {"tolerations", "runAsUser", "runAsUid", "gpu", "pvcs", "parallelism"}
-    assert "runAsUid" not in shipped("trainingworkload", **{**GIVEN, "openshift": True}).manifest(0)["spec"]
+    assert "runAsUid" not in shipped_workloads("trainingworkload", **{**GIVEN, "openshift": True}).manifest(0)["spec"]
 
 
 def test_pods_and_gpus_are_counted_as_run_ai_creates_them() -> None:
-    training = shipped("trainingworkload", **{**GIVEN, "pods": 4})
+    training = shipped_workloads("trainingworkload", **{**GIVEN, "pods": 4})
     assert training.size == Size(pods=4, gpus=8)
-    distributed = shipped("distributedworkload", **{**GIVEN, "pods": 4})
+    distributed = shipped_workloads("distributedworkload", **{**GIVEN, "pods": 4})
     assert distributed.manifest(0)["spec"]["workers"] == {"value": 3}
     assert distributed.size == Size(pods=4, gpus=8)
-    half = shipped("trainingworkload", patch={"spec": {"gpu": {"value": "0.5"}}}, **GIVEN)
+    half = shipped_workloads("trainingworkload", patch={"spec": {"gpu": {"value": "0.5"}}}, **GIVEN)
     assert half.size == Size(pods=1, gpus=1)
 
 
 def test_object_and_pods_have_own_labels_and_lab_annotations() -> None:
-    made = shipped("trainingworkload", **GIVEN)
+    made = shipped_workloads("trainingworkload", **GIVEN)
     manifest = made.manifest(3)
     labels = made.submission.labels(3, made.name(3))
     assert manifest["metadata"]["labels"] == labels
@@ -74,20 +74,20 @@ def test_object_and_pods_have_own_labels_and_lab_annotations() -> None:
 
 
 def test_interactive_workload_gets_no_duration() -> None:
-    manifest = shipped("interactiveworkload", **GIVEN).manifest(0)
+    manifest = shipped_workloads("interactiveworkload", **GIVEN).manifest(0)
     assert "annotations" not in manifest["metadata"]
     assert "annotations" not in manifest["spec"]
 
 
 def test_labels_of_a_patch_are_kept() -> None:
     patch = {"spec": {"labels": {"items": {"team": {"value": "a"}}}}}
-    items = shipped("trainingworkload", patch=patch, **GIVEN).manifest(0)["spec"]["labels"]["items"]
+    items = shipped_workloads("trainingworkload", patch=patch, **GIVEN).manifest(0)["spec"]["labels"]["items"]
     assert items["team"] == {"value": "a"}
     assert "psap.perf/run" in items
 
 
 def test_priority_and_volume_are_set_for_run_ai() -> None:
-    manifest = shipped("distributedworkload", priority_class="p1-high", pvc_size="1Gi", **GIVEN).manifest(0)
+    manifest = shipped_workloads("distributedworkload", priority_class="p1-high", pvc_size="1Gi", **GIVEN).manifest(0)
     assert manifest["metadata"]["labels"]["priorityClassName"] == "p1-high"
     volume = manifest["spec"]["pvcs"]["items"]["data"]["value"]
     assert (volume["ephemeral"], volume["path"], volume["size"]) == (True, "/data", "1Gi")
@@ -104,13 +104,13 @@ def test_priority_and_volume_are_set_for_run_ai() -> None:
 )
 def test_unsupported_options_are_refused(name: str, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        shipped(name, **{**GIVEN, **changes})
+        shipped_workloads(name, **{**GIVEN, **changes})
 
 
 def test_queue_is_the_project_of_the_namespace() -> None:
     assert runai.project_of("runai-project-0") == "project-0"
     assert runai.project_of("test") is None
-    assert shipped("trainingworkload", **GIVEN).queue is None
+    assert shipped_workloads("trainingworkload", **GIVEN).queue is None
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ADDED = {
 }
 
 
-# fields that only other commands write
+# Fields that only other commands write
 OTHERS = {"progress": {"lines"}}
 
 

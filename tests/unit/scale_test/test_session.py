@@ -21,14 +21,14 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import SubmissionRow
 
 from .fake_api import CREATED_AT, NODES, FakeApi
-from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, completing, eventually, own_process
+from .sessions import EVENTS, JOBS, PODS, SUBMISSION, Scene, complete_all, eventually, own_process
 
 pytestmark = pytest.mark.slow
 
 NAMES = [SUBMISSION.name(index) for index in range(10)]
 
 
-def submitted(scene: Scene, api: FakeApi) -> bool:
+def all_submitted(scene: Scene, api: FakeApi) -> bool:
     return len(api.objects.get(JOBS, {})) == scene.count
 
 
@@ -38,7 +38,7 @@ def count_names(scene: Scene, word: str) -> collections.Counter[str]:
 
 def test_completed_session_agrees_in_every_file(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=7)
-    end = scene.play(completing)
+    end = scene.play(complete_all)
     assert end.ended_by == "condition"
     assert end.accounting.sentence() == "7 of 7 workloads submitted: 7 completed, 0 failed, 0 lost"
     accounting = scene.document("accounting")
@@ -57,7 +57,7 @@ def test_completed_session_agrees_in_every_file(tmp_path: Path) -> None:
 
 def test_submission_begins_after_every_watch_is_in_sync(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    scene.play(completing)
+    scene.play(complete_all)
     synced = scene.document("recording")["synced_s"]
     assert min(row["sent_s"] for row in scene.rows("submissions")) >= synced
 
@@ -149,7 +149,7 @@ def test_earlier_events_of_the_namespace_are_not_recorded(tmp_path: Path) -> Non
         await api.create(EVENTS, event("new", f"{NAMES[1]}-abcde"))
 
     def prepare(api: FakeApi) -> None:
-        completing(api)
+        complete_all(api)
         api.objects[EVENTS] = {"old": {**event("old", "x"), "metadata": {"name": "old", "uid": "old"}}}
 
     scene = Scene(tmp_path, meanwhile=meanwhile)
@@ -166,7 +166,7 @@ def test_timeout_counts_the_rest_as_running(tmp_path: Path) -> None:
 
 
 def warning(workload: str, reason: str, message: str) -> dict[str, Any]:
-    """An event of the Job controller."""
+    """Return an event of the Job controller."""
     return {
         "metadata": {"name": f"{workload}.1", "namespace": "test"},
         "involvedObject": {"kind": "Job", "name": workload, "namespace": "test"},
@@ -311,7 +311,7 @@ def test_files_are_readable_after_a_kill(tmp_path: Path) -> None:
     process = subprocess.Popen(own_process(tmp_path, count=100000, rate=100))
     try:
         scene = Scene(tmp_path)
-        # each is written on its own
+        # Each one is written separately.
         journals = [tmp_path / f"{name}.jsonl" for name in ("transitions", "submissions")]
         asyncio.run(eventually(lambda: all(path.exists() and path.stat().st_size > 2000 for path in journals)))
     finally:
@@ -370,11 +370,11 @@ def test_unsubmitted_workload_breaks_the_accounting(tmp_path: Path) -> None:
         await eventually(lambda: len(api.objects.get(JOBS, {})) >= 1)
         await api.create(JOBS, foreign("intruder", ended=True))
 
-    end = Scene(tmp_path, count=2, meanwhile=intruder).play(completing)
+    end = Scene(tmp_path, count=2, meanwhile=intruder).play(complete_all)
     assert not end.accounting.identity_holds
     assert end.accounting.discrepancies == ("1 workloads have our label but were not submitted: intruder",)
 
 
 def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PerfError, match="cannot write"):
-        Scene(tmp_path / "missing").play(completing)
+        Scene(tmp_path / "missing").play(complete_all)

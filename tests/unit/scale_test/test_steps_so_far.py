@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.steps_so_far import StepsSoFar
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Transition
 
-from .sessions import Scene, completing
+from .sessions import Scene, complete_all
 
 ENDS = {"completed": "completed", "failed": "failed"}
 
@@ -71,7 +71,7 @@ def test_foreign_workload_begins_when_it_is_seen() -> None:
 
 def test_session_progress_has_the_steps(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=7)
-    scene.play(completing)
+    scene.play(complete_all)
     steps = scene.document("progress")["durations"]
     assert (steps["time_to_completed"]["count"], steps["time_to_scheduled"]["count"]) == (7, 0)
     assert 0.02 <= steps["time_to_completed"]["p50_s"] < 5.0

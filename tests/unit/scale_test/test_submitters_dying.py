@@ -25,14 +25,14 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.pr
 
 from .fake_api import FakeApi
 from .sessions import Scene, eventually, own_process
-from .submitters import after, alive, pids, send
+from .submitters import is_alive, once_created, pids, send
 
 pytestmark = pytest.mark.slow
 
 
 def test_killed_submitter_leaves_an_accounted_share(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
-    scene.meanwhile = after(scene, 8, send(tmp_path, 1, signal.SIGKILL))
+    scene.meanwhile = once_created(scene, 8, send(tmp_path, 1, signal.SIGKILL))
     end = scene.play()
     accounting = end.accounting
     assert end.ended_by == "condition"
@@ -63,7 +63,7 @@ def test_requests_of_a_dead_submitter_are_looked_up(
     async def meanwhile(api: FakeApi) -> None:
         api.complete_jobs = True
         stuck = tmp_path / "submitters" / "00" / "sending.jsonl", tmp_path / "submitters" / "01" / "sending.jsonl"
-        # one of the two has the fault, the other one sends all of its own
+        # One of the two has the fault, the other one sends all of its requests.
         await eventually(lambda: all(path.exists() for path in stuck))
         await eventually(lambda: max(len(path.read_text().splitlines()) for path in stuck) == 3)
         await eventually(lambda: api.posts == 4)
@@ -85,7 +85,7 @@ def test_requests_of_a_dead_submitter_are_looked_up(
 
 def test_terminated_submitter_leaves_complete_files(tmp_path: Path) -> None:
     scene = Scene(tmp_path, count=40, rate=40, submitters=2)
-    scene.meanwhile = after(scene, 8, send(tmp_path, 0, signal.SIGTERM))
+    scene.meanwhile = once_created(scene, 8, send(tmp_path, 0, signal.SIGTERM))
     end = scene.play()
     done = scene.document("submitters/00/done")
     assert (done["ended_by"], done["sent"]) == ("stopped", done["answered"])
@@ -101,7 +101,7 @@ def test_stop_ends_all_submitters(tmp_path: Path) -> None:
     async def stop(_api: FakeApi) -> None:
         scene.stop.set()
 
-    scene.meanwhile = after(scene, 8, stop)
+    scene.meanwhile = once_created(scene, 8, stop)
     end = scene.play()
     assert (end.ended_by, end.failure) == ("stop", None)
     assert 8 <= end.accounting.submitted == len(scene.rows("submissions")) < 1000
@@ -119,11 +119,11 @@ def test_recorder_error_leaves_no_process_and_correct_accounts(tmp_path: Path) -
         await api.compact()
         await api.disconnect()
 
-    scene.meanwhile = after(scene, 8, blind)
+    scene.meanwhile = once_created(scene, 8, blind)
     with pytest.raises(ClusterError, match="cannot list"):
         scene.play()
     assert len(seen) == 2
-    assert not any(alive(pid) for pid in seen)
+    assert not any(is_alive(pid) for pid in seen)
     accounting = scene.document("accounting")
     assert accounting["submitted"] == len(scene.rows("submissions"))
     assert accounting["identity_holds"]
@@ -131,7 +131,7 @@ def test_recorder_error_leaves_no_process_and_correct_accounts(tmp_path: Path) -
 
 @dataclass(frozen=True)
 class Sickly:
-    """Starts processes of which one dies before it is ready."""
+    """Start processes of which one dies before it is ready."""
 
     healthy: LocalProcesses
 
@@ -163,7 +163,7 @@ def test_submitters_end_with_a_killed_coordinator(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     assert len(started) == 2
-    asyncio.run(eventually(lambda: not any(alive(pid) for pid in started)))
+    asyncio.run(eventually(lambda: not any(is_alive(pid) for pid in started)))
     assert Scene(tmp_path).rows("submissions")
 
 
@@ -175,7 +175,7 @@ def test_full_disk_of_one_submitter_is_reported(tmp_path: Path) -> None:
         size = (tmp_path / "submitters" / "01" / "submissions.jsonl").stat().st_size
         resource.prlimit(pids(tmp_path)[1], resource.RLIMIT_FSIZE, (size, size))
 
-    scene.meanwhile = after(scene, 8, fill)
+    scene.meanwhile = once_created(scene, 8, fill)
     end = scene.play()
     assert end.failure is not None
     # by done.json, or by the last line of its log if that file was too long for the disk, too

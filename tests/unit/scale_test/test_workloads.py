@@ -53,13 +53,13 @@ def workloads(source: str, patch: dict[str, Any] | None = None, plan_pods: int =
     return Workloads(plan, Submission.of("scale_test-20261121T000000Z-abcdef", "001__scale_test__submit"))
 
 
-def shipped(name: str, patch: dict[str, Any] | None = None, **changes: Any) -> Workloads:
+def shipped_workloads(name: str, patch: dict[str, Any] | None = None, **changes: Any) -> Workloads:
     return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), patch, **changes)
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
 def test_shipped_template_uses_every_option(name: str) -> None:
-    made = shipped(name)
+    made = shipped_workloads(name)
     assert made.size == Size(pods=4, gpus=8)
     manifest = made.manifest(12)
     text = json.dumps(manifest)
@@ -81,20 +81,20 @@ def test_shipped_template_uses_every_option(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
 def test_omitted_options_are_left_out(name: str) -> None:
-    text = shipped(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
+    text = shipped_workloads(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
     for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
         assert absent not in text
 
 
 def test_single_pod_needs_no_workers_and_no_index() -> None:
-    assert "Indexed" not in shipped("job", pods=1).body(0).decode()
-    assert list(shipped("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
+    assert "Indexed" not in shipped_workloads("job", pods=1).body(0).decode()
+    assert list(shipped_workloads("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
 def test_priority_applies_to_every_pod(name: str) -> None:
-    assert "priorityClassName" not in shipped(name).body(0).decode()
-    made = shipped(name, priority_class="p123-high").manifest(0)
+    assert "priorityClassName" not in shipped_workloads(name).body(0).decode()
+    made = shipped_workloads(name, priority_class="p123-high").manifest(0)
     templates = manifests.pod_templates(made)
     assert templates
     assert {template["spec"]["priorityClassName"] for template in templates} == {"p123-high"}
@@ -102,8 +102,8 @@ def test_priority_applies_to_every_pod(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
 def test_claim_is_mounted_in_every_pod(name: str) -> None:
-    assert "volume" not in shipped(name).body(0).decode()
-    made = shipped(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
+    assert "volume" not in shipped_workloads(name).body(0).decode()
+    made = shipped_workloads(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
     for template in manifests.pod_templates(made.manifest(3)):
         (volume,) = template["spec"]["volumes"]
         claim = volume["ephemeral"]["volumeClaimTemplate"]
@@ -115,17 +115,17 @@ def test_claim_is_mounted_in_every_pod(name: str) -> None:
         }
         (mount,) = template["spec"]["containers"][0]["volumeMounts"]
         assert mount == {"name": volume["name"], "mountPath": "/data"}
-    assert "storageClassName" not in shipped(name, pvc_size="5Gi").body(0).decode()
+    assert "storageClassName" not in shipped_workloads(name, pvc_size="5Gi").body(0).decode()
 
 
 def test_indexed_job_is_indexed_with_one_pod() -> None:
-    spec = shipped("indexedjob", pods=1).manifest(0)["spec"]
+    spec = shipped_workloads("indexedjob", pods=1).manifest(0)["spec"]
     assert (spec["completionMode"], spec["completions"], spec["backoffLimit"]) == ("Indexed", 1, 0)
 
 
 @pytest.mark.parametrize("name", ["job", "indexedjob"])
 def test_disruption_is_no_failure_of_a_job(name: str) -> None:
-    spec = shipped(name).manifest(0)["spec"]
+    spec = shipped_workloads(name).manifest(0)["spec"]
     (rule,) = spec["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     # Kubernetes' requirements for a Job with such a policy
@@ -133,7 +133,7 @@ def test_disruption_is_no_failure_of_a_job(name: str) -> None:
 
 
 def test_pod_workload_is_one_pod_with_the_labs_duration() -> None:
-    made = shipped("pod")
+    made = shipped_workloads("pod")
     assert made.size == Size(pods=1, gpus=2)
     pod = made.manifest(4)
     assert (pod["kind"], pod["spec"]["restartPolicy"]) == ("Pod", "Never")
@@ -152,7 +152,7 @@ def test_pod_workload_of_several_pods_is_refused() -> None:
 
 
 def test_deployment_selects_and_restarts_its_pods() -> None:
-    made = shipped("deployment")
+    made = shipped_workloads("deployment")
     manifest = made.manifest(9)
     selected = manifest["spec"]["selector"]["matchLabels"]
     assert selected == {"psap.perf/workload": made.name(9)}
@@ -173,11 +173,11 @@ def test_deployment_selects_and_restarts_its_pods() -> None:
     ],
 )
 def test_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: dict[str, Any]) -> None:
-    made = shipped(name, queue="team-a")
+    made = shipped_workloads(name, queue="team-a")
     manifest = made.manifest(0)
     assert made.queue == manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
     assert patched(manifest, suspended) == manifest
-    without = shipped(name)
+    without = shipped_workloads(name)
     assert without.queue is None
     assert "suspend" not in without.body(0).decode()
 
@@ -198,7 +198,7 @@ def test_patch_sets_any_field_except_reserved_ones() -> None:
             },
         },
     }
-    made = shipped("job", patch=patch)
+    made = shipped_workloads("job", patch=patch)
     manifest = made.manifest(2)
     assert manifest["metadata"]["name"] == made.name(2)
     assert manifest["metadata"]["labels"]["team"] == "a"
@@ -216,7 +216,7 @@ def test_patch_sets_any_field_except_reserved_ones() -> None:
 def test_gpus_of_a_patch_are_counted() -> None:
     limits = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
     patch = {"spec": {"template": {"spec": {"containers": [{"name": "pytorch", **limits}]}}}}
-    assert shipped("job", patch=patch).size == Size(pods=4, gpus=32)
+    assert shipped_workloads("job", patch=patch).size == Size(pods=4, gpus=32)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_gpus_of_a_patch_are_counted() -> None:
         ({"a": 1}, {"a": {"b": {"c": None, "d": 1}}}, {"a": {"b": {"d": 1}}}),
         ([{"name": "x", "v": 1}], [{"name": "y"}], [{"name": "x", "v": 1}, {"name": "y"}]),
         ([{"name": "x", "v": 1, "w": 2}], [{"name": "x", "v": None}], [{"name": "x", "w": 2}]),
-        # no names, names twice, none at all: replaced
+        # Lists without names, with repeated names, or empty: replaced
         (["a", "b"], ["c"], ["c"]),
         ([{"key": "a"}], [{"key": "b"}], [{"key": "b"}]),
         ([{"name": "x"}, {"name": "x"}], [{"name": "y"}], [{"name": "y"}]),
@@ -241,7 +241,7 @@ def test_patch_merges_by_key_and_name_and_otherwise_replaces(value: Any, patch: 
 
 
 def test_object_and_pods_have_own_labels() -> None:
-    made = shipped("job")
+    made = shipped_workloads("job")
     manifest = made.manifest(3)
     expected = made.submission.labels(3, made.name(3))
     assert manifest["metadata"]["labels"].items() >= expected.items()

@@ -1,4 +1,4 @@
-"""Models that are known by name."""
+"""Models with known names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_model_of_the_collection_is_complete(runtime: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         ({}, "unknown model mine for vllm; it serves other; add the model to models"),
         ({"standalone-tgis": {}}, "unknown model mine for vllm"),
@@ -34,7 +34,7 @@ def test_every_model_of_the_collection_is_complete(runtime: str) -> None:
         ({"source": "hf://mine", "vllm": None}, "for vllm gpus"),
     ],
 )
-def test_invalid_model_is_refused(model: dict[str, Any], said: str) -> None:
+def test_invalid_model_is_refused(model: dict[str, Any], message: str) -> None:
     other = {"source": "hf://other", "vllm": {"gpus": 1, "cpu": 1, "memory": "1Gi"}}
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         served_model({"other": other, "mine": model}, "mine", "vllm")

@@ -1,4 +1,4 @@
-"""A model in a PersistentVolumeClaim: what its folder is called, and what the manifest becomes."""
+"""A model in a PersistentVolumeClaim: the name of its folder, and the changed manifest."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def test_undownloadable_folder_is_refused(uri: str) -> None:
         in_claim(uri, "models")
 
 
-def shaped(manifest: dict[str, Any], **options: str) -> Any:
+def apply_filter(manifest: dict[str, Any], **options: str) -> Any:
     return FilterModule().filters()["llm_inference_service"](manifest, **options)
 
 
 def test_manifest_reads_the_claim_and_keeps_the_rest() -> None:
     given = {"spec": {"model": {"uri": "hf://a/b", "name": "b"}, "replicas": 2}}
-    assert shaped(given, flavor="simple-x3", model_claim="models")["spec"] == {
+    assert apply_filter(given, flavor="simple-x3", model_claim="models")["spec"] == {
         "model": {"uri": "pvc://models/a/b", "name": "b"},
         "replicas": 3,
         "router": {"route": {}, "gateway": {}},
     }
-    assert shaped(given, model_uri="hf://c/d", model_claim="models")["spec"]["model"]["uri"] == "pvc://models/c/d"
-    assert shaped(given)["spec"]["model"]["uri"] == "hf://a/b"
+    assert apply_filter(given, model_uri="hf://c/d", model_claim="models")["spec"]["model"]["uri"] == "pvc://models/c/d"
+    assert apply_filter(given)["spec"]["model"]["uri"] == "hf://a/b"
 
 
 def test_manifest_without_a_source_uses_no_claim() -> None:
     with pytest.raises(AnsibleFilterError, match="cannot be downloaded"):
-        shaped({"kind": "LLMInferenceService"}, model_claim="models")
+        apply_filter({"kind": "LLMInferenceService"}, model_claim="models")

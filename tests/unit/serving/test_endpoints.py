@@ -1,4 +1,4 @@
-"""Where models are reached, and what counts as an answer of theirs."""
+"""Addresses of models, and valid answers."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ def test_grpc_has_one_address_on_a_lab_and_the_http_one_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "lab", "said"),
+    ("found", "lab", "message"),
     [
         (service(), None, "has no address in its status; check its Gateway"),
         (service("http://granite-predictor.n.svc.cluster.local"), None, "only within the cluster"),
         (service("http://granite-n.example.com"), {}, "perflab up --with models"),
     ],
 )
-def test_unreachable_model_reports_why(found: dict[str, Any], lab: dict[str, str] | None, said: str) -> None:
-    with pytest.raises(ClusterError, match=said):
+def test_unreachable_model_reports_why(found: dict[str, Any], lab: dict[str, str] | None, message: str) -> None:
+    with pytest.raises(ClusterError, match=message):
         endpoint_of(found, lab)
 
 
 @contextmanager
-def answering(status: int, body: str, api_key: str = "") -> Iterator[Endpoint]:
+def serve_answer(status: int, body: str, api_key: str = "") -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -86,7 +86,7 @@ def answering(status: int, body: str, api_key: str = "") -> Iterator[Endpoint]:
             self.wfile.write(body.encode())
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -106,12 +106,12 @@ def body(text: str = "because", tokens: int = 2) -> str:
 
 
 def test_response_has_text_and_counts() -> None:
-    with answering(200, body()) as endpoint:
+    with serve_answer(200, body()) as endpoint:
         assert complete(endpoint, "m", "why", 3, Caller(5.0)) == Answer("because", 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("status", "text", "said"),
+    ("status", "text", "message"),
     [
         (503, "no healthy upstream", "responds with 503 Service Unavailable: no healthy upstream"),
         (200, body(text=" "), "the answer is empty"),
@@ -120,13 +120,13 @@ def test_response_has_text_and_counts() -> None:
         (200, '{"choices": []}', "the answer is not a completion"),
     ],
 )
-def test_invalid_response_reports_why(status: int, text: str, said: str) -> None:
-    with answering(status, text) as endpoint, pytest.raises(AnswerError, match=said):
+def test_invalid_response_reports_why(status: int, text: str, message: str) -> None:
+    with serve_answer(status, text) as endpoint, pytest.raises(AnswerError, match=message):
         complete(endpoint, "m", "why", 3, Caller(5.0))
 
 
 def test_requests_have_the_bearer_token() -> None:
-    with answering(200, body(), api_key="sesame") as endpoint:
+    with serve_answer(200, body(), api_key="sesame") as endpoint:
         assert complete(endpoint, "m", "why", 3, Caller(5.0, api_key="sesame")) == Answer("because", 1, 2)
         with pytest.raises(AnswerError, match=r"responds with 401 Unauthorized: .*; check api_key"):
             complete(endpoint, "m", "why", 3, Caller(5.0))
@@ -137,7 +137,7 @@ def test_token_is_in_no_repr_of_its_caller() -> None:
 
 
 def test_refused_connection_is_reported() -> None:
-    with answering(200, "") as endpoint:
+    with serve_answer(200, "") as endpoint:
         gone = endpoint
     with pytest.raises(AnswerError, match=r"does not respond: .*refused"):
         complete(gone, "m", "why", 3, Caller(5.0))

@@ -1,4 +1,4 @@
-"""Flavors of an LLMInferenceService: their grammar, and what they change in a manifest."""
+"""Flavors of an LLMInferenceService: their grammar, and their changes of a manifest."""
 
 from __future__ import annotations
 

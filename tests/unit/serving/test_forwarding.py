@@ -1,4 +1,4 @@
-"""A port at which the other end of a tunnel answers: here a socket to a real server, in place of a port-forward."""
+"""A local port at which the other end of a tunnel answers; a socket to a real server replaces the port-forward."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding impor
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import connect
 from perflab.control_plane.certificates import Authority
 
-from tests.unit.serving.test_endpoints import answering, body
+from tests.unit.serving.test_endpoints import body, serve_answer
 from tests.unit.serving.test_grpc_client import generate, question, serving
 
 CALLER = Caller(5.0)
 
 
 @contextmanager
-def tunnel(endpoint: Endpoint, said: str = "") -> Iterator[Forwarded]:
+def tunnel(endpoint: Endpoint, error: str = "") -> Iterator[Forwarded]:
     with socket.create_connection((endpoint.host, endpoint.port)) as connection:
-        yield Forwarded(connection, lambda: said)
+        yield Forwarded(connection, lambda: error)
 
 
 @contextmanager
@@ -45,12 +45,12 @@ def forbidden() -> Iterator[Forwarded]:
     yield
 
 
-def to(endpoint: Endpoint, said: str = "") -> Connect:
-    return functools.partial(tunnel, endpoint, said)
+def to(endpoint: Endpoint, error: str = "") -> Connect:
+    return functools.partial(tunnel, endpoint, error)
 
 
 def test_every_connection_has_a_separate_tunnel() -> None:
-    with answering(200, body()) as endpoint, forwarding(to(endpoint)) as here:
+    with serve_answer(200, body()) as endpoint, forwarding(to(endpoint)) as here:
         there = replace(here.endpoint("", ""), path=endpoint.path)
         for _number in range(3):
             assert complete(there, "m", "why", 3, CALLER) == Answer("because", 1, 2)
@@ -85,7 +85,7 @@ class Model(BaseHTTPRequestHandler):
         self.wfile.write(body().encode())
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_certificate_is_verified_by_the_pods_server_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How ghz and grpcurl are told to call a model: what is said here was tried with ghz 0.121.0 and grpcurl 1.9.4."""
+"""Calls of a model by ghz and grpcurl; their options were tested with ghz 0.121.0 and grpcurl 1.9.4."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ROLES = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/r
 TEMPLATE = ROLES / "shared_wisdom_job/templates/job.yml.j2"
 
 
-@pytest.fixture(name="asked")
+@pytest.fixture(name="arguments")
 def _asked(tmp_path: Path) -> dict[str, Any]:
-    """Arguments of a command, whose call is described by two files."""
+    """Return the arguments of a command whose call two files describe."""
     (tmp_path / "a/v1").mkdir(parents=True)
     (tmp_path / "service.proto").write_text('import "a/v1/messages.proto";')
     (tmp_path / "a/v1/messages.proto").write_text('syntax = "proto3"; // {{ no template }}')
@@ -33,9 +33,9 @@ def _asked(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_ghz_sends_requests_in_turn_to_the_model(asked: dict[str, Any]) -> None:
+def test_ghz_sends_requests_in_turn_to_the_model(arguments: dict[str, Any]) -> None:
     data = [{"text": "- name: {{ first }}"}, {"text": "b"}]
-    call = grpc_call(asked, "ghz", ["--total=8"], data, {"replicas": 2})
+    call = grpc_call(arguments, "ghz", ["--total=8"], data, {"replicas": 2})
     assert call.words == (
         *("ghz", "--insecure", "--import-paths=/inputs", "--proto=service.proto", "--call=a.v1.A/B"),
         *('--metadata={"mm-vmodel-id": "m"}', "--data-file=/inputs/data.json", "--disable-template-data"),
@@ -45,8 +45,8 @@ def test_ghz_sends_requests_in_turn_to_the_model(asked: dict[str, Any]) -> None:
     assert json.loads(call.files[-1].text) == data
 
 
-def test_grpcurl_calls_once_at_its_address(asked: dict[str, Any]) -> None:
-    call = grpc_call({**asked, "host": "a:1"}, "grpcurl", ['-d={"text": "a"}'], [], {})
+def test_grpcurl_calls_once_at_its_address(arguments: dict[str, Any]) -> None:
+    call = grpc_call({**arguments, "host": "a:1"}, "grpcurl", ['-d={"text": "a"}'], [], {})
     assert call.words == (
         *("grpcurl", "-plaintext", "-import-path=/inputs", "-proto=service.proto", "-rpc-header=mm-vmodel-id: m"),
         *('-d={"text": "a"}', "a:1", "a.v1.A/B"),
@@ -54,8 +54,8 @@ def test_grpcurl_calls_once_at_its_address(asked: dict[str, Any]) -> None:
     assert [one.path for one in call.files] == ["a/v1/messages.proto", "service.proto"]
 
 
-def test_subfolder_files_have_valid_config_map_keys(asked: dict[str, Any]) -> None:
-    call = grpc_call({**asked, "proto": "a/v1/messages.proto"}, "ghz", [], [], {})
+def test_subfolder_files_have_valid_config_map_keys(arguments: dict[str, Any]) -> None:
+    call = grpc_call({**arguments, "proto": "a/v1/messages.proto"}, "ghz", [], [], {})
     assert "--proto=a/v1/messages.proto" in call.words
     assert [(one.key, one.path) for one in call.files] == [
         ("proto-0", "a/v1/messages.proto"),
@@ -65,17 +65,17 @@ def test_subfolder_files_have_valid_config_map_keys(asked: dict[str, Any]) -> No
     assert call.files[0].text == 'syntax = "proto3"; // {{ no template }}'
 
 
-def test_job_without_a_waiter_has_a_deadline(asked: dict[str, Any]) -> None:
-    """After both timeouts, and ten minutes to fetch the results."""
-    assert grpc_call(asked, "ghz", [], [], {}).deadline_s == 600 + 90 + 600
+def test_job_without_a_waiter_has_a_deadline(arguments: dict[str, Any]) -> None:
+    """The deadline is both timeouts, and ten minutes to fetch the results."""
+    assert grpc_call(arguments, "ghz", [], [], {}).deadline_s == 600 + 90 + 600
 
 
-def test_files_that_do_not_describe_the_call_are_refused(asked: dict[str, Any]) -> None:
+def test_files_that_do_not_describe_the_call_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"messages\.proto, which describes the call, does not exist"):
-        grpc_call({**asked, "proto": "messages.proto"}, "ghz", [], [], {})
-    (Path(asked["protos_path"]) / "latin.proto").write_bytes(b"// \xe9")
+        grpc_call({**arguments, "proto": "messages.proto"}, "ghz", [], [], {})
+    (Path(arguments["protos_path"]) / "latin.proto").write_bytes(b"// \xe9")
     with pytest.raises(UsageError, match=r"latin\.proto cannot be read"):
-        grpc_call(asked, "ghz", [], [], {})
+        grpc_call(arguments, "ghz", [], [], {})
 
 
 def test_job_mounts_files_and_results_at_the_expected_paths() -> None:

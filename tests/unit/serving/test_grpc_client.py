@@ -1,4 +1,4 @@
-"""Questions by gRPC, to a real server on loopback."""
+"""Requests by gRPC to a real server on loopback."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def question(**other: Any) -> Question:
 
 
 async def generate(asked: Any, context: Any) -> Any:
-    """Answer with what was asked."""
+    """Answer with the request's text."""
     model = dict(context.invocation_metadata())["mm-model-id"]
     assert asked.model_id == model
     text = f"{model}: {asked.requests[0].text} {asked.max_new_tokens}"
@@ -69,7 +69,7 @@ async def full(asked: Any, context: Any) -> Any:
 def serving(
     handler: Handler | None, reflected: bool = False, pair: Pair | None = None, address: str = "127.0.0.1:0"
 ) -> Iterator[Endpoint]:
-    """A server of grpc.aio in a thread of its own; without a *handler* it knows no method."""
+    """Serve with grpc.aio in a dedicated thread; without a *handler* it has no method."""
     loop, started, ended = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
     ports: list[int] = []
 
@@ -117,7 +117,7 @@ def test_response_has_text_and_counts(proto: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("handler", "asked", "timeout_s", "said"),
+    ("handler", "asked", "timeout_s", "message"),
     [
         (busy, {}, PATIENCE_S, "does not respond: no healthy upstream"),
         (None, {}, PATIENCE_S, "has no tests.Generation/Generate: Method not found"),
@@ -128,14 +128,14 @@ def test_response_has_text_and_counts(proto: str) -> None:
     ],
 )
 def test_invalid_response_reports_why(
-    handler: Handler | None, asked: dict[str, Any], timeout_s: float, said: str
+    handler: Handler | None, asked: dict[str, Any], timeout_s: float, message: str
 ) -> None:
-    with serving(handler) as endpoint, pytest.raises(AnswerError, match=rf"^http://127\.0\.0\.1:\d+:? .*{said}"):
+    with serving(handler) as endpoint, pytest.raises(AnswerError, match=rf"^http://127\.0\.0\.1:\d+:? .*{message}"):
         ask(endpoint, question(**asked), timeout_s)
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         ({"request": {"model": "m"}}, r"request: not a valid tests\.Request: .*no field named .model"),
         ({"method": "tests.Generation/Nothing"}, r"proto does not describe tests\.Generation/Nothing"),
@@ -146,8 +146,8 @@ def test_invalid_response_reports_why(
         ({"proto": "/nowhere/a.proto"}, "proto: cannot compile /nowhere/a.proto: .*a.proto"),
     ],
 )
-def test_invalid_request_is_a_usage_error(asked: dict[str, Any], said: str) -> None:
-    with serving(generate) as endpoint, pytest.raises(UsageError, match=f"(?s){said}"):
+def test_invalid_request_is_a_usage_error(asked: dict[str, Any], message: str) -> None:
+    with serving(generate) as endpoint, pytest.raises(UsageError, match=f"(?s){message}"):
         ask(endpoint, question(**asked))
 
 

@@ -1,4 +1,4 @@
-"""What guidellm is told, by its version, and what of its results is told to users."""
+"""The command line of guidellm by version, and the reported part of its results."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def arguments(**given: Any) -> Guidellm:
     return convert({**defaults, **own, **given}, Guidellm)
 
 
-def told(rates: list[float], **given: Any) -> str:
+def command_line(rates: list[float], **given: Any) -> str:
     return " ".join(invocation(arguments(**given), rates, "/r/b.json", "/data").arguments)
 
 
 def test_options_until_0_6() -> None:
-    assert told([1, 8.5], max_requests=10, model="m", guidellm_args=["--rampup", "5"]) == (
+    assert command_line([1, 8.5], max_requests=10, model="m", guidellm_args=["--rampup", "5"]) == (
         "benchmark run --target http://a.example.com --rate-type concurrent --rate 1,8.5"
         " --data prompt_tokens=256,output_tokens=128 --max-seconds 120 --max-requests 10"
         " --request-type chat_completions --model m --output-path /r/b.json --disable-console-interactive --rampup 5"
     )
-    assert " --max-requests 320 " in told([32], requests_per_rate=10)
-    assert " --data /data/p.jsonl " in told([1], data_file="/home/u/p.jsonl")
+    assert " --max-requests 320 " in command_line([32], requests_per_rate=10)
+    assert " --data /data/p.jsonl " in command_line([1], data_file="/home/u/p.jsonl")
 
 
 @pytest.mark.parametrize("version", ["v0.6.0", "v0.8.0"])
 def test_multiples_of_the_rate_in_data(version: str) -> None:
     data = "turns=5,prefix_count={2*rate},prefix_tokens={rate}"
-    assert "turns=5,prefix_count=64,prefix_tokens=32 " in told([32], version=version, data=data)
+    assert "turns=5,prefix_count=64,prefix_tokens=32 " in command_line([32], version=version, data=data)
 
 
 @pytest.mark.parametrize("version", ["v0.7.0", "0.8.1", "v1.0", "latest"])
 def test_options_since_0_7(version: str) -> None:
-    assert told([1, 8], version=version, max_requests=10, processor="/t") == (
+    assert command_line([1, 8], version=version, max_requests=10, processor="/t") == (
         "run --backend kind=openai_http,target=http://a.example.com,request_format=/v1/chat/completions"
         " --profile kind=concurrent,streams=1 --override profile.streams 1,8"
         " --constraint kind=max_duration,seconds=120 --constraint kind=max_requests,count=10"
@@ -64,15 +64,17 @@ def test_options_since_0_7(version: str) -> None:
 
 def test_kinds_of_load_and_data_since_0_7() -> None:
     new = {"version": "v0.8.1", "request_type": "text_completions"}
-    assert "request_format=/v1/completions --profile kind=sweep,sweep_size=5 " in told([5], rate_type="sweep", **new)
-    assert " --profile kind=throughput --constraint" in told([], rate_type="throughput", **new)
-    assert " --profile kind=poisson,rate=0.5 " in told([0.5], rate_type="poisson", **new)
-    assert " --data kind=json_file,path=/data/p.jsonl " in told([1], data_file="p.jsonl", **new)
-    assert " --data kind=hf,source=a/b " in told([1], data="kind=hf,source=a/b", **new)
+    assert "request_format=/v1/completions --profile kind=sweep,sweep_size=5 " in command_line(
+        [5], rate_type="sweep", **new
+    )
+    assert " --profile kind=throughput --constraint" in command_line([], rate_type="throughput", **new)
+    assert " --profile kind=poisson,rate=0.5 " in command_line([0.5], rate_type="poisson", **new)
+    assert " --data kind=json_file,path=/data/p.jsonl " in command_line([1], data_file="p.jsonl", **new)
+    assert " --data kind=hf,source=a/b " in command_line([1], data="kind=hf,source=a/b", **new)
 
 
 @pytest.mark.parametrize(
-    ("rates", "given", "says"),
+    ("rates", "given", "message"),
     [
         ([1.0], {"rate_type": "throughput"}, "throughput has no rate"),
         ([], {}, "concurrent needs one"),
@@ -84,8 +86,8 @@ def test_kinds_of_load_and_data_since_0_7() -> None:
         ([1.0], {"max_seconds": 0}, "does not end"),
     ],
 )
-def test_invalid_load_is_refused(rates: list[float], given: dict[str, Any], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_invalid_load_is_refused(rates: list[float], given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         invocation(arguments(**given), rates, "b.json", "/data")
 
 
@@ -123,9 +125,9 @@ def test_invalid_results_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     with pytest.raises(DataQualityError, match=r"left no b\.json"):
         count_requests(path)
-    for text, says in (("", "cannot be read"), ('{"benchmarks": [', "cut off"), ("{}", "not a result of guidellm")):
+    for text, message in (("", "cannot be read"), ('{"benchmarks": [', "cut off"), ("{}", "not a result of guidellm")):
         path.write_text(text)
-        with pytest.raises(DataQualityError, match=says):
+        with pytest.raises(DataQualityError, match=message):
             count_requests(path)
 
 

@@ -1,4 +1,4 @@
-"""What the flow llm_d downloads, and the pods of its cells."""
+"""The downloads and the cells' pods of the flow llm_d."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVICE: dict[str, Any] = {
 }
 
 
-def planned(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> LlmDPlan:
+def make_plan(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> LlmDPlan:
     settings = {
         "llm_d_annotations": {},
         "llm_d_api_key": "",
@@ -38,7 +38,7 @@ def planned(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -> 
 
 
 def test_each_flavor_has_its_pods_with_container_requests() -> None:
-    plan = planned("simple", "intelligentrouting-tp4-x3", "pd-tp2-x1-ptp8-px2")
+    plan = make_plan("simple", "intelligentrouting-tp4-x3", "pd-tp2-x1-ptp8-px2")
     assert plan.pods == (
         (Pods(2, "2000m", "65536Mi", 1),),
         (Pods(3, "2000m", "65536Mi", 4),),
@@ -52,17 +52,17 @@ def test_each_flavor_has_its_pods_with_container_requests() -> None:
 )
 def test_workers_below_each_leader_count(parallelism: dict[str, int], workers: int) -> None:
     several = {**SERVICE["spec"], "parallelism": parallelism, "worker": {"containers": [MAIN]}}
-    ((leaders, *others),) = planned(manifest={**SERVICE, "spec": several}).pods
+    ((leaders, *others),) = make_plan(manifest={**SERVICE, "spec": several}).pods
     assert leaders == Pods(2, "2000m", "65536Mi", 1)
     assert others == ([Pods(workers, "1500m", "65536Mi", 1)] if workers else [])
 
 
 def test_patch_changes_the_pods_last() -> None:
-    assert planned(llm_d_patch={"spec": {"replicas": 5}}).pods[0][0].count == 5
+    assert make_plan(llm_d_patch={"spec": {"replicas": 5}}).pods[0][0].count == 5
 
 
 def test_manifest_without_pods_has_one_without_requests() -> None:
-    assert planned(manifest={"kind": "LLMInferenceService", "spec": {}}).pods == ((Pods(1, "0m", "0Mi", 0),),)
+    assert make_plan(manifest={"kind": "LLMInferenceService", "spec": {}}).pods == ((Pods(1, "0m", "0Mi", 0),),)
 
 
 @pytest.mark.parametrize(
@@ -74,18 +74,18 @@ def test_manifest_without_pods_has_one_without_requests() -> None:
 )
 def test_model_is_downloaded_from_its_source_with_a_claim(uri: str, source: str, target: str) -> None:
     before = deepcopy(SERVICE)
-    plan = planned(llm_d_claim="models", llm_d_model_uri=uri)
+    plan = make_plan(llm_d_claim="models", llm_d_model_uri=uri)
     assert (plan.source, plan.target) == (source, target)
     assert before == SERVICE
 
 
 def test_nothing_is_downloaded_without_a_claim() -> None:
-    assert (planned().source, planned().target) == ("", "")
+    assert (make_plan().source, make_plan().target) == ("", "")
 
 
 def test_invalid_flavor_is_refused() -> None:
     with pytest.raises(UsageError, match="'y2' is not a valid part"):
-        planned("simple", "simple-y2")
+        make_plan("simple", "simple-y2")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_invalid_flavor_is_refused() -> None:
     ],
 )
 def test_token_requirement_follows_settings_and_patch(settings: dict[str, Any], required: bool) -> None:
-    assert planned(**settings, llm_d_api_key="file:token").auth == required
+    assert make_plan(**settings, llm_d_api_key="file:token").auth == required
 
 
 def test_missing_token_is_refused() -> None:
     with pytest.raises(UsageError, match=r"llm_d_api_key: requests need a token, .*; pass a secret"):
-        planned(llm_d_auth=True)
-    assert not planned().auth
+        make_plan(llm_d_auth=True)
+    assert not make_plan().auth

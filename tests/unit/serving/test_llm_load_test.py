@@ -1,4 +1,4 @@
-"""What llm-load-test is told, and what of its results is told to users."""
+"""The configuration of llm-load-test, and the reported part of its results."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def arguments(**given: Any) -> LlmLoadTest:
 
 
 def test_openai_plugin_gets_a_url() -> None:
-    told = configuration(arguments(plugin="openai_plugin", use_tls=True, concurrency=4), Path("/results"))
-    assert told["load_options"] == {"type": "constant", "concurrency": 4, "duration": 60}
-    assert told["output"] == {"format": "json", "dir": "/results", "file": "output.json"}
-    options = told["plugin_options"]
+    config = configuration(arguments(plugin="openai_plugin", use_tls=True, concurrency=4), Path("/results"))
+    assert config["load_options"] == {"type": "constant", "concurrency": 4, "duration": 60}
+    assert config["output"] == {"format": "json", "dir": "/results", "file": "output.json"}
+    options = config["plugin_options"]
     assert options["host"] == "https://a.example.com:8443"
     assert (options["endpoint"], options["model_name"]) == ("/v1/completions", "/mnt/models/")
 

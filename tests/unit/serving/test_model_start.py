@@ -1,4 +1,4 @@
-"""The steps of a model's start, from what the cluster stamps and what the command saw."""
+"""The steps of a model's start, by the cluster's timestamps and the command's observations."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ SEEN = {
 PLACE = "001__cell__0/001__kserve__deploy_model/artifacts"
 
 
-def at(second: int, minute: int = 0) -> str:
+def timestamp(second: int, minute: int = 0) -> str:
     return f"2026-11-26T10:{minute:02}:{second:02}Z"
 
 
-def true(kind: str, stamp: str) -> dict[str, str]:
+def condition(kind: str, stamp: str) -> dict[str, str]:
     return {"type": kind, "status": "True", "lastTransitionTime": stamp}
 
 
 def service(*conditions: dict[str, str]) -> dict[str, Any]:
-    metadata = {"name": "granite", "namespace": "models", "creationTimestamp": at(0)}
+    metadata = {"name": "granite", "namespace": "models", "creationTimestamp": timestamp(0)}
     return {"metadata": metadata, "status": {"conditions": list(conditions)}}
 
 
 def pod(name: str = "a", **status: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name, "uid": f"uid-{name}", "creationTimestamp": at(1)}, "status": status}
+    return {"metadata": {"name": name, "uid": f"uid-{name}", "creationTimestamp": timestamp(1)}, "status": status}
 
 
 def event(reason: str, uid: str = "uid-a", field: str = "", **stamps: str) -> dict[str, Any]:
@@ -47,31 +47,31 @@ def event(reason: str, uid: str = "uid-a", field: str = "", **stamps: str) -> di
 
 
 READY = pod(
-    conditions=[true("PodScheduled", at(1)), true("Ready", at(58))],
-    initContainerStatuses=[{"state": {"terminated": {"finishedAt": at(20)}}}],
+    conditions=[condition("PodScheduled", timestamp(1)), condition("Ready", timestamp(58))],
+    initContainerStatuses=[{"state": {"terminated": {"finishedAt": timestamp(20)}}}],
     containerStatuses=[
-        {"name": "queue-proxy", "state": {"running": {"startedAt": at(21)}}, "restartCount": 4},
-        {"name": "kserve-container", "state": {"running": {"startedAt": at(40)}}, "restartCount": 1},
+        {"name": "queue-proxy", "state": {"running": {"startedAt": timestamp(21)}}, "restartCount": 4},
+        {"name": "kserve-container", "state": {"running": {"startedAt": timestamp(40)}}, "restartCount": 1},
     ],
 )
 EVENTS = [
     event("Scheduled", eventTime="2026-11-26T10:00:01.500000Z"),
     event("Scheduled", "uid-of-another", eventTime="2026-11-26T10:00:00.100000Z"),
-    event("Pulled", field="spec.initContainers{storage-initializer}", firstTimestamp=at(3)),
-    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(39)),
-    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=at(50)),
+    event("Pulled", field="spec.initContainers{storage-initializer}", firstTimestamp=timestamp(3)),
+    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=timestamp(39)),
+    event("Pulled", field="spec.containers{kserve-container}", firstTimestamp=timestamp(50)),
 ]
-STARTED = ServiceObjects(service(true("Ready", at(59))), [READY], EVENTS, SEEN)
+STARTED = ServiceObjects(service(condition("Ready", timestamp(59))), [READY], EVENTS, SEEN)
 
 
-def took(told: dict[str, Any], which: str = "steps") -> dict[str, float]:
-    return {step["step"]: step["took_s"] for step in told[which]}
+def durations(result: dict[str, Any], which: str = "steps") -> dict[str, float]:
+    return {step["step"]: step["took_s"] for step in result[which]}
 
 
 def test_each_step_has_its_duration_and_clock() -> None:
-    told = document(ASKED, STARTED)
-    check(told)
-    assert took(told) == {
+    result = document(ASKED, STARTED)
+    check(result)
+    assert durations(result) == {
         "pod created": 1,
         "scheduled": 0,
         "model downloaded": 19,
@@ -80,80 +80,83 @@ def test_each_step_has_its_duration_and_clock() -> None:
         "model loaded": 18,
         "ready": 1,
     }
-    assert took(told, "seen") == {
+    assert durations(result, "seen") == {
         "scheduled": 2.5,
         "container started": 37.55,
         "model loaded": 18.5,
         "ready": 1.7,
         "first answer": 1.25,
     }
-    by_name = {step["step"]: (step["clock"], step["resolution_s"]) for step in told["steps"]}
+    by_name = {step["step"]: (step["clock"], step["resolution_s"]) for step in result["steps"]}
     assert by_name["scheduled"] == ("API server, scheduler", 1.0)
     assert by_name["model loaded"] == ("kubelet", 1.0)
-    assert {(step["clock"], step["resolution_s"]) for step in told["seen"]} == {
+    assert {(step["clock"], step["resolution_s"]) for step in result["seen"]} == {
         ("the command", 0.05),
         ("the command", 0.2),
     }
-    assert (told["pod"], told["restarts"], told["ready"]) == ("a", 1, True)
+    assert (result["pod"], result["restarts"], result["ready"]) == ("a", 1, True)
 
 
 def test_step_without_a_timestamp_is_left_out() -> None:
-    waiting = pod(conditions=[true("PodScheduled", at(7)), {"type": "Ready", "status": "False"}])
-    told = document(
+    waiting = pod(conditions=[condition("PodScheduled", timestamp(7)), {"type": "Ready", "status": "False"}])
+    result = document(
         ASKED, ServiceObjects(service(), [waiting], [], {"applied": SEEN["applied"], "scheduled": "", "ready": ""})
     )
-    check(told)
-    assert took(told) == {"pod created": 1, "scheduled": 6}
-    assert (told["seen"], told["ready"]) == ([], False)
-    loaded = document(ASKED, ServiceObjects(service(true("Ready", at(9))), [waiting], [], {}))
+    check(result)
+    assert durations(result) == {"pod created": 1, "scheduled": 6}
+    assert (result["seen"], result["ready"]) == ([], False)
+    loaded = document(ASKED, ServiceObjects(service(condition("Ready", timestamp(9))), [waiting], [], {}))
     assert loaded["steps"][-1]["after"] == "scheduled"
 
 
 def test_service_without_pods_has_no_steps() -> None:
-    told = document(ASKED, ServiceObjects(service(), [], [], {}))
-    check(told)
-    assert (told["steps"], told["pod"]) == ([], None)
+    result = document(ASKED, ServiceObjects(service(), [], [], {}))
+    check(result)
+    assert (result["steps"], result["pod"]) == ([], None)
 
 
 def test_timestamps_out_of_order_yield_no_negative_time() -> None:
-    early = pod(conditions=[true("Ready", at(30))])
-    assert took(document(ASKED, ServiceObjects(service(true("Ready", at(29))), [early], [], {})))["ready"] == 0
+    early = pod(conditions=[condition("Ready", timestamp(30))])
+    assert (
+        durations(document(ASKED, ServiceObjects(service(condition("Ready", timestamp(29))), [early], [], {})))["ready"]
+        == 0
+    )
 
 
 def test_first_ready_pod_is_measured() -> None:
-    late = pod("0", conditions=[true("Ready", at(59))])
-    never = pod("00", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": at(2)}])
+    late = pod("0", conditions=[condition("Ready", timestamp(59))])
+    never = pod("00", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": timestamp(2)}])
     assert first_ready([never, late, READY]) is READY
     assert first_ready([never]) is never
 
 
 class Clock:
-    """A second for each look."""
+    """A clock that advances by a second at each read."""
 
     def __init__(self) -> None:
         self.second = 0
 
     def __call__(self) -> str:
         self.second += 1
-        return at(self.second)
+        return timestamp(self.second)
 
 
 def test_events_before_the_first_look_are_not_recorded() -> None:
     first_seen = FirstSeen(Clock())
     created = pod(conditions=[{"type": "Ready", "status": "False"}])
     first_seen.update(pods=[created])
-    # only now there is something to compare with
+    # Only now there is a state to compare with.
     first_seen.update(events=[])
     first_seen.update(events=[EVENTS[0]])
     first_seen.update(pods=[READY])
-    # a finer stamp of what was seen, and what did not change
+    # A finer timestamp of an observed step, and an unchanged step
     first_seen.update(events=EVENTS)
     assert first_seen.seen() == {
-        "scheduled": at(1),
-        "model downloaded": at(2),
-        "container started": at(2),
-        "model loaded": at(2),
-        "image pulled": at(3),
+        "scheduled": timestamp(1),
+        "model downloaded": timestamp(2),
+        "container started": timestamp(2),
+        "model loaded": timestamp(2),
+        "image pulled": timestamp(3),
     }
 
 
@@ -161,9 +164,9 @@ def test_restarted_container_is_recorded_again() -> None:
     first_seen = FirstSeen(Clock())
     first_seen.update(pods=[], events=[])
     for second in (5, 30):
-        running = {"name": "main", "state": {"running": {"startedAt": at(second)}}}
+        running = {"name": "main", "state": {"running": {"startedAt": timestamp(second)}}}
         first_seen.update(pods=[pod(containerStatuses=[running])])
-    assert first_seen.seen() == {"pod created": at(1), "container started": at(2)}
+    assert first_seen.seen() == {"pod created": timestamp(1), "container started": timestamp(2)}
 
 
 def test_missing_pod_yields_nothing() -> None:
@@ -178,7 +181,7 @@ def test_missing_pod_yields_nothing() -> None:
 def test_report_has_the_steps_as_kpis(
     tmp_path: Path, seen: dict[str, str], ready_after: float | None, answered_after: float | None, loaded_within: float
 ) -> None:
-    """A step is by the finer clock, where that saw its begin, too: of the image pulled it did not."""
+    """A step has the finer clock if that observed its begin too; for the pulled image it did not."""
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     observed = ServiceObjects(STARTED.service, STARTED.pods, STARTED.events, seen)

@@ -1,4 +1,4 @@
-"""What the flow kserve does at the same time."""
+"""Concurrent work of the flow kserve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CATALOGUE = {
 CELL = {"index": 0, "name": "", "values": {"kserve_model_name": "phi-2", "kserve_min_replicas": 2}}
 
 
-def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> KservePlan:
+def make_plan(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> KservePlan:
     settings = {
         "kserve_mode": mode,
         "kserve_namespace": "models",
@@ -37,12 +37,12 @@ def planned(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> Kserv
 
 
 def test_single_model_has_the_matrix_cells_and_no_lanes() -> None:
-    plan = planned("single", cells=3)
+    plan = make_plan("single", cells=3)
     assert (len(plan.cells), plan.lanes, plan.models, plan.namespaces) == (3, {}, {}, ("models",))
 
 
 def test_several_models_are_lanes_without_unserved_models() -> None:
-    plan = planned("multi")
+    plan = make_plan("multi")
     assert plan.models == {"m0": "phi-2", "m1": "granite", "m2": "phi-2"}
     assert plan.lanes == {"deploy": ["m0", "m1", "m2"], "load": ["m0", "m1", "m2"], "alone": ["models"]}
     assert plan.rounds == 1
@@ -50,30 +50,30 @@ def test_several_models_are_lanes_without_unserved_models() -> None:
 
 
 def test_rounds_begin_by_the_clock_and_once_more_at_the_end() -> None:
-    plan = planned("longevity")
+    plan = make_plan("longevity")
     assert (plan.round_s, plan.rounds) == (200, 6)
     assert "alone" not in plan.lanes
     assert plan.loads == {"m0": 3, "m1": 2, "m2": 3}
-    assert planned("longevity", kserve_total_duration=1001).rounds == 7
+    assert make_plan("longevity", kserve_total_duration=1001).rounds == 7
 
 
 def test_users_have_a_lane_and_namespace_and_the_cells_model() -> None:
-    plan = planned("scale")
+    plan = make_plan("scale")
     assert plan.lanes == {"user": ["u0", "u1"]}
     assert plan.namespaces == ("models-u0", "models-u1")
     assert plan.cells[0]["values"]["kserve_model_name"] == "phi-2"
 
 
 @pytest.mark.parametrize(
-    ("cells", "forks", "said"),
+    ("cells", "forks", "message"),
     [
         (2, 5, "kserve_mode: multi has one cell, but the settings make 2"),
         (1, 2, "3, but has 2 forks; .* ANSIBLE_FORKS"),
     ],
 )
-def test_concurrent_work_is_one_cell_with_forks(cells: int, forks: int, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        planned("multi", cells=cells, forks=forks)
+def test_concurrent_work_is_one_cell_with_forks(cells: int, forks: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        make_plan("multi", cells=cells, forks=forks)
 
 
 PHI, GRANITE = ("2", "16Gi", 1), ("500m", "20Gi", 4)
@@ -89,7 +89,7 @@ PHI, GRANITE = ("2", "16Gi", 1), ("500m", "20Gi", 4)
     ],
 )
 def test_concurrent_pods_include_all_replicas_models_and_users(mode: str, pods: list[Pods], gpus: int) -> None:
-    plan = planned(mode)
+    plan = make_plan(mode)
     assert (plan.pods, plan.gpus) == ((tuple(pods),), gpus)
 
 
@@ -111,4 +111,4 @@ def test_cell_defaults_to_the_settings_model_and_one_replica() -> None:
 
 def test_model_unserved_by_the_runtime_is_refused_with_valid_ones() -> None:
     with pytest.raises(UsageError, match="unknown model gpt-9 for vllm; it serves phi-2, granite"):
-        planned("multi", kserve_served_models=["phi-2", "gpt-9"])
+        make_plan("multi", kserve_served_models=["phi-2", "gpt-9"])

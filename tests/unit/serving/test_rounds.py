@@ -1,4 +1,4 @@
-"""How far repeated loads have come, by what an earlier attempt left."""
+"""The completed rounds of repeated loads, by the files of an earlier attempt."""
 
 from __future__ import annotations
 

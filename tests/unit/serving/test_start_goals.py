@@ -1,4 +1,4 @@
-"""What is said of a model whose pods find no node."""
+"""The message about a model whose pods cannot be scheduled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pod(name: str, status: str) -> Manifest:
 
 
 class Cluster:
-    """A model that is not ready, the pods that are awaited, and those that came later."""
+    """A model that is not ready, the awaited pods, and later ones."""
 
     def __init__(
         self, kind: str, awaited: list[Manifest], there: list[Manifest], events: list[Manifest] | None = None
@@ -55,8 +55,8 @@ def test_unschedulable_pods_are_reported_with_the_reason(kind: str) -> None:
     scheduled, _ready = goals(kind)
     with pytest.raises(NotReachedError) as raised:
         reach(Cluster(kind, [pod("opt-1", "True"), pod("opt-2", "False")], []), scheduled)
-    told = str(raised.value)
-    assert f"scheduled was not reached within 0.1 s: 1 of 2 there; opt-2: no node, not scheduled: {SAID}" in told
+    message = str(raised.value)
+    assert f"scheduled was not reached within 0.1 s: 1 of 2 there; opt-2: no node, not scheduled: {SAID}" in message
     reach(Cluster(kind, [pod("opt-1", "True"), pod("opt-2", "True")], []), scheduled)
 
 

@@ -1,4 +1,4 @@
-"""``settings check`` on what is declared, and on what the files of a project bind."""
+"""``settings check`` on declarations, and on the bindings of a project's files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES = {
 
 
 def findings(root: Path, changed: dict[str, str] | None = None) -> list[str]:
-    """What is wrong with the small project after some of its files were changed."""
+    """Return the findings for the small project after some of its files were changed."""
     for name, text in {**FILES, **(changed or {})}.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,8 +83,8 @@ def test_setting_has_the_type_of_the_argument_it_names(tmp_path: Path) -> None:
 
     assert size is not None
     assert (size.type, size.default, size.help, size.arguments) == ("int", 7, "Size.", ("repo_probe_size",))
-    said = explain(project, "tune", all_layers(project, "tune"), "repo_probe_size").layers
-    assert [(one.kind, one.origin, one.wins) for one in said] == [
+    layers = explain(project, "tune", all_layers(project, "tune"), "repo_probe_size").layers
+    assert [(one.kind, one.origin, one.wins) for one in layers] == [
         ("default", f"default ({ROLE}/meta/argument_specs.yml)", False),
         ("group_vars", "playbooks/tune/settings.yml:2", True),
     ]
@@ -106,7 +106,7 @@ def test_argument_has_the_value_of_the_running_flow(tmp_path: Path) -> None:
         return Environment().from_string(bound.value).render(**cell, **variables)
 
     assert [value(perf_flow="load"), value(perf_flow="tune")] == ["5", "7"]
-    # alone, it has its own default unless a setting is given
+    # Without the flow, it has its own default unless the setting is passed.
     assert [value(), value(perf_given_settings=["tune_size"])] == ["3", "7"]
 
 
@@ -121,7 +121,7 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (
             "playbooks/tune/settings.yml",
@@ -216,10 +216,10 @@ def test_flow_argument_is_set_by_that_flows_setting(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistake_is_found_with_its_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_mistake_is_found_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     found = findings(tmp_path, {name: text})
 
-    assert any(finding.startswith(said) for finding in found), found
+    assert any(finding.startswith(message) for finding in found), found
 
 
 def test_name_in_two_files_of_one_folder_is_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The one place where extra vars change: from what the command line gives to what a run has."""
+"""The conversion of extra vars from the command line's values to the run's values."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def prepared(monkeypatch: pytest.MonkeyPatch, project: Project, given: dict[Any, Any]) -> dict[str, Any]:
-    """Ansible's own extra vars after it read *given* and they were prepared."""
+def prepare(monkeypatch: pytest.MonkeyPatch, project: Project, given: dict[Any, Any]) -> dict[str, Any]:
+    """Return Ansible's own extra vars after it read *given* and they were prepared."""
     monkeypatch.setattr(load_extra_vars, "extra_vars", given, raising=False)
     assert prepare_extra_vars(project, DataLoader()) is given
     return given
@@ -39,25 +39,25 @@ def prepared(monkeypatch: pytest.MonkeyPatch, project: Project, given: dict[Any,
 def test_texts_become_values_of_their_declared_type(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
     given = {"tune_gpus": "[1, 2]", "tune_name": "4", "tune_tree": "{r: 2}", "other": "5"}
 
-    assert prepared(monkeypatch, project, given) == {
+    assert prepare(monkeypatch, project, given) == {
         "tune_gpus": [1, 2], "tune_name": "4", "tune_tree": {"r": 2}, "other": "5"
     }  # fmt: skip
 
 
 def test_text_of_another_type_stays_for_the_check(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
-    assert prepared(monkeypatch, project, {"tune_gpus": "many"}) == {"tune_gpus": "many"}
+    assert prepare(monkeypatch, project, {"tune_gpus": "many"}) == {"tune_gpus": "many"}
 
 
 def test_leaf_joins_the_dictionary_beside_it(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
-    found = prepared(monkeypatch, project, {"tune_tree": {"r": 2}, "tune_tree.x": "3"})
+    found = prepare(monkeypatch, project, {"tune_tree": {"r": 2}, "tune_tree.x": "3"})
 
     assert found["tune_tree"] == {"r": 2, "x": 3}
 
 
 def test_preparing_again_changes_nothing(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
-    once = dict(prepared(monkeypatch, project, {"tune_gpus": "4", "tune_tree": "{r: 2}", "tune_tree.x": "3"}))
+    once = dict(prepare(monkeypatch, project, {"tune_gpus": "4", "tune_tree": "{r: 2}", "tune_tree.x": "3"}))
 
-    assert prepared(monkeypatch, project, dict(once)) == once
+    assert prepare(monkeypatch, project, dict(once)) == once
 
 
 def test_converted_value_keeps_file_and_line(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
@@ -65,7 +65,7 @@ def test_converted_value_keeps_file_and_line(monkeypatch: pytest.MonkeyPatch, pr
     path.write_text("\ntune_gpus: '4'\n")
     given = DataLoader().load_from_file(str(path))
 
-    found = prepared(monkeypatch, project, given)
+    found = prepare(monkeypatch, project, given)
 
     assert found == {"tune_gpus": 4}
     assert str(where(found["tune_gpus"], project.root)) == "more.yml:2"
@@ -77,7 +77,7 @@ def test_file_with_a_duplicate_key_is_refused(monkeypatch: pytest.MonkeyPatch, p
     path.write_text("tune_gpus: 4\ntune_gpus: 5\n")
 
     with pytest.raises(UsageError, match=r"more.yml:2: duplicate key tune_gpus"):
-        prepared(monkeypatch, project, DataLoader().load_from_file(str(path)))
+        prepare(monkeypatch, project, DataLoader().load_from_file(str(path)))
 
 
 def test_replayed_run_gives_its_arguments_again(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
@@ -88,7 +88,7 @@ def test_replayed_run_gives_its_arguments_again(monkeypatch: pytest.MonkeyPatch,
         "  repo_probe_size: {value: 7, origin: command line}\n  repo_probe_name: {value: a, origin: command line}\n"
     )
 
-    found = prepared(monkeypatch, project, {"perf_replay": str(run), "repo_probe_name": "b"})
+    found = prepare(monkeypatch, project, {"perf_replay": str(run), "repo_probe_name": "b"})
 
     assert found == {"perf_replay": str(run), "repo_probe_name": "b", "repo_probe_size": 7}
 
@@ -96,4 +96,4 @@ def test_replayed_run_gives_its_arguments_again(monkeypatch: pytest.MonkeyPatch,
 def test_unanswered_questions_of_awx_are_left_out(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
     given = {"awx_job_id": 7, "tune_name": "", "tune_gpus": None, "perf_presets": "", "other": ""}
 
-    assert prepared(monkeypatch, project, given) == {"awx_job_id": 7, "other": ""}
+    assert prepare(monkeypatch, project, given) == {"awx_job_id": 7, "other": ""}

@@ -1,4 +1,4 @@
-"""Reading what is declared: lines for every error, and options as the collection's own validator knows them."""
+"""Reading declarations: every error has a line, and options equal those of the collection's own validator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ argument_specs:
 """
 
 
-# of a few hundred bytes, each a hundred million values
+# A few hundred bytes that expand to a hundred million values
 ALIAS_BOMB = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
 )

@@ -1,4 +1,4 @@
-"""Presets that fit a flow, and presets that a run of it refuses."""
+"""Presets that fit a flow, and presets that its runs refuse."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def test_presets_of_the_repository_by_flow() -> None:
     assert {"fine_tuning_light", "lab", "clusters_metal"} <= set(tuning)
     assert "fine_tuning_light" not in scale
     assert "fine_tuning" in refusal(REPOSITORY, "scale_test", "fine_tuning_light")
-    # sets nothing itself, and extends what does
+    # It sets nothing itself, and extends presets that do.
     assert "fine_tuning_dgx_single_full" in tuning

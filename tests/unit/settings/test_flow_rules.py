@@ -1,4 +1,4 @@
-"""What the flow fine_tuning refuses by its rules: what a step would find only after the cluster was prepared."""
+"""Values that the flow fine_tuning refuses by its rules; without them, a step would fail after the preparation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BENCHMARK = {"fine_tuning_workload": "ray", "fine_tuning_ray_workload": "ray-ben
 
 
 def refusals(settings: dict[str, Any]) -> list[str]:
-    """What the rules say of the defaults with *settings* put over them."""
+    """Return the rules' messages for the defaults with *settings* over them."""
     known = {name: entry.value for name, entry in effective(PROJECT, "fine_tuning", LAB).items()}
     shared = PROJECT.shared
     assert shared is not None
@@ -76,8 +76,8 @@ def refusals(settings: dict[str, Any]) -> list[str]:
     ],
 )
 def test_unusable_value_is_refused_early(settings: dict[str, Any], why: str) -> None:
-    (said,) = refusals(settings)
-    assert said.startswith(why)
+    (message,) = refusals(settings)
+    assert message.startswith(why)
 
 
 @pytest.mark.parametrize(

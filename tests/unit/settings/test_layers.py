@@ -1,4 +1,4 @@
-"""How layers come together, whoever filled them."""
+"""Combining layers, regardless of their sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.presets import 
 )
 
 
-def of(kind: str, **values: Any) -> Layer:
+def layer_of(kind: str, **values: Any) -> Layer:
     entries = [
         Entry(name.replace("__", "."), value, Where(kind, number))
         for number, (name, value) in enumerate(values.items(), 1)
@@ -41,7 +41,7 @@ def resolve(presets: dict[str, Preset], *names: str) -> Layer:
 
 
 def test_highest_layer_wins_and_is_named() -> None:
-    settled = settle([of("default", a=1, b=1), of("site", b=2)])
+    settled = settle([layer_of("default", a=1, b=1), layer_of("site", b=2)])
 
     assert (settled["a"].value, settled["a"].origin) == (1, "default:1")
     assert (settled["b"].value, settled["b"].kind, settled["b"].origin) == (2, "site", "site:1")
@@ -49,31 +49,34 @@ def test_highest_layer_wins_and_is_named() -> None:
 
 def test_leaf_changes_a_copy_and_a_dictionary_replaces_leaves() -> None:
     tree = {"r": 1, "inner": {"x": 1}}
-    layers = [of("base", tree=tree), of("site", tree__inner__x=2), of("preset", tree__new=3)]
+    layers = [layer_of("base", tree=tree), layer_of("site", tree__inner__x=2), layer_of("preset", tree__new=3)]
 
     settled = settle(layers)["tree"]
 
     assert settled.value == {"r": 1, "inner": {"x": 2}, "new": 3}
     assert settled.origin == "base:1, site:1, preset:1"
     assert tree == {"r": 1, "inner": {"x": 1}}
-    assert settle([*layers, of("extra", tree={"only": 1})])["tree"].value == {"only": 1}
+    assert settle([*layers, layer_of("extra", tree={"only": 1})])["tree"].value == {"only": 1}
     assert with_leaves(layers) == {"tree"}
 
 
 def test_leaf_below_nothing_creates_the_dictionary() -> None:
-    assert settle([of("preset", tree__a__b=1)])["tree"].value == {"a": {"b": 1}}
+    assert settle([layer_of("preset", tree__a__b=1)])["tree"].value == {"a": {"b": 1}}
 
 
 @pytest.mark.parametrize("below", ["text", 4, [1]])
 def test_leaf_below_a_scalar_is_refused(below: Any) -> None:
     with pytest.raises(PresetError, match=r"^preset:1: a\.b sets a leaf of a, which is not a dictionary"):
-        settle([of("base", a=below), of("preset", a__b=1)])
+        settle([layer_of("base", a=below), layer_of("preset", a__b=1)])
 
 
 def test_history_shows_every_layer_and_what_applies() -> None:
-    said = history([of("default", a=1), of("site", a={"x": 1}), of("preset", a__x=2), of("other", b=1)], "a")
+    layers = history(
+        [layer_of("default", a=1), layer_of("site", a={"x": 1}), layer_of("preset", a__x=2), layer_of("other", b=1)],
+        "a",
+    )
 
-    assert [(one.kind, one.key, one.wins) for one in said] == [
+    assert [(one.kind, one.key, one.wins) for one in layers] == [
         ("default", "a", False),
         ("site", "a", True),
         ("preset", "a.x", True),

@@ -1,4 +1,4 @@
-"""settings.yml: what is written agrees with its schema, and reads back."""
+"""settings.yml follows its schema and can be read again."""
 
 from __future__ import annotations
 

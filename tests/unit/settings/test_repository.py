@@ -1,4 +1,4 @@
-"""What this repository declares: settings, presets, sites."""
+"""Declarations of this repository: settings, presets, sites."""
 
 from __future__ import annotations
 

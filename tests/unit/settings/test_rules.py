@@ -28,7 +28,7 @@ def rule(test: str) -> Rule:
 
 
 @pytest.mark.parametrize(
-    ("test", "values", "said"),
+    ("test", "values", "messages"),
     [
         ("tune_gpus * tune_pods <= 8", {"tune_gpus": 4, "tune_pods": 2}, []),
         (
@@ -42,8 +42,8 @@ def rule(test: str) -> Rule:
         ("tune_pods < 4", {}, []),
     ],
 )
-def test_rule_is_evaluated_for_each_cell(options: Any, test: str, values: dict[str, Any], said: list[str]) -> None:
-    assert [message for _rule, message in broken_rules([rule(test)], options, values)] == said
+def test_rule_is_evaluated_for_each_cell(options: Any, test: str, values: dict[str, Any], messages: list[str]) -> None:
+    assert [message for _rule, message in broken_rules([rule(test)], options, values)] == messages
 
 
 def test_expressions_list_their_variables_and_are_sandboxed() -> None:

@@ -1,4 +1,4 @@
-"""Secrets: references only, values in memory only, and nothing of them left behind."""
+"""Secrets: references only, values in memory only, and no leftovers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_base64_of_text_around_a_value_is_hidden_and_found(before: str, tmp_path
     header = base64.b64encode(f"{before}{VALUE}:and more".encode()).decode()
     shown = Redactor([VALUE]).redact(header)
     left, right = shown.split("(secret)")
-    # what stays are the neighbours, and a character at each end that tells bits of them too
+    # The neighbours stay, and a character at each end that contains bits of them too.
     assert len(left + right) <= len(header) - len(VALUE) * 8 // 6 + 2
     (tmp_path / "x.log").write_text(header)
     assert [hit.form for hit in scan_directory(tmp_path, [VALUE])] == ["base64"]
@@ -185,7 +185,7 @@ def test_secret_has_its_declared_type(kind: str, good: list[str], bad: list[str]
 
 
 @pytest.mark.parametrize(
-    ("mode", "folder", "above", "said"),
+    ("mode", "folder", "above", "message"),
     [
         (0o600, 0o755, 0o755, ""),
         (0o640, 0o755, 0o755, ""),
@@ -198,9 +198,9 @@ def test_secret_has_its_declared_type(kind: str, good: list[str], bad: list[str]
     ],
 )
 def test_secret_readable_by_others_is_refused(
-    mode: int, folder: int, above: int, said: str, monkeypatch: pytest.MonkeyPatch
+    mode: int, folder: int, above: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # pytest's own folders are closed to others
+    # pytest's own folders are closed to others.
     with tempfile.TemporaryDirectory(dir="/tmp") as made:
         place = Path(made) / "secrets"
         place.mkdir()
@@ -209,13 +209,13 @@ def test_secret_readable_by_others_is_refused(
         place.chmod(folder)
         Path(made).chmod(above)
         monkeypatch.setenv("PERF_SECRETS_DIR", str(place))
-        if not said:
+        if not message:
             assert resolve(parse_reference("file:token")) == VALUE
             return
-        with pytest.raises(UsageError, match=said) as caught:
+        with pytest.raises(UsageError, match=message) as caught:
             resolve(parse_reference("file:token"))
         assert VALUE not in str(caught.value)
-        # as Kubernetes mounts a Secret
+        # As Kubernetes mounts a Secret
         (place / "..data").symlink_to(place)
         assert resolve(parse_reference("file:token")) == VALUE
 

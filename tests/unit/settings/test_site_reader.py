@@ -1,4 +1,4 @@
-"""Sites in every form of inventory that Ansible reads, with the place of each value."""
+"""Sites in every inventory format of Ansible, with the origin of each value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ echo '{"clusters": {"hosts": ["sutest"], "vars": {"tune_name": "script"}},
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project with base group_vars."""
+    """Return a project with base group_vars."""
     for name, text in {"group_vars/all.yml": "tune_zone: base\n", "playbooks/tune.yml": "- hosts: all\n"}.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def site(root: Path, name: str, text: str, mode: int = 0o600) -> Site:
-    """Write the file *name* of the inventory ``site`` and read that."""
+    """Write the file *name* of the inventory ``site`` and read the site."""
     path = root / "inventories" / "site" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -50,7 +50,7 @@ def site(root: Path, name: str, text: str, mode: int = 0o600) -> Site:
 
 
 def values(read: Site, host: str) -> dict[str, tuple[object, str]]:
-    """Each variable of *host* as (value, origin), but those that Ansible adds."""
+    """Return each variable of *host* as (value, origin), without those that Ansible adds."""
     settled = settle(read.layers_of(host))
     return {name: (one.value, one.origin) for name, one in settled.items() if name.startswith("tune_")}
 

@@ -1,4 +1,4 @@
-"""Settings from the files alone, as ``perfdrv settings`` shows them."""
+"""Settings read from the files alone, as by ``perfdrv settings``."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def test_ansible_variable_on_the_command_line_is_ignored(project: Project) -> No
 def test_explain_shows_every_layer_of_settings_and_arguments(project: Project) -> None:
     below = read_site(project.root, str(project.root / "inventories/site")).layers_of("one")
     layers = all_layers(project, "tune", below, ["big"], [("tune_gpus", "[1, 2]")])
-    told = explain(project, "tune", layers, "tune_gpus")
+    explanation = explain(project, "tune", layers, "tune_gpus")
     argument = explain(project, None, all_layers(project, None, (), [], [("repo_probe_size", "5")]), "repo_probe_size")
 
-    assert told.value == [1, 2]
-    assert [(one.kind, one.value, one.wins) for one in told.layers] == [
+    assert explanation.value == [1, 2]
+    assert [(one.kind, one.value, one.wins) for one in explanation.layers] == [
         ("default", 1, False),
         ("host_vars", 2, False),
         ("preset big", 8, False),

@@ -1,4 +1,4 @@
-"""The surveys that AWX asks: one question for each setting, which no answer leaves to presets."""
+"""The surveys of AWX: one question for each setting; an empty answer leaves the setting to presets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def questions(flow: str, **values: object) -> dict[str, dict[str, object]]:
 def test_awx_accepts_the_survey_and_an_empty_page_sets_nothing(flow: str) -> None:
     spec = survey(PROJECT, flow, SHARED)
     check_survey(spec)
-    # what a launch without answers has
+    # The variables of a launch without answers
     defaults = launched(spec["spec"], {}, {})
 
     assert set(unanswered({"awx_job_id": 7, **defaults}, PROJECT)) == set(defaults)
@@ -55,12 +55,12 @@ def test_every_choice_is_a_value_of_the_setting(flow: str) -> None:
     assert [problem for option, text in chosen for problem in problems(option, convert_text(option, text))] == []
 
 
-def test_types_of_questions() -> None:
+def test_question_type_follows_the_setting() -> None:
     asked = questions("scale_test")
 
     assert asked["scale_test_pods"]["type"] == "integer"
     assert asked["scale_test_rate"]["type"] == "float"
-    # a value or a list of them
+    # A value or a list of values
     assert asked["scale_test_count"]["type"] == "text"
     assert "several as [a, b]" in str(asked["scale_test_count"]["question_description"])
     assert asked["scale_test_gang"]["choices"] == "not set\ntrue\nfalse"
@@ -92,7 +92,7 @@ def test_launch_without_answers_keeps_the_template_variables(name: str) -> None:
 def test_defaults_of_questions_are_valid_answers() -> None:
     asked = questions("scale_test", **TEMPLATE)
     given = {name: one["default"] for name, one in asked.items() if name in TEMPLATE}
-    # AWX's page sends a multiple select as a list
+    # AWX's page sends a multiple select as a list.
     answers = {**given, "perf_presets": str(given["perf_presets"]).split("\n")}
 
     assert accepted_variables(list(asked.values()), False, answers) == (answers, [])
@@ -143,7 +143,7 @@ def test_each_flow_has_awx_templates() -> None:
 
 def test_credentials_set_variables_that_are_read() -> None:
     class Loader(yaml.SafeLoader):
-        """Reads ``!unsafe``, which Ansible has."""
+        """Read ``!unsafe`` of Ansible's YAML."""
 
     Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))  # type: ignore[arg-type]
     text = (PROJECT.root / "awx/vars/credential_types.yml").read_text()

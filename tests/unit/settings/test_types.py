@@ -1,4 +1,4 @@
-"""Texts of the command line, and values of files, against what is declared."""
+"""Command-line texts and file values, checked against the declared types."""
 
 from __future__ import annotations
 
@@ -136,12 +136,12 @@ def test_problems_are_sentence_endings(declared: Option, value: Any, expected: l
 
 def test_each_value_of_a_secret_dictionary_is_a_reference() -> None:
     declared = option("dict", secret=True)
-    values = {"token": "env:PERF_NOTHING", "key": "in clear", "later": "{{ reference }}", "none": 4}
+    values = {"token": "env:PERF_NOTHING", "key": "plain text", "later": "{{ reference }}", "none": 4}
 
     found = [finding.message for finding in wrong_value(declared, values, "here")]
 
     assert [message.partition(" must name a secret")[0] for message in found] == ["x.key", "x.none"]
-    assert "in clear" not in str(found)
+    assert "plain text" not in str(found)
     assert [finding.message for finding in wrong_value(declared, "env:X", "here")] != []
 
 

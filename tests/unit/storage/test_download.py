@@ -1,4 +1,4 @@
-"""What the download pod runs, against a hub on this machine."""
+"""The program of the download pod, against a hub on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUM = hashlib.sha256(WEIGHTS).hexdigest()
 
 
 class Hub:
-    """Answers by path; what *broken* counts down ends too early."""
+    """Answer by path; responses that *broken* counts down end too early."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, bytes | str]] = {}
@@ -135,7 +135,7 @@ def test_interrupted_file_is_fetched_again(program: ModuleType, hub: Hub, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("answers", "source", "said", "times"),
+    ("answers", "source", "message", "times"),
     [
         ({}, "/missing", "404 Not Found", 1),
         ({"/busy": (503, b"")}, "/busy", "503 Service Unavailable, 5 times", 5),
@@ -148,12 +148,12 @@ def test_failed_download_is_reported(
     capsys: pytest.CaptureFixture[str],
     answers: dict[str, tuple[int, bytes | str]],
     source: str,
-    said: str,
+    message: str,
     times: int,
 ) -> None:
     hub.answers |= answers
     assert download(program, tmp_path, hub.address + source) == 1
-    assert said in capsys.readouterr().out
+    assert message in capsys.readouterr().out
     assert hub.times(source) == times
     assert list((tmp_path / "volume/model").iterdir()) == []
 

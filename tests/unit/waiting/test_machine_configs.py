@@ -41,7 +41,7 @@ def node(name: str, desired: str = "rendered-worker-1", current: str = "", state
 
 
 class Cluster:
-    """Has pools, configurations and nodes."""
+    """A cluster with pools, configurations and nodes."""
 
     def __init__(self, pools: list[Manifest], configs: list[Manifest], nodes: list[Manifest]) -> None:
         self.pools, self.configs, self.nodes = pools, configs, nodes
@@ -118,7 +118,7 @@ def test_wait_ignores_the_former_status_and_reports_the_backlog() -> None:
         ),
     ],
 )
-def test_state_of_a_pool(obj: Manifest, reached: bool, hopeless: bool, note: str) -> None:
+def test_pool_state_follows_status_and_conditions(obj: Manifest, reached: bool, hopeless: bool, note: str) -> None:
     verdict = predicate_for("MachineConfigPool", "ready")(obj)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
     assert note in verdict.note
@@ -164,6 +164,6 @@ def version(desired: str, state: str, newest: str, **conditions: tuple[str, str]
         ("ready", version("new", "Partial", "new", Failing=("True", "dns")), False, True),
     ],
 )
-def test_state_of_an_update(state: str, obj: Manifest, reached: bool, hopeless: bool) -> None:
+def test_update_state_follows_history_and_conditions(state: str, obj: Manifest, reached: bool, hopeless: bool) -> None:
     verdict = predicate_for("ClusterVersion", state)(obj)
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)

@@ -26,7 +26,7 @@ def labels(component: str, role: str = "", name: str = "opt") -> dict[str, str]:
     }
 
 
-def selected(selector: str, pod: dict[str, str]) -> bool:
+def matches(selector: str, pod: dict[str, str]) -> bool:
     """Return whether a label selector matches, like in Kubernetes."""
     for part in re.split(r",(?![^(]*\))", selector):
         found = re.fullmatch(r"(\S+?)(!?=| notin )\(?(.*?)\)?", part)
@@ -55,7 +55,7 @@ def selected(selector: str, pod: dict[str, str]) -> bool:
 )
 def test_selectors_match_each_component(pod: dict[str, str], loads: bool, answers: bool) -> None:
     kind = LLM_INFERENCE_SERVICE
-    assert selected(all_pods(kind, "opt"), pod)
-    assert selected(loading_pods(kind, "opt"), pod) == loads
-    assert selected(answering_pods(kind, "opt"), pod) == answers
-    assert not selected(all_pods(kind, "other"), pod)
+    assert matches(all_pods(kind, "opt"), pod)
+    assert matches(loading_pods(kind, "opt"), pod) == loads
+    assert matches(answering_pods(kind, "opt"), pod) == answers
+    assert not matches(all_pods(kind, "other"), pod)

@@ -1,4 +1,4 @@
-"""When a model is loaded, and when waiting for it is hopeless."""
+"""When a model is loaded, and when waiting for it cannot succeed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def failed(kind: str, message: str = "no operators found") -> dict[str, Any]:
     return {"type": kind, "status": "True", "reason": "Constraints", "message": message}
 
 
-def test_catalog() -> None:
+def test_catalog_is_ready_when_its_connection_is() -> None:
     state = {"connectionState": {"lastObservedState": "READY"}}
     assert verdict("CatalogSource", "ready", state)[0]
     for word in ("CONNECTING", "TRANSIENT_FAILURE"):
@@ -28,12 +28,12 @@ def test_catalog() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ResolutionFailed", "BundleUnpackFailed"])
-def test_subscription_that_leads_nowhere(kind: str) -> None:
+def test_failed_subscription_ends_the_wait(kind: str) -> None:
     status = {"installedCSV": "old", "conditions": [failed(kind)]}
     assert verdict("Subscription", "resolved", status) == (False, True, f"{kind}: no operators found")
 
 
-def test_subscription() -> None:
+def test_subscription_is_resolved_by_its_plan_or_version() -> None:
     healthy = {"type": "ResolutionFailed", "status": "False"}
     assert verdict("Subscription", "resolved", {"conditions": [healthy]})[:2] == (False, False)
     assert verdict("Subscription", "resolved", {"installPlanRef": {"name": "install-1"}})[0]
@@ -49,7 +49,7 @@ def test_subscription() -> None:
         ("Failed", False, True),
     ],
 )
-def test_install_plan(phase: str, reached: bool, hopeless: bool) -> None:
+def test_install_plan_follows_its_phase(phase: str, reached: bool, hopeless: bool) -> None:
     condition = {"type": "Installed", "status": "False", "reason": "InstallCheckFailed", "message": "no group"}
     found = verdict("InstallPlan", "completed", {"phase": phase, "conditions": [condition]})
     assert found[:2] == (reached, hopeless)
@@ -60,7 +60,7 @@ def test_install_plan(phase: str, reached: bool, hopeless: bool) -> None:
     ("phase", "reached", "hopeless"),
     [("Succeeded", True, False), ("Replacing", False, False), ("Pending", False, False), ("Failed", False, True)],
 )
-def test_cluster_service_version(phase: str, reached: bool, hopeless: bool) -> None:
+def test_cluster_service_version_follows_its_phase(phase: str, reached: bool, hopeless: bool) -> None:
     status = {"phase": phase, "reason": "InstallComponentFailed", "message": "deployment x"}
     found = verdict("ClusterServiceVersion", "ready", status)
     assert found == (reached, hopeless, f"phase {phase}, InstallComponentFailed: deployment x")

@@ -1,4 +1,4 @@
-"""When OpenShift's operators count as ready, and since when."""
+"""When OpenShift's operators are ready, and since when."""
 
 from __future__ import annotations
 

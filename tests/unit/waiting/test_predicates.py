@@ -34,7 +34,7 @@ READY = {"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availabl
         ({}, False, False),
     ],
 )
-def test_deployment_ready(status: dict[str, Any], reached: bool, hopeless: bool) -> None:
+def test_deployment_is_ready_when_its_replicas_are(status: dict[str, Any], reached: bool, hopeless: bool) -> None:
     verdict = predicate_for("Deployment", "ready")(_workload({"replicas": 3}, status))
     assert (verdict.reached, verdict.hopeless) == (reached, hopeless)
 
@@ -69,7 +69,7 @@ def test_unknown_kind_uses_its_ready_condition() -> None:
     assert "no condition Ready yet" in predicate_for("Notebook", "ready")({}).note
 
 
-def test_jmespath() -> None:
+def test_jmespath_condition_is_evaluated() -> None:
     predicate = predicate_for("ConfigMap", "data.state == 'done'")
     assert predicate({"data": {"state": "done"}}).reached
     assert not predicate({"data": {"state": "busy"}}).reached
@@ -227,7 +227,7 @@ def test_daemon_set_without_matching_nodes_is_rolled_out(
         ({}, False, False, "state None"),
         ({"state": "ready"}, True, False, "state ready"),
         ({"state": "ready", "Ready": ("True", "Reconciled", "")}, True, False, "state ready"),
-        # ready, since there is nothing to do
+        # Ready, since there is nothing to do
         ({"state": "ready", "Ready": ("True", "NoGPUNodes", "No GPU node")}, False, False, "NoGPUNodes: No GPU node"),
         ({"state": "ready", "Ready": ("True", "NFDLabelsMissing", "")}, False, False, "NFDLabelsMissing"),
         (

@@ -108,7 +108,7 @@ def test_operator_is_stuck_with_a_pod_of_its_deployments() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     assert stuck_pod(cluster, version) == "pod redis-1: container redis: ErrImagePull as it is"
     assert cluster.asked == [Query("v1", "Pod", namespace="x", label_selector="app=redis,tier=a")]
-    # a copy describes none
+    # A copy describes none.
     assert stuck_pod(cluster, {**version, "spec": {}}) == ""
 
 
@@ -123,6 +123,6 @@ def test_failing_prefill_leader_or_worker_of_llm_d_is_found() -> None:
     cluster = Cluster(pod("ErrImagePull"))
     model = {"kind": "LLMInferenceService", "metadata": {"name": "opt", "namespace": "x"}, "spec": {"template": {}}}
     assert stuck_pod(cluster, model) == "pod redis-1: container redis: ErrImagePull as it is"
-    # the labels that KServe gives to pods of every component
+    # The labels that KServe gives to pods of every component
     selector = "app.kubernetes.io/part-of=llminferenceservice,app.kubernetes.io/name=opt"
     assert cluster.asked[0].label_selector == selector

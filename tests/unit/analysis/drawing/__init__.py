@@ -1,1 +1,1 @@
-"""Tests of the room `drawing` of the analysis."""
+"""Tests of drawing figures."""

@@ -1,4 +1,4 @@
-"""What is said once: marks of figures in one word, findings of many recordings in one line."""
+"""Remarks that occur once: marks of figures in one word, findings of many recordings in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves that hide one another say so in the legend."""
+"""The legend names curves that hide one another."""
 
 from __future__ import annotations
 

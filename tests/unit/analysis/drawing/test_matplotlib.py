@@ -1,4 +1,4 @@
-"""Figures as PNG and SVG files: every layer is drawn, texts stand in them, and the same figure gives the same bytes."""
+"""Figures as PNG and SVG files: every layer is drawn, texts are included, and equal figures have equal bytes."""
 
 from __future__ import annotations
 

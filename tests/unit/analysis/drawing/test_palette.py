@@ -1,4 +1,4 @@
-"""The colours of layers are told apart by readers who lack one kind of cones, and are seen on both backgrounds."""
+"""The colours of layers are distinct for readers with a colour vision deficiency, and visible on both backgrounds."""
 
 from __future__ import annotations
 

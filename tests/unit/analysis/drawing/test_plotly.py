@@ -1,4 +1,4 @@
-"""Charts as Plotly's figures: its own validation takes them, and every number, unit and name is where it belongs."""
+"""Charts as Plotly figures: its own validation accepts them, and every number, unit and name is in its place."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def layer_of(kind: LayerKind) -> Layer:
     return Layer(kind, "values", VALUES, VALUES, low=VALUES - 0.5, high=VALUES + 0.5, names=("a", "b", "c"))
 
 
-def drawn(*layers: Layer, x: Axis = X, y: Axis = Y) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Traces and layout, which Plotly's own validation has taken."""
+def draw(*layers: Layer, x: Axis = X, y: Axis = Y) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return traces and layout after Plotly's own validation."""
     found = plotly_figure(chart_of(*layers, x=x, y=y))
     go.Figure(data=found["data"], layout={**found["layout"], "template": TEMPLATE})
     json.dumps(found, allow_nan=False)
@@ -57,13 +57,13 @@ def drawn(*layers: Layer, x: Axis = X, y: Axis = Y) -> tuple[list[dict[str, Any]
 @pytest.mark.parametrize("y", [Y, NAMES], ids=["numbers", "names"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_plotly_accepts_every_layer_kind(kind: LayerKind, y: Axis) -> None:
-    traces, _ = drawn(layer_of(kind), y=NAMES if kind == "heat" else y)
+    traces, _ = draw(layer_of(kind), y=NAMES if kind == "heat" else y)
     assert traces
 
 
 @pytest.mark.parametrize("kind", ["points", "line", "steps", "bars"])
 def test_numbers_equal_those_of_the_layer(kind: LayerKind) -> None:
-    [trace], _ = drawn(layer_of(kind))
+    [trace], _ = draw(layer_of(kind))
     assert numbers(trace["x"]).tolist() == VALUES.tolist()
     assert numbers(trace["y"]).tolist() == VALUES.tolist()
     assert trace["hovertemplate"].startswith("%{y}")
@@ -71,7 +71,7 @@ def test_numbers_equal_those_of_the_layer(kind: LayerKind) -> None:
 
 def test_area_lies_between_its_edges() -> None:
     for kind, shape in (("area", "hv"), ("band", "linear")):
-        [lower, upper], _ = drawn(layer_of(kind))  # type: ignore[arg-type]
+        [lower, upper], _ = draw(layer_of(kind))  # type: ignore[arg-type]
         assert numbers(lower["y"]).tolist() == (VALUES - 0.5).tolist()
         assert (upper["fill"], upper["fillcolor"]) == ("tonexty", faded(LIGHT[0]))
         assert (lower["legendgroup"], lower["showlegend"]) == (upper["legendgroup"], False)
@@ -79,18 +79,18 @@ def test_area_lies_between_its_edges() -> None:
 
 
 def test_steps_hold_until_the_next_and_gaps_stay() -> None:
-    [trace], _ = drawn(Layer("steps", "", VALUES, np.array([1.0, np.nan, 2.0])))
+    [trace], _ = draw(Layer("steps", "", VALUES, np.array([1.0, np.nan, 2.0])))
     assert trace["line"]["shape"] == "hv"
     assert np.isnan(numbers(trace["y"])[1])
 
 
 def test_values_too_large_for_a_page_become_gaps() -> None:
-    [trace], _ = drawn(Layer("line", "", np.array([1.0, 2.0]), np.array([1e300, 3.0])))
+    [trace], _ = draw(Layer("line", "", np.array([1.0, 2.0]), np.array([1e300, 3.0])))
     assert numbers(trace["y"]).tolist() == [np.inf, 3.0]
 
 
 def test_ranges_reach_from_low_to_high_and_name_their_row() -> None:
-    [trace], layout = drawn(layer_of("ranges"), y=NAMES)
+    [trace], layout = draw(layer_of("ranges"), y=NAMES)
     assert numbers(trace["error_x"]["array"]).tolist() == [0.5] * 3
     assert numbers(trace["error_x"]["arrayminus"]).tolist() == [0.5] * 3
     assert trace["customdata"] == list(NAMES.categories)
@@ -102,7 +102,7 @@ def test_stretches_have_their_begin_and_end() -> None:
     layer = Layer(
         "stretches", "phases", np.array([0.0, 4.0]), np.zeros(2), high=np.array([4.0, 10.0]), names=("a", "b")
     )
-    [trace], _ = drawn(layer, y=NAMES)
+    [trace], _ = draw(layer, y=NAMES)
     assert numbers(trace["base"]).tolist() == [0.0, 4.0]
     assert numbers(trace["x"]) == pytest.approx([4.0, 6.0], abs=0.05)
     assert trace["text"] == ["a", "b"]
@@ -111,7 +111,7 @@ def test_stretches_have_their_begin_and_end() -> None:
 
 def test_shades_have_a_scale_and_rows_run_top_to_bottom() -> None:
     values = np.array([[0.0, 100.0], [np.nan, 50.0], [1.0, 2.0]])
-    [trace], layout = drawn(heat(np.array([0.0, 5.0, 10.0]), Shades(values, Meaning("GPUs", "%", 0.0, 100.0))), y=NAMES)
+    [trace], layout = draw(heat(np.array([0.0, 5.0, 10.0]), Shades(values, Meaning("GPUs", "%", 0.0, 100.0))), y=NAMES)
     assert np.array_equal(numbers(trace["z"]), values, equal_nan=True)
     assert (trace["zmin"], trace["zmax"], trace["y"]) == (0.0, 100.0, list(NAMES.categories))
     assert [shade for _, shade in trace["colorscale"]] == list(SHADES)
@@ -120,7 +120,7 @@ def test_shades_have_a_scale_and_rows_run_top_to_bottom() -> None:
 
 
 def test_spans_and_moments_cover_the_full_height() -> None:
-    [shaded, upright], layout = drawn(span(2.0, 4.0, "steady", 0), moments(np.array([6.0]), "lost", 1))
+    [shaded, upright], layout = draw(span(2.0, 4.0, "steady", 0), moments(np.array([6.0]), "lost", 1))
     assert layout["yaxis2"]["range"] == [0, 1]
     assert (shaded["yaxis"], upright["yaxis"]) == ("y2", "y2")
     assert numbers(shaded["x"])[:2].tolist() == [2.0, 4.0]
@@ -129,7 +129,7 @@ def test_spans_and_moments_cover_the_full_height() -> None:
 
 
 def test_axes_have_units_ends_and_scale() -> None:
-    _, layout = drawn(layer_of("line"), y=Axis("latency", "s", "log", 0.001, 10.0))
+    _, layout = draw(layer_of("line"), y=Axis("latency", "s", "log", 0.001, 10.0))
     assert layout["xaxis"]["title"]["text"] == "time (s)"
     assert layout["xaxis"]["range"] == [0.0, 10.0]
     assert (layout["yaxis"]["type"], layout["yaxis"]["range"]) == ("log", [-3.0, 1.0])
@@ -146,18 +146,18 @@ def test_axes_have_units_ends_and_scale() -> None:
     ],
 )
 def test_axis_ends_are_declared_or_padded(axis: Axis, ends: list[float]) -> None:
-    _, layout = drawn(Layer("line", "", VALUES, VALUES), x=axis)
+    _, layout = draw(Layer("line", "", VALUES, VALUES), x=axis)
     assert layout["xaxis"]["range"] == pytest.approx(ends)
 
 
 def test_empty_chart_has_axes() -> None:
-    _, layout = drawn(Layer("line", "", VALUES[:0], VALUES[:0]), x=Axis("x"), y=Axis("y", scale="log"))
+    _, layout = draw(Layer("line", "", VALUES[:0], VALUES[:0]), x=Axis("x"), y=Axis("y", scale="log"))
     assert layout["xaxis"]["range"] == [0.0, 1.0]
     assert np.isfinite(layout["yaxis"]["range"]).all()
 
 
 def test_run_names_are_escaped() -> None:
-    [trace, _], layout = drawn(Layer("line", "<b>queue & more</b> " + "long " * 20, VALUES, VALUES), layer_of("points"))
+    [trace, _], layout = draw(Layer("line", "<b>queue & more</b> " + "long " * 20, VALUES, VALUES), layer_of("points"))
     assert trace["name"].startswith("&lt;b&gt;queue &amp; more&lt;/b&gt; long")
     assert max(len(line) for line in trace["name"].split("<br>")) < 70
     assert layout["showlegend"]
@@ -165,12 +165,12 @@ def test_run_names_are_escaped() -> None:
 
 def test_many_names_are_thinned() -> None:
     axis = Axis("", categories=tuple(f"run {place}" for place in range(100)))
-    _, layout = drawn(layer_of("ranges"), y=axis)
+    _, layout = draw(layer_of("ranges"), y=axis)
     assert len(layout["yaxis"]["ticktext"]) == len(layout["yaxis"]["tickvals"]) < 20
 
 
 def test_count_axes_have_whole_ticks() -> None:
-    _, layout = drawn(layer_of("points"))
+    _, layout = draw(layer_of("points"))
     assert layout["yaxis"]["dtick"] == 1
 
 

@@ -1,4 +1,4 @@
-"""Layers of very many points: few enough for a page, real ones, and never without an extreme."""
+"""Layers of many points are thinned for a page: few points, real ones, and every extreme."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_thinned_points_are_real_and_include_extremes(count: int, shape: str) ->
     assert len(kept[0]) <= MOST_POINTS
     assert set(zip(*kept, strict=True)) <= set(zip(x, values, strict=True))
     assert (kept[1].min(), kept[1].max()) == (-1e3, 1e3)
-    # in every hundredth of the time the highest and lowest of it
+    # In every hundredth of the time its highest and lowest point
     parts, of_kept = np.floor(x).astype(int), np.floor(kept[0]).astype(int)
     for part in (0, 33, 50, 99):
         assert kept[1][of_kept == part].max() == pytest.approx(values[parts == part].max())

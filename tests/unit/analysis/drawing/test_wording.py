@@ -1,4 +1,4 @@
-"""Texts of others in Markdown."""
+"""Text of other programs in Markdown."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tests of the room `files` of the analysis."""
+"""Tests of reading and writing the analysis's files."""

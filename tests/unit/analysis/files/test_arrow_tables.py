@@ -1,4 +1,4 @@
-"""Tables of Arrow that parsers may give: the same as pandas would make of the rows, without importing it."""
+"""Arrow tables that parsers may return: equal to pandas' tables of the same rows, without importing pandas."""
 
 from __future__ import annotations
 

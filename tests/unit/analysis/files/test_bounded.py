@@ -1,4 +1,4 @@
-"""Whatever stands in a run directory: reading it neither waits nor fills the memory, and says what was left out."""
+"""Reading any content of a run directory neither blocks nor fills the memory, and reports omitted parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perfanalysis.files.tables import Column, TableSpec
 SPEC = TableSpec("rows", "Rows.", (Column("at_s", "time", "When."), Column("text", "text", "What.")))
 LARGE = 200_000_000
 MEMORY = 3 << 30
-"""Of addresses, most of which libraries take that use little of them; what it was before took twelve."""
+"""Address space; libraries reserve most of it and use little."""
 
 
 def row(number: int, text: str = "x") -> bytes:

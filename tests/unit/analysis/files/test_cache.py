@@ -1,4 +1,4 @@
-"""The cache: made of contents, not of times; damaged files are made anew; nothing is ever unpickled."""
+"""The cache depends on contents, not on times; damaged files are rebuilt; nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 
 class Counting:
-    """Loads tables and counts how often they were parsed."""
+    """Load tables and count how often they were parsed."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.place = Place(tmp_path / "artifacts", "artifacts", "recording.json", None)
@@ -89,7 +89,7 @@ def test_removed_file_invalidates_the_cache(counting: Counting) -> None:
 
 
 class Bomb:
-    """Writes a file when unpickled."""
+    """Create a file when unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,20 +99,20 @@ class Bomb:
 
 
 @contextmanager
-def exploding(path: Path) -> Any:
-    """A pickle that would make a file, which must not be there in the end."""
+def explosive_pickle(path: Path) -> Any:
+    """Yield a pickle that would create a file; check that no file exists at the end."""
     yield pickle.dumps(Bomb(path))
     assert not path.exists()
 
 
-def _bits(content: bytes) -> bytes:
-    """One bit of the data differs: Parquet alone would not notice."""
+def _flip_one_bit(content: bytes) -> bytes:
+    """Change one bit of the data, which Parquet alone would not notice."""
     middle = len(content) // 3
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-def _extended(pickled: bytes) -> bytes:
-    """A Parquet file whose Arrow schema asks for an extension type that a pickle describes."""
+def _extension_file(pickled: bytes) -> bytes:
+    """Return a Parquet file whose Arrow schema requests an extension type that a pickle describes."""
     metadata = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": pickled}
     schema = pa.schema([pa.field("at_s", pa.binary(), metadata=metadata)])
     sink = pa.BufferOutputStream()
@@ -125,8 +125,8 @@ DAMAGES: dict[str, Callable[[bytes, bytes], bytes]] = {
     "empty": lambda content, _: b"",
     "random": lambda content, _: bytes(range(256)) * 4,
     "pickle": lambda content, bomb: bomb,
-    "extended": lambda content, bomb: _extended(bomb),
-    "one bit": lambda content, _: _bits(content),
+    "extended": lambda content, bomb: _extension_file(bomb),
+    "one bit": lambda content, _: _flip_one_bit(content),
     "longer": lambda content, _: content + b"\0",
 }
 
@@ -136,7 +136,7 @@ DAMAGES: dict[str, Callable[[bytes, bytes], bytes]] = {
 def test_damaged_cache_is_rebuilt(counting: Counting, tmp_path: Path, file: str, damage: str) -> None:
     path = counting.folder / file
     before = path.read_bytes()
-    with exploding(tmp_path / "exploded") as bomb:
+    with explosive_pickle(tmp_path / "exploded") as bomb:
         path.write_bytes(DAMAGES[damage](before, bomb))
         tables, findings = counting.load()
     assert counting.parsed == 2
@@ -157,9 +157,9 @@ def test_table_of_another_recording_is_rebuilt(counting: Counting) -> None:
 
 
 def test_forged_document_cannot_load_a_forged_table(counting: Counting, tmp_path: Path) -> None:
-    """Whoever can write the tables' hash too can still not have anything run."""
-    with exploding(tmp_path / "exploded") as bomb:
-        content = _extended(bomb)
+    """Even with write access to the tables' hash, no code can be executed."""
+    with explosive_pickle(tmp_path / "exploded") as bomb:
+        content = _extension_file(bomb)
         (counting.folder / "transitions.parquet").write_bytes(content)
         path = counting.folder / "scale_test.parsed.json"
         document = json.loads(path.read_text())
@@ -180,7 +180,7 @@ def test_findings_of_the_parser_are_repeated_from_the_cache(counting: Counting) 
 
 
 def test_file_changed_during_reading_is_read_again(counting: Counting) -> None:
-    """Else what was read of the new contents would be kept as that of the old, to which they may go back."""
+    """Otherwise values of the new contents would be cached as those of the old, which may return."""
     path = counting.place.directory / "submissions.jsonl"
     old = path.read_text()
     path.write_text(old.replace('"attempts":1', '"attempts":2', 1))
@@ -193,7 +193,7 @@ def test_file_changed_during_reading_is_read_again(counting: Counting) -> None:
 
 
 def test_concurrent_reports_share_tables(counting: Counting) -> None:
-    """Of two that write the same files neither sees half of one."""
+    """Two processes that write the same files never read partial ones."""
     shutil.rmtree(counting.folder)
     results: list[tuple[int, int]] = []
 
@@ -234,7 +234,7 @@ def test_file_of_only_some_recordings_is_tracked(counting: Counting) -> None:
     assert counting.parsed == 2
 
 
-# -- the matrix: a run of several recordings of several kinds, of which one is changed
+# -- the matrix: a run of several recordings of several kinds, one of which is changed
 
 SCALE, SECOND, FIRST = "000__scale/artifacts", "002__second/artifacts", "001__first/artifacts"
 
@@ -252,12 +252,12 @@ class Matrix:
         write_downloads(self.directory / SECOND, 2)
 
     def parsed(self) -> list[str]:
-        """The recordings that had to be parsed this time."""
+        """Return the recordings that were parsed this time."""
         recordings, _ = parse_run(self.directory, self.output, shipped().with_folders([self.kind]))
         return [recording.place.relative for recording in recordings if recording.parsed]
 
     def tables(self, output: Path) -> list[list[object]]:
-        """What the second recording holds, as it is loaded."""
+        """Return the loaded tables of the second recording."""
         place = Place(self.directory / SECOND, SECOND, "downloads.json", None)
         kind = shipped().with_folders([self.kind]).of(place.marker)
         tables, _ = load_tables(kind, RecordingFiles(place), tables_folder(output, place))
@@ -343,7 +343,7 @@ def test_moved_run_keeps_its_tables(matrix: Matrix) -> None:
     assert matrix.parsed() == []
 
 
-# -- a parser reads only what it declares
+# -- a parser reads only the files that it declares
 
 
 def _reading(name: str) -> Callable[[RecordingFiles], Any]:

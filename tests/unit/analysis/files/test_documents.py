@@ -1,4 +1,4 @@
-"""Documents: what is missing, damaged or of another kind is said, not raised."""
+"""Documents that are missing, damaged or of another kind are reported, not raised."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_documents_are_written_atomically(tmp_path: Path) -> None:
 
 
 def test_leftover_of_a_killed_writer_is_overwritten(tmp_path: Path) -> None:
-    # written by one that is killed before it has given it its name
+    # Written by a process that is killed before it renames the file
     dying = (
         "import os, pathlib, signal; from perfanalysis.files.documents import write_json; from pathlib import Path; "
     )

@@ -1,4 +1,4 @@
-"""JSON lines: torn ends and foreign lines are counted, everything else is read."""
+"""JSON lines: truncated ends and foreign lines are counted, everything else is read."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ LABELLED = TableSpec(
 
 @pytest.mark.parametrize("bad", ["", '{"value": "many", "labels": {}}\n'])
 def test_mapping_members_become_columns(tmp_path: Path, bad: str) -> None:
-    """Both readers: the one of a whole file, and the one that counts bad lines."""
+    """Applies to both readers: one of a complete file, and one that counts invalid lines."""
     path = tmp_path / "samples.jsonl"
     lines = ['{"value": 1, "labels": {"verb": "GET", "le": "0.5", "group": "apps"}}', '{"value": 2, "labels": {}}']
     path.write_text("\n".join([*lines, '{"value": 3}', '{"value": 4, "labels": {"verb": "PUT"}}', bad]))

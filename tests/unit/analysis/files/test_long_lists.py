@@ -1,4 +1,4 @@
-"""Long lists of a document, block by block: whatever stands in strings, wherever a block ends."""
+"""Long lists of a document, read block by block: any strings, any block ends."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_any_document_round_trips_with_any_block_size(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"results": [{"a": 1}, {"a"', "it is truncated"),
         ('{"results": [{"a": 1}', "it is truncated"),
@@ -58,9 +58,9 @@ def test_any_document_round_trips_with_any_block_size(
         ("{} trailing", "Extra data"),
     ],
 )
-def test_damage_is_one_error(tmp_path: Path, text: str, said: str) -> None:
+def test_damage_is_one_error(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "d.json").write_text(text)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         read(tmp_path / "d.json")
 
 

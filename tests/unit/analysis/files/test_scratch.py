@@ -1,4 +1,4 @@
-"""Temporary folders: private, removed, and swept up after a kill -9."""
+"""Temporary folders: private, removed, and removed later after a kill -9."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.files.cache import PREFIX, owned_folder, remove_leftovers, scratch_folder
 
-# what `judge`, `compare`, `regress` and `history add` do while they parse, for as long as the test wants
+# `judge`, `compare`, `regress` and `history add` do this while they parse; here it lasts as long as the test requires.
 MAKES_ONE = """
 import time
 from perfanalysis.files.cache import scratch_folder
@@ -25,7 +25,7 @@ with scratch_folder() as folder:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files, of this process and of those that it starts."""
+    """Return a folder for temporary files of this process and of its children."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

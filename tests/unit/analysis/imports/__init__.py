@@ -1,1 +1,1 @@
-"""Tests of the room `imports` of the analysis."""
+"""Tests of imports of other formats."""

@@ -1,4 +1,4 @@
-"""The group `import`: each format in one line of help, and in the documents."""
+"""The group `import`: each format has one line of help, and is documented."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_page_lists_the_formats() -> None:
 
 def test_help_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "--help"]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name, command in IMPORT.table.items():
-        assert any(line.split()[:1] == [name] and str(command.help) in line for line in told.splitlines())
+        assert any(line.split()[:1] == [name] and str(command.help) in line for line in output.splitlines())

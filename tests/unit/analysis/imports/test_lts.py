@@ -49,7 +49,7 @@ def kpis_of(file: File) -> dict[str, Any]:
         ([], None, "its list is empty", None),
     ],
 )
-def test_values(given: object, number: float | None, reason: str | None, count: int | None) -> None:
+def test_invalid_value_has_a_reason(given: object, number: float | None, reason: str | None, count: int | None) -> None:
     found = measured(given)
     assert (found.number, found.reason, found.count) == (number, reason, count)
 
@@ -101,9 +101,9 @@ def test_payload_becomes_a_run_with_keys_facts_and_kpis(tmp_path: Path) -> None:
     assert kpis["tpot_median"].direction == "lower"
     assert (kpis["memory"].number, kpis["memory"].unit, kpis["memory"].direction) == (2.048e9, "bytes", "neither")
     assert (kpis["ignored"].number, kpis["ignored"].direction) == (5, "neither")
-    told = " ".join(finding.text for finding in file.payloads[0].findings)
-    assert "1 KPIs have no value (-1 marks a missing metric): absent" in told
-    assert "1 KPIs have a text instead of a number" in told
+    texts = " ".join(finding.text for finding in file.payloads[0].findings)
+    assert "1 KPIs have no value (-1 marks a missing metric): absent" in texts
+    assert "1 KPIs have a text instead of a number" in texts
 
 
 @pytest.mark.parametrize(("key", "value"), [("status", "Invalid"), ("exit_code", 2)])

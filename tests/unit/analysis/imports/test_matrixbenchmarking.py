@@ -1,4 +1,4 @@
-"""Result trees of MatrixBenchmarking: which directories are tests, with which settings, and what they become."""
+"""Result trees of MatrixBenchmarking: the directories that are tests, their settings, and the resulting runs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tests.schemas import check, check_file
 BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n" for before, name in zip("abcdef", "bcdefg", strict=True)
 )
-"""Seven short lines that stand for millions of values."""
+"""Seven short lines that expand to millions of values."""
 
 
 def settings_of(tree: Tree) -> list[dict[str, Any]]:
     return [test.settings for test in tree.tests]
 
 
-def told(found: Tree | Read) -> str:
+def messages(found: Tree | Read) -> str:
     return "\n".join(f"{finding.severity} {finding.where}: {finding.text}" for finding in found.findings)
 
 
-def written(root: Path, into: Path) -> tuple[RunAnalysis, Path]:
+def import_tree(root: Path, into: Path) -> tuple[RunAnalysis, Path]:
     directory = write_run_directory(read_result_tree(root).imported, into)
     return analyse_run(directory, into.with_name("out")), directory
 
@@ -47,7 +47,7 @@ def test_settings_of_deeper_folders_override_upper_ones(tmp_path: Path) -> None:
         {"above": True, "one": 1, "two": 2, "five": 5},
         {"above": True, "one": 7, "two": 0, "five": 5, "three": 0.5, "four": "yes it is"},
     ]
-    assert "its settings were left out: they are above the tree and apply to all tests" in told(tree)
+    assert "its settings were left out: they are above the tree and apply to all tests" in messages(tree)
 
 
 def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
     (root / "loop").symlink_to(root)
     tree = read_tree(root)
     assert [test.name for test in tree.tests] == ["a", "link/linked"]
-    assert "warning hidden: left out, as its file skip requests" in told(tree)
-    assert "warning z: left out: it has the same settings as a;" in told(tree)
+    assert "warning hidden: left out, as its file skip requests" in messages(tree)
+    assert "warning z: left out: it has the same settings as a;" in messages(tree)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_skipped_nested_linked_and_duplicate_folders(tmp_path: Path) -> None:
         ("x" * 99, f"its exit_code '{'x' * 20}' is not a number: the test did not end", False),
     ],
 )
-def test_exit_codes(tmp_path: Path, code: str | None, error: str | None, ended: bool) -> None:
+def test_exit_code_decides_the_result(tmp_path: Path, code: str | None, error: str | None, ended: bool) -> None:
     write_test(tmp_path / "t", {"n": 1}, code)
     (test,) = read_tree(tmp_path).tests
     assert (test.error, test.ended) == (error, ended)
@@ -107,11 +107,11 @@ def test_unreadable_settings_are_reported(tmp_path: Path, text: str, reason: str
     (test / "settings.yaml").write_text(text)
     tree = read_tree(tmp_path)
     assert settings_of(tree) == [{}]
-    assert reason in told(tree)
+    assert reason in messages(tree)
 
 
 def test_tree_of_load_tests_becomes_a_run_of_cells(tmp_path: Path) -> None:
-    result, directory = written(load_tree(tmp_path / "tree"), tmp_path / "run")
+    result, directory = import_tree(load_tree(tmp_path / "tree"), tmp_path / "run")
     assert [analysis.place.cell.values for analysis in result.analyses if analysis.place.cell] == [
         {"count": count, "@repetition": repetition} for count in (3, 5) for repetition in (1, 2)
     ]
@@ -137,7 +137,7 @@ def test_tree_of_load_tests_becomes_a_run_of_cells(tmp_path: Path) -> None:
 
 
 def test_tree_of_trainings_becomes_a_fine_tuning_run(tmp_path: Path) -> None:
-    result, directory = written(training_tree(tmp_path / "tree"), tmp_path / "run")
+    result, directory = import_tree(training_tree(tmp_path / "tree"), tmp_path / "run")
     assert {analysis.place.marker for analysis in result.analyses} == {"fine_tuning.json"}
     assert [cell.values for cell in result.run.cells] == [
         {"gpu": gpus, "rhoai": f"2.1{gpus}.0-rc2+2026-01-09"} for gpus in (1, 2, 4)
@@ -158,19 +158,19 @@ def test_unfinished_or_unrecorded_tests_become_marked_cells(tmp_path: Path) -> N
     write_load(write_test(root / "b", {"n": 2}, exit_code=None), 2)
     write_environment(write_test(root / "c", {"n": 3}))
     read = read_result_tree(root)
-    assert "warning b: it has no exit_code: the test did not end" in told(read)
-    assert "warning c: no known recording found" in told(read)
+    assert "warning b: it has no exit_code: the test did not end" in messages(read)
+    assert "warning c: no known recording found" in messages(read)
     directory = write_run_directory(read.imported, tmp_path / "run")
     result = analyse_run(directory, tmp_path / "out")
     assert [(cell.index, cell.status) for cell in result.run.cells] == [(0, "ok"), (1, "failed"), (2, "ok")]
-    assert result.run.document["started"] == "2026-03-02T09:00:00.000Z"  # the first creation: nothing marks the begin
+    assert result.run.document["started"] == "2026-03-02T09:00:00.000Z"  # The first creation: no event marks the begin.
     assert len(result.analyses) == 1
     assert result.run.status == "failed"
 
 
 def test_tree_with_one_test_has_no_cells(tmp_path: Path) -> None:
     write_load(write_test(tmp_path / "tree", {"n": 1, "kind": "x"}), 2)
-    result, directory = written(tmp_path / "tree", tmp_path / "run")
+    result, directory = import_tree(tmp_path / "tree", tmp_path / "run")
     assert result.run.cells == ()
     assert {"n", "kind"} <= json.loads((directory / "settings.yml").read_text())["all"].keys()
     assert len(result.analyses) == 1
@@ -185,8 +185,8 @@ def test_damaged_test_files_are_reported(tmp_path: Path) -> None:
     load = write_load(write_test(root / "load", {"gpu": 9}), 1)
     (load / "start_end_cm.yaml").write_text("{")
     read = read_result_tree(root)
-    assert told(read).count("000__fine_tuning__run_fine_tuning_job/") == 3
-    assert "begin and end of the test are unknown" in told(read)
+    assert messages(read).count("000__fine_tuning__run_fine_tuning_job/") == 3
+    assert "begin and end of the test are unknown" in messages(read)
     result = analyse_run(write_run_directory(read.imported, tmp_path / "run"), tmp_path / "out")
     assert len(result.analyses) == 4
 

@@ -1,4 +1,4 @@
-"""The two plots of a working directory of the scale-test-tool: every point a workload, everything accounted for."""
+"""The two plots of a working directory of the scale-test-tool: every point is a workload, and all are counted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from perfanalysis.workloads.percentiles import STATED
 from perfanalysis.workloads.run_analysis import analyse_run
 from perfanalysis.workloads.workload_type import Selection
 
-from tests.unit.analysis.old_tool import make, sampled, submitted, write
+from tests.unit.analysis.old_tool import make, sample, submission, write
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def _points(figure: Figure) -> dict[str, Layer]:
 
 
 def _true_jobs(directory: Path) -> dict[str, dict[str, float]]:
-    """Each sampled and submitted job's differences in seconds, computed from the files by their definition."""
+    """Compute each sampled and submitted job's differences in seconds from the files, by their definition."""
     sent = {record["jobName"]: record for record in json.loads((directory / "submitted.json").read_text())}
     jobs = {}
     for record in json.loads((directory / "sampled.json").read_text()):
@@ -62,7 +62,7 @@ def _true_jobs(directory: Path) -> dict[str, dict[str, float]]:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("workloads", [200, 1000])
 def test_every_plotted_tuple_belongs_to_a_real_job(tmp_path: Path, seed: int, workloads: int) -> None:
-    """The old tool sorted each series by itself: the n-th points of its series were of different jobs."""
+    """The old tool sorted each series separately: the n-th points of its series belonged to different jobs."""
     directory = make(tmp_path / "logs", workloads, seed)
     shown = in_order(read_working_directory(directory).samples)
     series = {**_points(detailed_figure(shown)), **_points(general_figure(shown))}
@@ -106,12 +106,12 @@ def test_points_of_one_second_keep_their_jobs_in_a_report(tmp_path: Path) -> Non
 def test_plotter_writes_plots_and_times_for_every_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = make(tmp_path / "logs", 150, 4, orphans=3, lost=2)
     assert run(["plotter", str(directory), "--output", str(tmp_path / "out")]) == 5
-    told = capsys.readouterr()
-    assert "150 submitted = 148 analysed + 2 never sampled" in told.out
-    assert "3 workloads were sampled but not submitted in this test" in told.err
+    printed = capsys.readouterr()
+    assert "150 submitted = 148 analysed + 2 never sampled" in printed.out
+    assert "3 workloads were sampled but not submitted in this test" in printed.err
     replaced = sum(job["Pod Group Creation"] < -2 for job in _true_jobs(directory).values())
-    assert f"Pod Group Creation: {replaced} negative values beyond the resolution of their timestamps" in told.err
-    assert "the data is incomplete" in told.err
+    assert f"Pod Group Creation: {replaced} negative values beyond the resolution of their timestamps" in printed.err
+    assert "the data is incomplete" in printed.err
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"general.png", "detailed.png", "times.csv"}
     again = ["plotter", str(directory), "--output", str(tmp_path / "again"), "--most-lost", "0.02", "--last", "20"]
     assert run(again) == 0
@@ -132,12 +132,12 @@ def test_accounting_identity_is_checked() -> None:
 
 
 def test_negative_differences_beyond_resolution_are_counted_by_cause(tmp_path: Path) -> None:
-    sent = [submitted(f"j-{number:06x}", 0.5) for number in range(4)]
+    sent = [submission(f"j-{number:06x}", 0.5) for number in range(4)]
     seen = [
-        sampled("j-000000", 0, 1, 2, 2, 2, 3),  # -0.5 s: within the second of the object's stamp
-        sampled("j-000001", 1, 1, 4, 4, 2, 5),  # the pod group 2 s before the pod: within both stamps' seconds
-        sampled("j-000002", 1, 1, 5, 5, 2, 6),  # 3 s before
-        {key: text for key, text in sampled("j-000003", 1, 1, 2, 2, 2, 3).items() if "Decision" not in key},
+        sample("j-000000", 0, 1, 2, 2, 2, 3),  # -0.5 s: within the second of the object's timestamp
+        sample("j-000001", 1, 1, 4, 4, 2, 5),  # The pod group 2 s before the pod: within both timestamps' seconds
+        sample("j-000002", 1, 1, 5, 5, 2, 6),  # 3 s before
+        {key: text for key, text in sample("j-000003", 1, 1, 2, 2, 2, 3).items() if "Decision" not in key},
     ]
     found = read_working_directory(write(tmp_path / "logs", sent, seen))
     assert negative_counts(found) == {"Pod Group Creation": (1, "the pod was replaced by a later one")}
@@ -146,17 +146,17 @@ def test_negative_differences_beyond_resolution_are_counted_by_cause(tmp_path: P
 
 
 def test_plotter_and_report_print_the_same_causes(tmp_path: Path) -> None:
-    """No watch was there, so the report must not speak of one."""
-    sent = [submitted("j-000000", 9.5), submitted("j-000001", 0.5)]
-    seen = [sampled("j-000000", 1, 1, 20, 20, 20, 21), sampled("j-000001", 5, 5, 30, 30, 30, 12)]
+    """The folder has no watch, so the report must not mention one."""
+    sent = [submission("j-000000", 9.5), submission("j-000001", 0.5)]
+    seen = [sample("j-000000", 1, 1, 20, 20, 20, 21), sample("j-000001", 5, 5, 30, 30, 30, 12)]
     directory = write(tmp_path / "logs", sent, seen)
-    told = negative_counts(read_working_directory(directory))
+    counts = negative_counts(read_working_directory(directory))
     assert run(["import", "scale-test-tool", str(directory), "--into", str(tmp_path / "run")]) == 0
     table = analyse_run(tmp_path / "run", tmp_path / "tables").analyses[0].frames["anomalies"]
     negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")].set_index("step")["cause"]
     clocks = "clocks of client and server differ, or an earlier workload had the same name"
-    assert told["Workload Creation"][1] == negative["creation"] == clocks
-    assert told["Pod Scheduling Decision"][1] == negative["podgroup_scheduling"] == "server timestamps out of order"
+    assert counts["Workload Creation"][1] == negative["creation"] == clocks
+    assert counts["Pod Scheduling Decision"][1] == negative["podgroup_scheduling"] == "server timestamps out of order"
     assert negative["scheduling"] == "the pod was replaced by a later one"
     assert not negative.str.contains("watch").any()
 
@@ -173,7 +173,7 @@ def test_percentile_of_too_small_a_sample_is_refused(tmp_path: Path) -> None:
     assert lines[-2:] == ["P99: needs 100 values, found 99", STATED["linear"]]
 
 
-@pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sampled("j-000000", 0, 0, 0, 0, 0, 1)])])
+@pytest.mark.parametrize(("sent", "seen"), [([], []), (None, [sample("j-000000", 0, 0, 0, 0, 0, 1)])])
 def test_exit_code_reports_that_nothing_can_be_plotted(
     tmp_path: Path, sent: list[Any] | None, seen: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,9 +195,9 @@ def test_only_file_of_an_old_folder_is_not_overwritten(tmp_path: Path, capsys: p
 
 
 def test_kube_burner_percentiles_can_be_selected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of four workloads that took 1, 2, 3 and 4 s the median is 2.5 s, for kube-burner the second value."""
-    sent = [submitted(f"j-{number:06x}", 0.0) for number in range(4)]
-    seen = [sampled(f"j-{number:06x}", 0, 0, 0, 0, 0, number + 1) for number in range(4)]
+    """For four workloads of 1, 2, 3 and 4 s, the median is 2.5 s; kube-burner's is the second value."""
+    sent = [submission(f"j-{number:06x}", 0.0) for number in range(4)]
+    seen = [sample(f"j-{number:06x}", 0, 0, 0, 0, 0, number + 1) for number in range(4)]
     directory = str(write(tmp_path / "logs", sent, seen))
     found = {}
     for method in ("linear", "kube-burner"):

@@ -1,4 +1,4 @@
-"""OpenMetrics text: every number comes back as it was, with all that tells it from others."""
+"""OpenMetrics text: every number round-trips with all its distinguishing labels."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def families(text: str) -> list[Metric]:
-    """The families as the independent parser reads them; it raises where the text breaks a rule."""
+    """Return the families by an independent parser, which raises if the text breaks a rule."""
     return list(text_string_to_metric_families(text))  # type: ignore[no-untyped-call]
 
 
 def read(text: str) -> Samples:
-    """The samples of all families, each of which is a gauge with help and unit."""
+    """Return the samples of all families, each of which is a gauge with help and unit."""
     found: Samples = {}
     for family in families(text):
         assert family.type == "gauge"

@@ -1,4 +1,4 @@
-"""OpenMetrics text into a history: what becomes a KPI, what is refused and where."""
+"""OpenMetrics text in a history: samples that become KPIs, and refused ones with their position."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def test_parser_error_is_one_line_with_its_position(text: str, message: str) -> 
 
 def test_native_histogram_is_not_a_kpi(tmp_path: Path) -> None:
     path = tmp_path / "native.om"
-    told = "{count:4,sum:6,schema:3,zero_threshold:0.1,zero_count:1,positive_spans:[0:2],positive_deltas:[1,2]}"
-    path.write_text(f"# TYPE h histogram\nh {told}\n# TYPE a gauge\na 1\n# EOF\n")
-    (entry,) = imported(tmp_path, path, "--started", "2026-01-01T00:00:00Z")
+    histogram = "{count:4,sum:6,schema:3,zero_threshold:0.1,zero_count:1,positive_spans:[0:2],positive_deltas:[1,2]}"
+    path.write_text(f"# TYPE h histogram\nh {histogram}\n# TYPE a gauge\na 1\n# EOF\n")
+    (entry,) = import_file(tmp_path, path, "--started", "2026-01-01T00:00:00Z")
     assert set(entry.kpis) == {"a"}
 
 
@@ -78,14 +78,14 @@ def test_non_text_input_is_refused() -> None:
         families_of(b"a 1\nb\xff 1\n# EOF\n", "x.om")
 
 
-def imported(tmp_path: Path, path: Path, *more: str) -> tuple[Entry, ...]:
+def import_file(tmp_path: Path, path: Path, *more: str) -> tuple[Entry, ...]:
     assert run(["import", "openmetrics", str(path), "--history", str(tmp_path / "history"), *more]) == 0
     return load(tmp_path / "history").entries()
 
 
 def test_numbers_enter_a_history_by_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--started", "2026-01-01T01:00:00+01:00", "--lower", "time_*", "--unit", "time_*_p*=ms"]
-    (entry,) = imported(tmp_path, DATA / "serving.om", *more, "--run", "night-1")
+    (entry,) = import_file(tmp_path, DATA / "serving.om", *more, "--run", "night-1")
     assert (entry.run, entry.started, entry.keys) == ("night-1", "2026-01-01T00:00:00.000Z", {"model": "tiny"})
     assert entry.facts == {"server.backend": "b\\c", "server.version": "1.8.2"}
     numbers = {name: (kpi.number, kpi.unit, kpi.direction) for name, kpi in entry.kpis.items()}
@@ -99,24 +99,24 @@ def test_numbers_enter_a_history_by_labels(tmp_path: Path, capsys: pytest.Captur
         "tokens_total": (51200.0, "{unknown}", "neither"),
         "gpu_memory_used_bytes": (4.2e10, "bytes", "neither"),
     }
-    told = capsys.readouterr().err
-    assert "of request_duration_seconds only count and mean become KPIs" in told
-    assert "phase: states are not KPIs" in told
-    assert "1 samples: not finite" in told
+    errors = capsys.readouterr().err
+    assert "of request_duration_seconds only count and mean become KPIs" in errors
+    assert "phase: states are not KPIs" in errors
+    assert "1 samples: not finite" in errors
 
 
 def test_dump_requires_a_moment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["import", "openmetrics", str(DATA / "dump.om"), "--history", str(tmp_path / "history")]
     assert run(arguments) == 2
     assert "node_load has 3 samples; choose the value of the KPI with --statistic" in capsys.readouterr().err
-    first, second = imported(tmp_path, DATA / "dump.om", "--statistic", "max", "--fact", "node")
+    first, second = import_file(tmp_path, DATA / "dump.om", "--statistic", "max", "--fact", "node")
     assert (first.kpis["node_load"].number, second.kpis["node_load"].number) == (1.5, 0.75)
     assert (first.keys, first.recording, second.recording) == ({}, "node=w-1", "node=w-2")
 
 
 def test_exported_kpis_round_trip(small_run: Path, tmp_path: Path) -> None:
     assert run(["kpi", str(small_run), "--output", str(tmp_path / "kpis")]) == 0
-    (entry,) = imported(tmp_path, tmp_path / "kpis" / "kpis.prom")
+    (entry,) = import_file(tmp_path, tmp_path / "kpis" / "kpis.prom")
     (analysis,) = analyse_run(small_run, tmp_path / "report").analyses
     expected = {kpi.name: (kpi.number, kpi.unit, kpi.direction) for kpi in analysis.kpis if kpi.number is not None}
     assert {name: (kpi.number, kpi.unit, kpi.direction) for name, kpi in entry.kpis.items()} == expected

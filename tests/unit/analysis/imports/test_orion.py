@@ -1,4 +1,4 @@
-"""orion's JSON, configs and acknowledgements: what is taken over, what is judged, what is refused and where."""
+"""orion's JSON, configs and acknowledgements: imported, judged, and refused with their position."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VARIABLES = '{"version": "4.19"}'
 LAST = "7f1e6c00-0000-4000-8000-000000000011"
 
 
-def imported(folder: Path, *more: str) -> int:
+def import_runs(folder: Path, *more: str) -> int:
     given = [str(DATA / "node-density.json"), "--history", str(folder), "--orion-test", "node-density"]
     return run(["import", "orion", *given, *more])
 
@@ -41,7 +41,7 @@ def test_column_yields_a_kpi_name(column: str, name: str) -> None:
 
 def test_runs_enter_a_history_with_fields_of_the_config(tmp_path: Path) -> None:
     config = ["--orion-config", str(DATA / "config.yaml"), "--orion-vars", VARIABLES, "--unit", "pod_*=ms"]
-    assert imported(tmp_path / "history", *config) == 0
+    assert import_runs(tmp_path / "history", *config) == 0
     history = load(tmp_path / "history")
     assert (len(history.documents), history.findings) == (12, ())
     changed = history.entries()[9]
@@ -57,12 +57,12 @@ def test_runs_enter_a_history_with_fields_of_the_config(tmp_path: Path) -> None:
 
 
 def test_later_file_adds_only_new_consistent_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert imported(tmp_path / "history") == 0
+    assert import_runs(tmp_path / "history") == 0
     pulls = ["import", "orion", str(DATA / "pull-request.json"), "--history", str(tmp_path / "history")]
     assert run([*pulls, "--orion-test", "node-density"]) == 0
-    told = capsys.readouterr()
-    assert "1 run of node-density added, 4 already there" in told.out
-    assert "was left out: no number for kubeletCPU_avg" in told.err
+    printed = capsys.readouterr()
+    assert "1 run of node-density added, 4 already there" in printed.out
+    assert "was left out: no number for kubeletCPU_avg" in printed.err
     assert run([*pulls, "--orion-test", "node-density", "--unit", "pod_*=ms"]) == 0
     assert "the history has other values or units of pod_ready_latency_p99" in capsys.readouterr().err
     history = load(tmp_path / "history")
@@ -71,7 +71,7 @@ def test_later_file_adds_only_new_consistent_runs(tmp_path: Path, capsys: pytest
 
 
 def test_same_run_of_another_test_is_kept_separately(tmp_path: Path) -> None:
-    assert imported(tmp_path / "history") == 0
+    assert import_runs(tmp_path / "history") == 0
     other = ["import", "orion", str(DATA / "node-density.json"), "--history", str(tmp_path / "history")]
     assert run([*other, "--orion-test", "another"]) == 0
     entries = load(tmp_path / "history").entries()
@@ -137,7 +137,7 @@ def judged_last(history: Path, acknowledged: Acknowledged) -> Regression:
 
 
 def test_last_run_is_judged_with_config_and_acknowledgement(tmp_path: Path) -> None:
-    assert imported(tmp_path / "history") == 0
+    assert import_runs(tmp_path / "history") == 0
     regression = judged_last(tmp_path / "history", Acknowledged())
     worse = [kpi.kpi.name for _, kpi in regression.of("worse")]
     assert worse == ["pod_ready_latency_p99", "kubelet_cpu_avg"]
@@ -276,9 +276,9 @@ def test_duplicate_columns_and_runs_are_refused(tmp_path: Path, capsys: pytest.C
     assert run(arguments) == 5
     path.write_text(json.dumps([ENTRY, ENTRY]))
     assert run(arguments) == 2
-    told = capsys.readouterr().err
-    assert "output.json: several of the columns a_b, a-b have the same KPI name" in told
-    assert "output of the run u occurs twice" in told
+    errors = capsys.readouterr().err
+    assert "output.json: several of the columns a_b, a-b have the same KPI name" in errors
+    assert "output of the run u occurs twice" in errors
     assert not (tmp_path / "history").exists()
     path.write_text(json.dumps([ENTRY]))
     assert run([*arguments, "--unit", "a=bananas"]) == 2
@@ -287,7 +287,7 @@ def test_duplicate_columns_and_runs_are_refused(tmp_path: Path, capsys: pytest.C
 
 
 def test_regress_uses_orion_config_and_acknowledgements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert imported(tmp_path / "history") == 0
+    assert import_runs(tmp_path / "history") == 0
     arguments = ["regress", LAST, "--history", str(tmp_path / "history"), "--output", str(tmp_path / "out")]
     config = ["--orion-config", str(DATA / "config.yaml"), "--orion-test", "node-density", "--orion-vars", VARIABLES]
     assert run([*arguments, *config, "--orion-ack", str(DATA / "acknowledged.yaml")]) == 4

@@ -1,4 +1,4 @@
-"""orion's columns computed from a kube-burner folder, by the metrics of a config."""
+"""orion's columns, computed from a kube-burner folder by the metrics of a config."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ETCD = {
 }
 
 
-def written(tmp_path: Path, *metrics: dict[str, Any], **test: Any) -> Path:
+def write_config(tmp_path: Path, *metrics: dict[str, Any], **test: Any) -> Path:
     path = tmp_path / "orion.yaml"
     path.write_text(json.dumps({"tests": [{"name": "night", "metrics": list(metrics), **test}]}))
     return path
 
 
 def config(tmp_path: Path, *metrics: dict[str, Any], **test: Any) -> OrionTest:
-    return read_config(written(tmp_path, *metrics, **test), {})[0]
+    return read_config(write_config(tmp_path, *metrics, **test), {})[0]
 
 
 VALUES = [{"metricName": "m", "value": value, "labels": {"a.b": str(value % 2)}} for value in (1, 2, 3, 6)]
@@ -103,7 +103,7 @@ def test_metadata_contradicting_the_run_is_reported(tmp_path: Path) -> None:
 
 def test_folder_enters_a_history_as_orion_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = node_density(tmp_path / "folder")
-    path = written(tmp_path, READY, {**ETCD, "agg": {"agg_type": "avg"}}, {**ETCD, "name": "all"}, metadata={})
+    path = write_config(tmp_path, READY, {**ETCD, "agg": {"agg_type": "avg"}}, {**ETCD, "name": "all"}, metadata={})
     arguments = ["import", "kube-burner", str(folder), "--orion-config", str(path)]
     assert run([*arguments, "--history", str(tmp_path / "history")]) == 0
     assert "all_value: left out: 5 documents match" in capsys.readouterr().err
@@ -121,19 +121,19 @@ def test_folder_of_another_test_or_without_columns_is_refused(
     folder = node_density(tmp_path / "folder")
     arguments = ["import", "kube-burner", str(folder), "--history", str(tmp_path / "history")]
     assert run(arguments) == 2
-    path = written(tmp_path, READY, metadata={"platform": "GCP"})
+    path = write_config(tmp_path, READY, metadata={"platform": "GCP"})
     assert run([*arguments, "--orion-config", str(path)]) == 2
-    path = written(tmp_path, {**READY, "quantileName": "None"})
+    path = write_config(tmp_path, {**READY, "quantileName": "None"})
     assert run([*arguments, "--orion-config", str(path)]) == 5
-    told = capsys.readouterr().err
-    assert "pass --history and --orion-config together" in told
-    assert "does not match the test night: platform is AWS, not GCP" in told
-    assert "has no run of night: none of 0 matching documents" in told
+    errors = capsys.readouterr().err
+    assert "pass --history and --orion-config together" in errors
+    assert "does not match the test night: platform is AWS, not GCP" in errors
+    assert "has no run of night: none of 0 matching documents" in errors
     assert not (tmp_path / "history").exists()
 
 
 def test_quantile_metric_becomes_the_kpi_of_a_kube_burner_run(tmp_path: Path) -> None:
-    path = written(tmp_path, {**READY, "correlation": "etcd_value"}, ETCD)
+    path = write_config(tmp_path, {**READY, "correlation": "etcd_value"}, ETCD)
     known = ["reported_pod_ready_p99", "pod_ready_p99"]
     watched = {watch.kpi: watch.confirmed_by for watch in read_judged(path, None, None, known).watched}
     assert watched == {"reported_pod_ready_p99": "etcd_value", "etcd_value": None}

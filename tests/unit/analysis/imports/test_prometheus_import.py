@@ -1,4 +1,4 @@
-"""Answers that someone saved become a run directory: its figures, its findings, and what is refused."""
+"""Saved responses become a run directory: its figures, its findings, and refused files."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ GOOD = ("node_cpu_busy_percent.json", "apiserver_latency_p99_seconds.json")
 ANSWER = {"status": "success", "data": {"result": [{"metric": {"a": "b"}, "values": [[1, "2"]]}]}}
 
 
-def imported(into: Path, *files: Path | str) -> int:
+def import_files(into: Path, *files: Path | str) -> int:
     paths = [str(FOREIGN / "prometheus" / file if isinstance(file, str) else file) for file in files]
     return run(["import", "prometheus", *paths, "--into", str(into)])
 
 
 def test_responses_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
-    assert imported(tmp_path / "run", *GOOD, FOREIGN / "openmetrics" / "dump.om") == 0
+    assert import_files(tmp_path / "run", *GOOD, FOREIGN / "openmetrics" / "dump.om") == 0
     result = analyse_run(tmp_path / "run", tmp_path / "report")
     assert {finding.text for finding in result.findings} == {
         "no KPIs of node_load: its unit is unknown; name the file after its unit, or import it with "
@@ -42,7 +42,7 @@ def test_responses_and_dumps_become_a_run_with_figures(tmp_path: Path) -> None:
 
 
 def test_run_records_its_source_and_follows_its_schemas(tmp_path: Path) -> None:
-    assert imported(tmp_path / "run", *GOOD) == 0
+    assert import_files(tmp_path / "run", *GOOD) == 0
     document = json.loads((tmp_path / "run" / "run.json").read_text())
     jsonschema.validate(document, schema_of("run"))
     assert (document["flow"], document["started"]) == ("prometheus", "2026-01-01T00:00:00.000Z")
@@ -66,10 +66,10 @@ def test_same_files_yield_the_same_run(tmp_path: Path, monkeypatch: pytest.Monke
 def test_unreadable_file_is_reported_and_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torn = tmp_path / "half.json"
     torn.write_bytes((FOREIGN / "prometheus" / GOOD[0]).read_bytes()[:500])
-    assert imported(tmp_path / "run", GOOD[1], "refused.json", torn, FOREIGN / "openmetrics" / "torn.om") == 5
-    told = capsys.readouterr().err
-    assert "refused: the answer cannot be read: not a response with data, but an error: parse error" in told
-    assert "torn.om:18: not OpenMetrics text" in told
+    assert import_files(tmp_path / "run", GOOD[1], "refused.json", torn, FOREIGN / "openmetrics" / "torn.om") == 5
+    errors = capsys.readouterr().err
+    assert "refused: the answer cannot be read: not a response with data, but an error: parse error" in errors
+    assert "torn.om:18: not OpenMetrics text" in errors
     result = analyse_run(tmp_path / "run", tmp_path / "report")
     assert [finding.text.split(":")[0] for finding in result.findings] == [
         "the query refused failed",
@@ -100,13 +100,13 @@ def test_input_without_a_run_is_one_error(
     paths = [tmp_path / name for name in files]
     for path in paths:
         path.write_text(files[path.name])
-    assert imported(tmp_path / "run", *paths) == code
+    assert import_files(tmp_path / "run", *paths) == code
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
 def answer(path: Path, *series: tuple[dict[str, str], Sequence[float | None]]) -> Path:
-    """A saved answer with a sample every 15 s."""
+    """Return a saved response with a sample every 15 s."""
     result = [
         {
             "metric": labels,
@@ -124,7 +124,7 @@ def kpis_of(directory: Path, tmp_path: Path) -> dict[str, KpiValue]:
 
 
 def test_each_series_has_kpis_in_base_units(tmp_path: Path) -> None:
-    """By hand: of 10, 20 … 200 % the mean and the median are 105 %, P95 is 190.5 %, the largest 200 %."""
+    """By hand: for 10, 20 … 200 % mean and median are 105 %, P95 is 190.5 %, the largest is 200 %."""
     many = [None, *(10.0 * number for number in range(1, 21))]
     labels = {"__name__": "busy", "job": "node"}
     two = answer(
@@ -133,13 +133,13 @@ def test_each_series_has_kpis_in_base_units(tmp_path: Path) -> None:
         ({**labels, "instance": "b"}, [1.0, 3.0]),
     )
     one = answer(tmp_path / "memory_mebibytes.json", ({"pod": "x-1"}, [1.0, 2.0, 6.0]))
-    assert imported(tmp_path / "run", two, one, "apiserver_latency_p99_seconds.json") == 0
+    assert import_files(tmp_path / "run", two, one, "apiserver_latency_p99_seconds.json") == 0
     found = kpis_of(tmp_path / "run", tmp_path)
     numbers = [found[f'cpu_busy_{statistic}{{instance="a"}}'].number for statistic in ("mean", "p50", "p95", "max")]
     assert numbers == pytest.approx([1.05, 1.05, 1.905, 2.0])
     few = found['cpu_busy_p95{instance="b"}']
     assert (few.number, few.reason, few.unit, few.count) == (None, "needs 20 values, found 2", "ratio", 2)
-    # a label that no series of the query lacks or has otherwise would keep runs apart
+    # Labels that are equal in all series of a query are omitted, because they would separate runs.
     assert (found["memory_mean"].number, found["memory_mean"].unit) == (3.0 * 2**20, "bytes")
     assert {kpi.direction for kpi in found.values()} == {"neither"}
     assert {(kpi.low, kpi.high) for kpi in found.values()} == {(None, None)}
@@ -161,7 +161,7 @@ def test_unit_and_direction_come_from_the_import_options(tmp_path: Path) -> None
 
 def test_too_many_series_yield_no_kpis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     many = answer(tmp_path / "wait_seconds.json", *(({"pod": str(pod)}, [1.0, 2.0]) for pod in range(51)))
-    assert imported(tmp_path / "run", many) == 0
+    assert import_files(tmp_path / "run", many) == 0
     result = analyse_run(tmp_path / "run", tmp_path / "tables")
     assert [finding.text for finding in result.findings] == [
         "no KPIs of wait_seconds: it has 51 series; query a sum or an average"

@@ -1,4 +1,4 @@
-"""The scale-test-tool's files: times.csv by the byte, imports that lose nothing, errors that name the record."""
+"""The scale-test-tool's files: times.csv byte by byte, complete imports, errors that name the record."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.synthetic_runs import Shape, write_run
 from tests.schemas import schema_of
-from tests.unit.analysis.old_tool import make, sampled, submitted, write
+from tests.unit.analysis.old_tool import make, sample, submission, write
 
 PLACE = "000__imported__scale_test_tool"
 SENT = [
-    submitted("j-00000a", 0.25),
-    submitted("j-00000b", 1.75),
-    submitted("j-00000c", 2.0),
-    submitted("j-00000d", 3.0),
+    submission("j-00000a", 0.25),
+    submission("j-00000b", 1.75),
+    submission("j-00000c", 2.0),
+    submission("j-00000d", 3.0),
 ]
 SEEN = [
-    # the workload's stamp is before the submission's fraction: -0.75 s, which the old tool sees as 0
-    sampled("j-00000b", 1, 3, 4, 6, 5, 9),
-    sampled("j-0000ff", 1, 1, 1, 1, 1, 1),
-    sampled("j-00000c", 2, 3, 40, 41, 10, 12),
-    sampled("j-00000a", 1, 2, 2, 2, 3, 4, firstEvictionTimestamp="2026-03-02T10:00:08+00:00"),
+    # The workload's timestamp precedes the submission's fraction: -0.75 s, which the old tool reads as 0.
+    sample("j-00000b", 1, 3, 4, 6, 5, 9),
+    sample("j-0000ff", 1, 1, 1, 1, 1, 1),
+    sample("j-00000c", 2, 3, 40, 41, 10, 12),
+    sample("j-00000a", 1, 2, 2, 2, 3, 4, firstEvictionTimestamp="2026-03-02T10:00:08+00:00"),
 ]
 OLD_BYTES = (
     b"Job Name,Namespace,projectName,Workload Created,Job Created,First Pod Created,Last Pod Created,"
@@ -74,12 +74,12 @@ RECORDED = {
     (3, 200): ("96d1e97b6fdd8c06ad6b4def1b10d95be32f9ac650958a3b3a85d076e672373c", 6.168478260869565),
     (3, 2000): ("d4e37e4627d19c159fd6fde8eb1e52776555c904ba4e19bfe36d0d99bd770fdc", 6.162692103868574),
 }
-"""Seed and size → what the old tool itself made of it: SHA-256 of its times.csv, and its average to the decision."""
+"""Seed and size → output of the old tool: SHA-256 of its times.csv, and its average to the decision."""
 
 
 @pytest.mark.parametrize(("seed", "workloads"), list(RECORDED))
 def test_old_layout_matches_files_of_the_old_tool(tmp_path: Path, seed: int, workloads: int) -> None:
-    """The 0 of a difference that is a little negative is written without a fraction there, for example."""
+    """The 0 of a slightly negative difference is written without a fraction there, for example."""
     made = times_csv(read_working_directory(make(tmp_path / "logs", workloads, seed)).columns, "scale-test")
     digest, average = RECORDED[seed, workloads]
     assert hashlib.sha256(made.text.encode()).hexdigest() == digest
@@ -90,8 +90,8 @@ def test_old_layout_matches_files_of_the_old_tool(tmp_path: Path, seed: int, wor
 def test_old_layout_keeps_the_time_limits_of_the_old_tool(
     tmp_path: Path,
 ) -> None:
-    """It looked at the pod group before it took small negative differences for 0, at the total after that."""
-    seen = [sampled("j-00000a", 1, 2, 4, 4, 3, 5), sampled("j-00000b", 0, 0, 0, 0, 0, 0)]
+    """It checked the pod group before it changed small negative differences to 0, and the total after that."""
+    seen = [sample("j-00000a", 1, 2, 4, 4, 3, 5), sample("j-00000b", 0, 0, 0, 0, 0, 0)]
     made = times_csv(read_working_directory(write(tmp_path / "logs", SENT[:2], seen)).columns, "scale-test")
     assert made.left_out == {"pod group older than its first pod": 1}
     assert made.text.splitlines()[1].endswith("10:00:01,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0,0")
@@ -145,7 +145,7 @@ def test_import_is_accounted_for_and_analysed(tmp_path: Path, capsys: pytest.Cap
     assert kpis["time_to_scheduled_p50"] is not None
     assert [finding.text for finding in result.findings if finding.severity == "error"] == ["2 workloads were lost"]
     negative = result.analyses[0].frames["anomalies"].query("problem == 'negative'")
-    assert len(negative) == 0  # stamps of whole seconds are late or early by less than their resolution
+    assert len(negative) == 0  # Timestamps of whole seconds are late or early by less than their resolution.
     document = json.loads((tmp_path / "run" / "run.json").read_text())
     assert document["imported"]["from"] == "scale-test-tool"
     assert set(document["imported"]["files"]) == {"submitted.json", "sampled.json"}
@@ -175,7 +175,7 @@ def test_every_imported_file_follows_its_schema(old: Path, tmp_path: Path) -> No
     ],
 )
 def test_all_spellings_of_a_time_are_equal(tmp_path: Path, stamp: object) -> None:
-    seen = [sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
+    seen = [sample("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
     samples = read_working_directory(write(tmp_path / "logs", SENT[:1], seen)).samples
     assert samples.time("scheduled").tolist() == [1772445604.25]
     assert (samples.time("scheduled") - samples.time("submitted")).tolist() == [4.0]
@@ -183,7 +183,7 @@ def test_all_spellings_of_a_time_are_equal(tmp_path: Path, stamp: object) -> Non
 
 @pytest.mark.parametrize("stamp", [True, [], {}, "", "noon", 1e12, -1, float("nan")])
 def test_invalid_time_is_refused_with_record_and_key(tmp_path: Path, stamp: object) -> None:
-    seen = [SEEN[0], sampled("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
+    seen = [SEEN[0], sample("j-00000a", 1, 2, 2, 2, 3, 9, podSchedulingDecisionTimestamp=stamp)]
     with pytest.raises(DataQualityError, match=r"record 2 \(j-00000a\): podSchedulingDecisionTimestamp: "):
         read_working_directory(write(tmp_path / "logs", SENT, seen))
 
@@ -194,7 +194,7 @@ def test_invalid_time_is_refused_with_record_and_key(tmp_path: Path, stamp: obje
         (SENT, [], None, "never sampled"),
         (SENT, None, "warning", "only the submissions are known"),
         (None, SEEN, "warning", "only submissions of sampled workloads are known"),
-        ([*SENT, submitted("j-00000a", 9.0)], SEEN, "warning", "1 names were submitted twice"),
+        ([*SENT, submission("j-00000a", 9.0)], SEEN, "warning", "1 names were submitted twice"),
         (
             SENT,
             [{key: value for key, value in SEEN[0].items() if key != "podGroupCreatedTimestamp"}],
@@ -211,12 +211,12 @@ def test_missing_data_is_reported(
     text: str,
 ) -> None:
     found = read_working_directory(write(tmp_path / "logs", sent, seen))
-    told = [(finding.severity, finding.text) for finding in found.findings]
+    messages = [(finding.severity, finding.text) for finding in found.findings]
     if severity is None:
-        assert (told, len(found.lost_columns)) == ([], len(SENT))
+        assert (messages, len(found.lost_columns)) == ([], len(SENT))
         assert text in found.lost_reason
     else:
-        assert any(one == severity and text in words for one, words in told)
+        assert any(one == severity and text in words for one, words in messages)
 
 
 def test_times_csv_replaces_a_missing_sample(old: Path) -> None:
@@ -295,7 +295,7 @@ def test_times_of_a_native_run(small_run: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_times_of_a_run_with_the_full_chain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pod groups, the object between, and volumes that we watched ourselves have their columns."""
+    """Pod groups, the intermediate object, and volumes that we watched ourselves have columns."""
     shape = Shape(workloads=60, nodes=8, rate=10.0, duration=2.0, kind="TrainingWorkload", everything=True)
     recorded = write_run(tmp_path, [shape])
     assert run(["times-csv", str(recorded)]) == 0

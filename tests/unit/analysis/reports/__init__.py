@@ -1,1 +1,1 @@
-"""Tests of the room `reports` of the analysis."""
+"""Tests of reports."""

@@ -1,4 +1,4 @@
-"""What a command does not show, it does not make."""
+"""A command does not create figures that it does not show."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.data.synthetic_runs import Shape, write_run
 pytestmark = pytest.mark.slow
 
 
-def ran(commands: list[list[str]]) -> str:
-    """The libraries for drawing that some commands loaded, in a process where a kind that makes figures fails."""
+def loaded_libraries(commands: list[list[str]]) -> str:
+    """Return the drawing libraries that some commands loaded, in a process where creating figures fails."""
     code = f"""
 import sys
 from perfanalysis.__main__ import run
@@ -40,14 +40,14 @@ def test_kpis_are_computed_without_plots(tmp_path: Path) -> None:
     for run in (scale_test, tuning, tmp_path / "d"):
         history = ["history", "add", str(run), "--into", str(tmp_path / "history")]
         commands += [["kpi", str(run)], ["tables", str(run)], ["payload", str(run)], history]
-    assert ran(commands) == ""
+    assert loaded_libraries(commands) == ""
 
 
 @pytest.mark.deep
 def test_comparison_draws_no_figures_of_its_runs(tmp_path: Path) -> None:
     runs = [str(write_run(tmp_path / name, [Shape(workloads=20, nodes=2, duration=1.0)])) for name in ("a", "b")]
-    assert ran([["compare", *runs]]) == ""
-    assert ran([["compare", *runs, "--png"]]) == "matplotlib"
+    assert loaded_libraries([["compare", *runs]]) == ""
+    assert loaded_libraries([["compare", *runs, "--png"]]) == "matplotlib"
 
 
 def test_sections_are_built_once(small_run: Path, tmp_path: Path) -> None:

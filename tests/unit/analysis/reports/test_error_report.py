@@ -1,4 +1,4 @@
-"""What failed stands first: the first task with its message, the end of its log, and what was captured."""
+"""Failures come first: the first task with its message, the end of its log, and the captured files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_first_failure_is_shown_with_its_files(failed_run: Path) -> None:
     [log] = failure.logs
     assert log.link.path == f"{SUBMIT}/artifacts/recorder.log"
     assert len(log.lines) == MOST_LINES
-    # without the terminal's colours
+    # Without the terminal's colours
     assert log.lines[-2:] == ("workload-0012 failed: OOMKilled (exit code 137)", "12 of 300 workloads failed")
     captured = {link.text for link in failure.captured}
     assert {"artifacts/recorder.log", "artifacts/transitions.jsonl", "FAILURE", "status.json"} <= captured

@@ -1,4 +1,4 @@
-"""A recording in which everything occurs: every table has rows, and nothing contradicts anything."""
+"""A recording with every kind of event: every table has rows, and all numbers agree."""
 
 from __future__ import annotations
 

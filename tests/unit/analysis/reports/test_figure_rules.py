@@ -1,4 +1,4 @@
-"""Rules that hold for every figure of every kind: units on axes, marks, titles, captions that end."""
+"""Rules for every figure of every kind: units on axes, marks, titles, captions with a full stop."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_axes_have_units_and_counts_name_the_counted_things(figures: list[Figure
 
 
 UNITS = {"GPUs", "cores", "requests", "requests per second", "workloads per second", "pods", "MiB"}
-"""Labels that are the unit themselves."""
+"""Labels that are units themselves."""
 NUMBERS = {"loss", "learning rate", "times that of one GPU", "norm of the gradient", "per_device_train_batch_size"}
-"""Numbers that have no unit."""
+"""Numbers without a unit."""
 
 
 def test_every_figure_marks_simulated_data(figures: list[Figure]) -> None:

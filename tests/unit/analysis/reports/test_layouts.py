@@ -1,4 +1,4 @@
-"""report.yml: what a report shows, and what is refused with file and line."""
+"""report.yml: the contents of a report, and refusals with file and line."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ SCHEMA_FILE = Path(__file__).resolve().parents[4] / "docs" / "schema" / "report-
 
 
 def layout_of(folder: Path, *pages: str) -> Path:
-    """A report.yml of some pages, each a mapping in YAML's short form."""
+    """Return a report.yml of some pages, each a mapping in YAML's short form."""
     path = folder / "report.yml"
     lines = [f"schema: {SCHEMA}", "visualize:", *(f"  - {page}" for page in pages)]
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def reported(directory: Path, *pages: str) -> ReportPaths:
+def report(directory: Path, *pages: str) -> ReportPaths:
     return make_report(directory, wanted=Wanted(layout_of(directory.parent, *pages)))
 
 
 def headings(page: Path) -> list[str]:
-    """Headings of sections and recordings, in order, without what is linked in them."""
+    """Return headings of sections and recordings, in order, without their links."""
     found = re.findall(r"<h2[^>]*>(.*?)</h2>", page.read_text())
     return [re.sub(r"<a.*?</a>", "", text).strip() for text in found]
 
 
 def test_sections_and_plots_follow_the_requested_order(small_run: Path) -> None:
-    paths = reported(small_run, "{id: index, generate: [settings, gpus, general, latency_per_step]}")
+    paths = report(small_run, "{id: index, generate: [settings, gpus, general, latency_per_step]}")
     assert headings(paths.index) == ["Settings", "GPU occupation", "Latency", "Percentiles"]
     assert figures_in(paths.index) == ["gpus", "general"]
-    # of Percentiles one of its tables
+    # One of the tables of Percentiles
     assert "Client&#39;s clock beside" not in paths.index.read_text()
 
 
 def test_pattern_selects_plots_and_rest_the_others(small_run: Path) -> None:
-    paths = reported(small_run, '{id: index, generate: ["g*", "*", kpis]}')
+    paths = report(small_run, '{id: index, generate: ["g*", "*", kpis]}')
     found = headings(paths.index)
     assert found[0] == "GPU occupation"
     assert found[-1] == "KPIs"
@@ -64,7 +64,7 @@ def test_pattern_selects_plots_and_rest_the_others(small_run: Path) -> None:
 
 def test_custom_heading_is_used(small_run: Path) -> None:
     part = '{section: At a glance, text: "For the weekly meeting.", generate: [general, concurrency]}'
-    page = reported(small_run, f"{{id: weekly, title: Weekly, generate: [{part}]}}").index
+    page = report(small_run, f"{{id: weekly, title: Weekly, generate: [{part}]}}").index
     assert page.name == "weekly.html"
     assert headings(page) == ["At a glance"]
     assert figures_in(page) == ["general", "concurrency"]
@@ -77,7 +77,7 @@ def test_custom_heading_is_used(small_run: Path) -> None:
 def test_one_file_defines_several_reports(matrix_run: Path) -> None:
     first = "{id: index, generate: [comparison]}"
     second = "{id: jobs, where: {workload_kind: Job}, generate: [general, kpis]}"
-    paths = reported(matrix_run, first, second)
+    paths = report(matrix_run, first, second)
     assert [(page.name, twin.name) for page, twin in paths.pages] == [
         ("index.html", "report.md"),
         ("jobs.html", "jobs.md"),
@@ -98,14 +98,14 @@ def test_one_file_defines_several_reports(matrix_run: Path) -> None:
     ],
 )
 def test_recordings_are_filtered(matrix_run: Path, where: str, cells: list[str]) -> None:
-    page = reported(matrix_run, f"{{id: index, generate: [{{generate: [gpus], where: {where}}}]}}").index
+    page = report(matrix_run, f"{{id: index, generate: [{{generate: [gpus], where: {where}}}]}}").index
     assert figures_in(page) == [f"{cell}.gpus" for cell in cells]
 
 
 def test_figures_show_only_the_filtered_recordings(tmp_path: Path) -> None:
     jobs = [Training(model, gpus) for model in ("tiny-1b", "small-3b") for gpus in (1, 2)]
     directory = write_tuning_run(tmp_path, jobs)
-    paths = reported(directory, '{id: tiny, where: {model: "tiny-*"}, generate: [losses, results_of_every_cell, kpis]}')
+    paths = report(directory, '{id: tiny, where: {model: "tiny-*"}, generate: [losses, results_of_every_cell, kpis]}')
     text = paths.index.read_text()
     assert "tiny-1b" in text
     assert "small-3b" not in text
@@ -113,14 +113,14 @@ def test_figures_show_only_the_filtered_recordings(tmp_path: Path) -> None:
 
 
 def test_filter_without_match_is_reported(matrix_run: Path) -> None:
-    paths = reported(matrix_run, "{id: index, where: {workload_kind: MPIJob}, generate: [general]}")
+    paths = report(matrix_run, "{id: index, where: {workload_kind: MPIJob}, generate: [general]}")
     texts = [finding.text for finding in paths.findings]
     assert "no recording has workload_kind: MPIJob" in texts
     assert "This run has none of the requested items." in paths.index.read_text()
 
 
 def test_absent_data_is_a_note(small_run: Path) -> None:
-    paths = reported(small_run, "{id: index, generate: [errors, queues, scaling, general]}")
+    paths = report(small_run, "{id: index, generate: [errors, queues, scaling, general]}")
     assert [finding.text for finding in paths.findings] == [
         "this run has no queues",
         "this run has no scaling",
@@ -144,7 +144,7 @@ def test_absent_data_is_a_note(small_run: Path) -> None:
 )
 def test_mistakes_are_reported_with_their_line(small_run: Path, pages: list[str], line: int, words: str) -> None:
     with pytest.raises(UsageError) as caught:
-        reported(small_run, *pages)
+        report(small_run, *pages)
     assert f"report.yml:{line}: " in str(caught.value)
     assert words in str(caught.value)
     assert not (small_run / "report" / "index.html").exists()
@@ -183,7 +183,7 @@ def names_of(content: Content) -> set[tuple[str, str]]:
 
 
 def test_known_names_equal_those_in_reports(tmp_path: Path) -> None:
-    """Whatever a run can show is known to a layout of a run that has it not."""
+    """A layout may name everything that any run can show, even if this run does not have it."""
     shape = Shape(workloads=80, nodes=4, pods=2, duration=3.0, failing=0.1, everything=True)
     scale = write_run(tmp_path, [shape, shape], status="failed")
     tuning = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=2), Training(gpus=1, outcome="failed")])

@@ -1,4 +1,4 @@
-"""The Markdown twin: the same content as the page, and text of a run that stays text."""
+"""The Markdown version of a page: the same content, with a run's text escaped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 class Cells(HTMLParser):
-    """The headings of a page, and the texts of the cells of its tables."""
+    """Parse the headings of a page, and the texts of its tables' cells."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Cells(HTMLParser):
 
 
 def read_back(text: str) -> str:
-    """A Markdown text without escapes and addresses of links."""
+    """Return a Markdown text without escapes and link addresses."""
     return re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", re.sub(r"\]\([^)]*\)", "]", text))
 
 
@@ -53,7 +53,7 @@ def read_back(text: str) -> str:
         ("one\ntwo\r\nthree\rfour", "one two three four"),
         ("<b>*~# [x](y)", r"\<b\>\*\~\# \[x\](y)"),
         ("a &lt; b", r"a \&lt; b"),
-        # between letters it is no emphasis
+        # Between letters it is no emphasis.
         ("completed_ratio __main__ _x y_ 1__2", r"completed_ratio \_\_main\_\_ \_x y\_ 1__2"),
     ],
 )
@@ -72,7 +72,7 @@ def test_table_omits_columns_that_only_draw_bars() -> None:
 
 
 def test_compared_setting_is_escaped() -> None:
-    """A backtick in one cell and one in the next would make code of what stands between them."""
+    """A backtick in one cell and one in the next would format the text between them as code."""
     row = (Cell("image"), Cell("`a`|\\", "x\ny"), Cell("*b*"), Cell("", reason="not stated by this run"))
     table = Table("What *else* differs", tuple(Field(name) for name in "_ABC"), (row,), note="[x](y)")
     assert markdown_table(table) == [
@@ -87,13 +87,13 @@ def test_compared_setting_is_escaped() -> None:
 
 
 @pytest.fixture
-def failed(tmp_path: Path) -> Path:
+def failed_run(tmp_path: Path) -> Path:
     return write_run(tmp_path, [Shape(workloads=60, nodes=4, duration=2.0, failing=0.2)], status="failed")
 
 
 @pytest.mark.usefixtures("quick_plots")
-def test_markdown_has_the_sections_tables_and_figures_of_the_page(failed: Path) -> None:
-    paths = make_report(failed, wanted=Wanted(formats=("png",)))
+def test_markdown_has_the_sections_tables_and_figures_of_the_page(failed_run: Path) -> None:
+    paths = make_report(failed_run, wanted=Wanted(formats=("png",)))
     [(page, twin)] = paths.pages
     text, cells = twin.read_text(), Cells(page.read_text()).found
     titles = [read_back(line.lstrip("# ")) for line in text.splitlines() if re.match("##+ ", line)]
@@ -110,15 +110,15 @@ def test_markdown_has_the_sections_tables_and_figures_of_the_page(failed: Path) 
     assert "workload-0012 failed: OOMKilled (exit code 137)" in text
 
 
-def test_links_lead_to_files(failed: Path) -> None:
-    [(_page, twin)] = make_report(failed).pages
+def test_links_lead_to_files(failed_run: Path) -> None:
+    [(_page, twin)] = make_report(failed_run).pages
     links = re.findall(r"[^!]\[[^\]]*\]\(([^)]+)\)", twin.read_text())
     assert len(links) > 15
     assert [link for link in links if not (twin.parent / unquote(link)).exists()] == []
 
 
-def test_every_row_has_all_columns(failed: Path) -> None:
-    lines = make_report(failed).pages[0][1].read_text().splitlines()
+def test_every_row_has_all_columns(failed_run: Path) -> None:
+    lines = make_report(failed_run).pages[0][1].read_text().splitlines()
     for place, line in enumerate(lines):
         if re.fullmatch(r"\|( -+:? \|)+", line):
             columns = line.count("|")
@@ -129,18 +129,18 @@ def test_every_row_has_all_columns(failed: Path) -> None:
                 assert len(re.findall(r"(?<!\\)\|", row)) == columns, row
 
 
-def test_text_of_a_run_is_escaped(failed: Path) -> None:
+def test_text_of_a_run_is_escaped(failed_run: Path) -> None:
     attack = "a | b\n# heading <script>x</script> [link](http://example.org) `code`"
-    path = failed / "settings.yml"
+    path = failed_run / "settings.yml"
     document = yaml.safe_load(path.read_text())
     document["all"]["scale_test_note"] = {"value": attack, "origin": "x"}
     path.write_text(yaml.safe_dump(document))
-    text = make_report(failed).pages[0][1].read_text()
+    text = make_report(failed_run).pages[0][1].read_text()
     assert r"a \| b \# heading \<script\>x\</script\> \[link\](http://example.org) \`code\`" in text
 
 
-def test_fence_in_a_log_does_not_end_the_block(failed: Path) -> None:
-    log = failed / "002__scale_test__submit" / "artifacts" / "recorder.log"
+def test_fence_in_a_log_does_not_end_the_block(failed_run: Path) -> None:
+    log = failed_run / "002__scale_test__submit" / "artifacts" / "recorder.log"
     log.write_text("```\nstill the log\n")
-    text = make_report(failed).pages[0][1].read_text()
+    text = make_report(failed_run).pages[0][1].read_text()
     assert "````text\n```\nstill the log\n````\n" in text

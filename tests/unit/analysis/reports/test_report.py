@@ -20,7 +20,7 @@ LOADING = {"src", "srcset", "data", "poster", "background", "action", "formactio
 
 
 class Page(HTMLParser):
-    """What a page would load, its identifiers, links into itself, and its text."""
+    """Parse the resources that a page would load, its identifiers, links within it, and its text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -125,8 +125,8 @@ def test_run_without_a_recording_has_a_report(tmp_path: Path) -> None:
     assert figures_in(paths.index) == []
     assert "plotly.js" not in paths.index.read_text()
     page = page_of(tmp_path)
-    said = ("no recording found", "settings.yml is missing or empty", "No command of this run")
-    for part in ("refused", "40.0 s", *said):
+    messages = ("no recording found", "settings.yml is missing or empty", "No command of this run")
+    for part in ("refused", "40.0 s", *messages):
         assert part in page.text
 
 

@@ -1,4 +1,4 @@
-"""Two reports of one run are the same bytes: page, Markdown, KPIs, tables, PNG and SVG, in whatever order sets are."""
+"""Two reports of one run are identical: page, Markdown, KPIs, tables, PNG and SVG, for any order of sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.data.synthetic_runs import Shape, write_run
 
 pytestmark = pytest.mark.slow
 
-# a figure of each sort: areas, distributions, a grid of colours
+# A figure of each sort: areas, distributions, a grid of colours
 _FIGURES = """
 schema: psap.perf/report/1
 visualize:
@@ -23,7 +23,7 @@ visualize:
 
 
 def _report(run: Path, output: Path, hash_seed: str, *options: str) -> dict[str, bytes]:
-    """What a process of its own writes; sets and dictionaries of hashes are in another order for each seed."""
+    """Write a report in a separate process; each seed orders sets and dictionaries of hashes differently."""
     command = [sys.executable, "-m", "perfanalysis", "report", str(run), "--output", str(output), *options]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     subprocess.run(command, check=True, env=environment, capture_output=True)

@@ -1,4 +1,4 @@
-"""The timeline of a run as a figure: rows for phases, cells and lanes, and what stands in them."""
+"""The timeline of a run as a figure: rows for phases, cells and lanes, and their contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _run(commands: list[Command], cells: tuple[Cell, ...] = (), timeline: tuple[
 
 
 def _rows(run: Run) -> dict[str, list[tuple[str, float, float, str]]]:
-    """Name, begin, end and layer of what stands in each row; rows of one name are numbered."""
+    """Return name, begin, end and layer of each row's contents; rows of one name are numbered."""
     figure = timeline_figure(run)
     assert figure is not None
     [[chart]] = figure.rows

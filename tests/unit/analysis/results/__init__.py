@@ -1,1 +1,1 @@
-"""Tests of the room `results` of the analysis."""
+"""Tests of results and histories."""

@@ -1,4 +1,4 @@
-"""The folder of a history: what is added stays, what was tampered with is told, what leaves it is scrubbed."""
+"""The folder of a history: added runs stay, modified files are reported, exported ones are scrubbed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test
 
 
 def history(folder: Path, *words: str) -> str:
-    """The output of a command of the group, which must go well."""
+    """Return the output of a successful command of the group."""
     done = CliRunner().invoke(cli, ["history", *words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
@@ -38,7 +38,7 @@ def test_run_is_added_once(tmp_path: Path) -> None:
     assert added["facts"]["cluster.version"] == "v1.34.1"
     names = [each["name"] for each in added["recordings"][0]["kpis"]]
     assert "completed_ratio" in names
-    # what has no value is not in a history
+    # A history does not contain KPIs without a value.
     assert all(each["value"] is not None for each in added["recordings"][0]["kpis"])
     assert f"{RUN.name}  1 recording, {len(names)} KPIs" in history(folder, "list", str(folder))
     assert json.loads(history(folder, "show", str(folder), "scale_test-2026")) == added
@@ -79,10 +79,10 @@ def test_modified_truncated_or_foreign_file_is_skipped_and_reported(tmp_path: Pa
     (tmp_path / "notes.txt").write_text("not looked at")
     found = load(tmp_path)
     assert found.documents == ()
-    told = {finding.where: finding.text for finding in found.findings}
-    assert "was changed after it was written" in told[changed.name]
-    assert "cannot read the file" in told[cut.name]
-    assert "expected a history document, found a run document" in told[f"{'0' * 32}.json"]
+    messages = {finding.where: finding.text for finding in found.findings}
+    assert "was changed after it was written" in messages[changed.name]
+    assert "cannot read the file" in messages[cut.name]
+    assert "expected a history document, found a run document" in messages[f"{'0' * 32}.json"]
 
 
 def test_folder_that_is_no_history_is_refused(tmp_path: Path) -> None:
@@ -115,6 +115,6 @@ def test_numbers_beyond_a_double_are_left_out() -> None:
 def test_incomplete_run_is_added_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torn = write_run(tmp_path, [Shape(workloads=20, nodes=4, duration=1.0, lost=0.3)], run="torn")
     assert run(["history", "add", str(torn), "--into", str(tmp_path / "h")]) == 0
-    told = capsys.readouterr()
-    assert "added: torn as" in told.out
-    assert told.err.startswith("error: 002__scale_test__submit/artifacts/accounting.json: ")
+    printed = capsys.readouterr()
+    assert "added: torn as" in printed.out
+    assert printed.err.startswith("error: 002__scale_test__submit/artifacts/accounting.json: ")

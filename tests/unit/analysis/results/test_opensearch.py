@@ -1,4 +1,4 @@
-"""What is refused before any server is asked, and what its refusals become."""
+"""Requests that are refused before they are sent, and messages for a server's refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The payload: its schema is made from its types, every real one follows it, and none loses a digit on the way."""
+"""The payload: its schema is generated from its types, real payloads follow it, and all digits round-trip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def payload(folder: Path, run: Path) -> Payload:
 
 
 @pytest.fixture(scope="module", params=["kept", "several", "fine tuning", "empty"])
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Payload:
+def real_payload(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Payload:
     folder = tmp_path_factory.mktemp("run")
     if request.param == "several":
         return payload(folder, write_run(folder, [Shape(workloads=40, nodes=4), Shape(workloads=120, everything=True)]))
@@ -52,23 +52,23 @@ def test_schema_equals_the_published_one() -> None:
     jsonschema.Draft202012Validator.check_schema(payload_schema())
 
 
-def test_real_payloads_follow_the_schema_and_round_trip(real: Payload) -> None:
-    text = json.dumps(to_json(real), allow_nan=False)
+def test_real_payloads_follow_the_schema_and_round_trip(real_payload: Payload) -> None:
+    text = json.dumps(to_json(real_payload), allow_nan=False)
     assert check(json.loads(text)) == "psap.perf/payload/1"
-    assert from_json(json.loads(text)) == real
-    assert repr(from_json(json.loads(text))) == repr(real)
+    assert from_json(json.loads(text)) == real_payload
+    assert repr(from_json(json.loads(text))) == repr(real_payload)
 
 
-def test_history_follows_its_schema(real: Payload) -> None:
-    document = of_payload(real)
+def test_history_follows_its_schema(real_payload: Payload) -> None:
+    document = of_payload(real_payload)
     assert check(document) == "psap.perf/history/1"
     kept = sum(len(each["kpis"]) for each in document["recordings"])
-    assert kept == sum(kpi.number is not None for kpi in real.kpis)
+    assert kept == sum(kpi.number is not None for kpi in real_payload.kpis)
 
 
-def test_missing_value_has_a_reason(real: Payload) -> None:
-    assert all(kpi.reason for kpi in real.kpis if kpi.number is None)
-    statistics = [each for result in real.results for of in result.distributions for each in of.statistics]
+def test_missing_value_has_a_reason(real_payload: Payload) -> None:
+    assert all(kpi.reason for kpi in real_payload.kpis if kpi.number is None)
+    statistics = [each for result in real_payload.results for of in result.distributions for each in of.statistics]
     assert all(each.reason for each in statistics if each.number is None)
 
 
@@ -80,7 +80,7 @@ def test_payload_describes_its_run(tmp_path: Path) -> None:
     assert check(json.loads((tmp_path / "payload.json").read_text())) == document["schema"]
     metadata = document["metadata"]
     assert (metadata["run"], metadata["started"], metadata["status"]) == (given["id"], given["started"], "ok")
-    # the server's address and the site stay at home
+    # The server's address and the site are not exported.
     assert {"cluster.version", "git.commit", "version.kubernetes"} <= metadata["facts"].keys()
     assert "cluster.server" not in metadata["facts"]
     assert "127.0.0.1" not in done.output
@@ -89,7 +89,7 @@ def test_payload_describes_its_run(tmp_path: Path) -> None:
     assert {kpi["recording"] for kpi in document["kpis"]} == {result["recording"]}
 
 
-def spoilt(place: list[Any], value: Any) -> dict[str, Any]:
+def edit(place: list[Any], value: Any) -> dict[str, Any]:
     document = copy.deepcopy(DOCUMENT)
     part: Any = document
     for step in place[:-1]:
@@ -137,33 +137,33 @@ def test_integers_become_floats_and_unknown_keys_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ([], "not a payload"),
         ({"schema": "psap.perf/kpis/1"}, "expected a payload document, found a kpis document"),
         ({"schema": "psap.perf/payload/9"}, "its major version is 9"),
         ({"schema": "psap.perf/payload/1"}, "missing required field `metadata`"),
-        (spoilt(["kpis", 0, "value"], "3"), r"Expected `float [|] null`, got `str` - at `[$].kpis\[0\].value`"),
-        (spoilt(["kpis", 0, "value"], True), r"Expected `float [|] null`, got `bool` - at `[$].kpis\[0\].value`"),
-        (spoilt(["kpis", 0, "count"], 1.5), r"Expected `int [|] null`, got `float` - at `[$].kpis\[0\].count`"),
-        (spoilt(["kpis", 0, "direction"], "up"), r"Invalid enum value 'up' - at `[$].kpis\[0\].direction`"),
+        (edit(["kpis", 0, "value"], "3"), r"Expected `float [|] null`, got `str` - at `[$].kpis\[0\].value`"),
+        (edit(["kpis", 0, "value"], True), r"Expected `float [|] null`, got `bool` - at `[$].kpis\[0\].value`"),
+        (edit(["kpis", 0, "count"], 1.5), r"Expected `int [|] null`, got `float` - at `[$].kpis\[0\].count`"),
+        (edit(["kpis", 0, "direction"], "up"), r"Invalid enum value 'up' - at `[$].kpis\[0\].direction`"),
         (
-            spoilt(["metadata", "lab", "simulated"], "nodes"),
+            edit(["metadata", "lab", "simulated"], "nodes"),
             r"Expected `array`, got `str` - at `[$].metadata.lab.simulated`",
         ),
-        (spoilt(["metadata", "facts"], []), r"Expected `object`, got `array` - at `[$].metadata.facts`"),
-        (spoilt(["kpis"], [None]), r"Expected `object`, got `null` - at `[$].kpis\[0\]`"),
+        (edit(["metadata", "facts"], []), r"Expected `object`, got `array` - at `[$].metadata.facts`"),
+        (edit(["kpis"], [None]), r"Expected `object`, got `null` - at `[$].kpis\[0\]`"),
     ],
 )
-def test_invalid_value_is_refused_with_its_path(document: object, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_invalid_value_is_refused_with_its_path(document: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         from_json(document)
 
 
 def test_schema_refuses_null_without_a_reason() -> None:
     jsonschema.validate(DOCUMENT, payload_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(spoilt(["kpis", 0, "value"], None), payload_schema())
+        jsonschema.validate(edit(["kpis", 0, "value"], None), payload_schema())
 
 
 def test_yaml_values_become_json_values() -> None:

@@ -1,4 +1,4 @@
-"""What leaves is scrubbed: by rules that are data, wherever in a document something stands."""
+"""Exports are scrubbed by rules in a data file, at every place of a document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FACTS = {
 
 
 def text(given: str) -> str:
-    """What becomes of a text."""
+    """Return a text after scrubbing."""
     scrubbed = scrub(document(1, [], facts={"setting.note": given}), STANDARD)["facts"]["setting.note"]
     return str(scrubbed)
 
@@ -133,7 +133,7 @@ def test_custom_rules_are_added(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("- a list", "the file must be a mapping"),
         ("hide: []", "unknown key hide"),
@@ -141,10 +141,10 @@ def test_custom_rules_are_added(tmp_path: Path) -> None:
         ("{", "no YAML"),
     ],
 )
-def test_invalid_rules_are_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_invalid_rules_are_refused(tmp_path: Path, content: str, message: str) -> None:
     rules = tmp_path / "rules.yml"
     rules.write_text(content)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         read_rules(rules)
 
 

@@ -1,1 +1,1 @@
-"""Tests of the room `verdicts` of the analysis."""
+"""Tests of verdicts."""

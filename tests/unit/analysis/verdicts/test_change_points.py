@@ -1,4 +1,4 @@
-"""Changes of level: statistics against tables and sums made by hand, and what they do on series that are known."""
+"""Changes of level: statistics compared with tables and hand computation, and results on known series."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_t_distribution_matches_published_tables() -> None:
 
 
 def test_best_split_has_the_largest_t() -> None:
-    # means 2 and 8, squares 2 + 2, pooled variance 4/6, t = 6 / sqrt(4/6 * (1/4 + 1/4)) = 10.39
+    # Means 2 and 8, squares 2 + 2, pooled variance 4/6, t = 6 / sqrt(4/6 * (1/4 + 1/4)) = 10.39
     values = np.array([1.0, 2.0, 3.0, 2.0, 7.0, 8.0, 9.0, 8.0])
     split = best_split(values)
     assert split is not None
     assert split.at == 4
-    # four places were looked at
+    # Four positions were tried.
     assert split.p == pytest.approx(4 * two_sided(6 / math.sqrt(4 / 6 * 0.5), 6), rel=1e-9)
 
 
@@ -61,32 +61,32 @@ def test_proportional_noise_is_compared_on_a_log_scale() -> None:
 
 
 def test_effect_matches_hand_computation() -> None:
-    # values with a zero: differences, not logarithms. Means 2 and 5, squares 8 + 2, freedom 4, spread sqrt(2.5)
-    told = effect(np.array([0.0, 2.0, 4.0]), np.array([4.0, 5.0, 6.0]))
-    assert (told.before, told.after, told.change) == (2.0, 5.0, 1.5)
+    # Values with a zero: differences, not logarithms. Means 2 and 5, squares 8 + 2, freedom 4, spread sqrt(2.5)
+    result = effect(np.array([0.0, 2.0, 4.0]), np.array([4.0, 5.0, 6.0]))
+    assert (result.before, result.after, result.change) == (2.0, 5.0, 1.5)
     reach = t_95(4) * math.sqrt(2.5) * math.sqrt(2 / 3)
-    assert told.low == pytest.approx((3 - reach) / 2)
-    assert told.high == pytest.approx((3 + reach) / 2)
+    assert result.low == pytest.approx((3 - reach) / 2)
+    assert result.high == pytest.approx((3 + reach) / 2)
     # Hedges' correction for 4 degrees of freedom is 1 - 3/15
-    assert told.g == pytest.approx(3 / math.sqrt(2.5) * 0.8)
+    assert result.g == pytest.approx(3 / math.sqrt(2.5) * 0.8)
 
 
 def test_effect_of_positive_values_is_a_ratio() -> None:
-    told = effect(np.array([1.0, 1.0, 4.0, 4.0]), np.array([4.0, 4.0, 16.0, 16.0]))
-    assert told.low is not None
-    assert told.high is not None
-    # four times as much, and the interval is around that on the scale of logarithms
-    assert math.sqrt((1 + told.low) * (1 + told.high)) == pytest.approx(4.0)
+    result = effect(np.array([1.0, 1.0, 4.0, 4.0]), np.array([4.0, 4.0, 16.0, 16.0]))
+    assert result.low is not None
+    assert result.high is not None
+    # Four times as much, with an interval around it on the scale of logarithms
+    assert math.sqrt((1 + result.low) * (1 + result.high)) == pytest.approx(4.0)
 
 
 def test_effect_between_single_values_has_no_interval() -> None:
-    told = effect(np.array([1.0]), np.array([2.0]))
-    assert (told.change, told.low, told.high, told.g) == (1.0, None, None, None)
+    result = effect(np.array([1.0]), np.array([2.0]))
+    assert (result.change, result.low, result.high, result.g) == (1.0, None, None, None)
 
 
 def test_score_matches_hand_computation() -> None:
     before = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    # mean 3, deviation sqrt(2.5), t = 3 / (sqrt(2.5) * sqrt(1.2)) = sqrt(3)
+    # Mean 3, deviation sqrt(2.5), t = 3 / (sqrt(2.5) * sqrt(1.2)) = sqrt(3)
     assert by_score(before, 6.0) == pytest.approx(two_sided(math.sqrt(3), 4))
     assert by_score(before[:4], 6.0) is None
     assert by_score(np.full(5, 7.0), 7.0) == 1.0
@@ -103,7 +103,7 @@ def test_rank_matches_hand_computation() -> None:
 
 
 def test_flat_series_are_rarely_flagged_and_steps_are_found() -> None:
-    """A small part of what tests/bench/regressions.py tells, far from its limits."""
+    """A small part of tests/bench/regressions.py, far from its limits."""
     seeds = range(100)
     series = [np.random.default_rng(seed).normal(100, 3, 30) for seed in seeds]
     flagged = sum(bool(change_points(scaled(values))) for values in series)

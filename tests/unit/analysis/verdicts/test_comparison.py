@@ -52,7 +52,7 @@ def _run(root: Path, name: str, shapes: list[Shape], keys: dict[str, Any]) -> Pa
 
 @pytest.fixture(name="runs", scope="module")
 def _runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A: fast scheduling; B: half as fast, other chance, same settings."""
+    """Return A: fast scheduling; B: half as fast, another seed, same settings."""
     root = tmp_path_factory.mktemp("runs")
     first = _run(root, "a", [Shape(workloads=60, nodes=10, duration=1.0, seed=1)], {"scale_test_rate": 40})
     slow = [Shape(workloads=60, nodes=10, duration=1.0, seed=2, schedule_rate=10.0)]
@@ -71,10 +71,10 @@ def test_slower_scheduler_is_worse(runs: tuple[Path, Path], tmp_path: Path, caps
     assert steps["scheduling"]["cliffs_delta"] > 0.9
     assert steps["creation"]["differences"][0]["verdict"] in ("same", "too little data")
     assert run([*words, "--fail-on-worse"]) == 4
-    told = capsys.readouterr()
-    assert "scheduling p50" in told.err
-    assert "Distributions: " in told.out
-    assert "without a verdict at p99: it needs 100 values of each, found 60 and 60" in told.out
+    printed = capsys.readouterr()
+    assert "scheduling p50" in printed.err
+    assert "Distributions: " in printed.out
+    assert "without a verdict at p99: it needs 100 values of each, found 60 and 60" in printed.out
     page = (tmp_path / "comparison.html").read_text()
     assert '<span class="status worse">worse</span>' in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -99,12 +99,12 @@ def test_different_settings_are_refused_unless_forced(
     shapes = [Shape(workloads=30, nodes=10, duration=1.0)]
     other = _run(tmp_path, "c", shapes, {"scale_test_rate": 20})
     assert run(["compare", str(runs[0]), str(other)]) == 2
-    told = "scale_test_rate (40 and 20); ignore one with --ignore KEY, or all with --force"
-    assert told in capsys.readouterr().err
+    message = "scale_test_rate (40 and 20); ignore one with --ignore KEY, or all with --force"
+    assert message in capsys.readouterr().err
     assert run(["compare", str(runs[0]), str(other), "--force"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "the comparison was forced" in told
-    assert "scale_test_rate 40 20" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "the comparison was forced" in output
+    assert "scale_test_rate 40 20" in output
     document = json.loads((other / "report" / "comparison.json").read_text())
     assert document["pairs"][0]["differing"] == {"scale_test_rate": [40, 20]}
 
@@ -112,13 +112,13 @@ def test_different_settings_are_refused_unless_forced(
 def test_key_of_only_one_run_differs_unless_ignored(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The rule of `regress`: what one of them was set to and the other does not know may have caused any change."""
+    """As in `regress`: a setting that is known for only one run may have caused any change."""
     keys = {"scale_test_rate": 40, "scale_test_patch": {"spec": {"parallelism": 2}}}
     other = _run(tmp_path, "c", [Shape(workloads=30, nodes=10, duration=1.0)], keys)
     words = ["compare", str(runs[0]), str(other), "--output", str(tmp_path / "report")]
     assert run(words) == 2
-    told = capsys.readouterr().err
-    assert "scale_test_patch (not known and spec.parallelism=2); ignore one with --ignore KEY" in told
+    errors = capsys.readouterr().err
+    assert "scale_test_patch (not known and spec.parallelism=2); ignore one with --ignore KEY" in errors
     entries = [
         entry for each in (runs[0], other) for entry in entries_of(history_document(analyse_run(each, tmp_path)))
     ]
@@ -142,16 +142,16 @@ def test_key_of_only_one_run_differs_unless_ignored(
 def test_incomplete_data_has_its_exit_code_and_all_output(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As `report` and `judge` do: bad data before a verdict, which would be about those that were not lost."""
+    """As in `report` and `judge`: incomplete data precedes a verdict, which would exclude the lost workloads."""
     slow = [Shape(workloads=60, nodes=10, duration=1.0, seed=2, schedule_rate=10.0, lost=0.2)]
     other = _run(tmp_path, "c", slow, {"scale_test_rate": 40})
     words = ["compare", str(runs[0]), str(other), "--output", str(tmp_path / "report")]
     for given in (words, [*words, "--fail-on-worse"]):
         assert run(given) == 5
-        told = capsys.readouterr()
-        assert "the data is incomplete: c: " in told.err
-        assert "The comparison was written nevertheless" in told.err
-        assert "error: c: " in told.out
+        printed = capsys.readouterr()
+        assert "the data is incomplete: c: " in printed.err
+        assert "The comparison was written nevertheless" in printed.err
+        assert "error: c: " in printed.out
     document = json.loads((tmp_path / "report" / "comparison.json").read_text())
     assert check(document) == "psap.perf/comparison/1"
     assert document["data_errors"]
@@ -174,7 +174,7 @@ def test_many_changes_are_drawn_with_their_intervals(runs: tuple[Path, Path], tm
     assert chart.x.high is not None
     assert chart.x.low < np.nanmin(lows)
     assert np.nanmax(highs) < chart.x.high
-    # nothing is a tenth of its baseline here, so that no room is kept for it
+    # No value is a tenth of its baseline here, so the axis does not include it.
     assert chart.x.low > 0.1
 
 
@@ -215,7 +215,7 @@ def test_run_without_a_recording_is_refused(
 
 @pytest.fixture(name="third", scope="module")
 def _third(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A third run, as fast as the first, with another version of Kubernetes and a setting that the others have not."""
+    """Return a third run, as fast as the first, with another version of Kubernetes and an additional setting."""
     shapes = [Shape(workloads=60, nodes=10, duration=1.0, seed=3)]
     directory = _run(tmp_path_factory.mktemp("third"), "c", shapes, {"scale_test_rate": 40})
     document = json.loads((directory / "run.json").read_text())
@@ -231,9 +231,9 @@ def test_several_runs_are_compared_with_the_first(
     runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compare", *map(str, runs), str(third), "--output", str(tmp_path), "--fail-on-worse"]) == 4
-    told = capsys.readouterr()
-    assert "scheduling p50 (B)" in told.err
-    assert "scheduling p50 (C)" not in told.err
+    printed = capsys.readouterr()
+    assert "scheduling p50 (B)" in printed.err
+    assert "scheduling p50 (C)" not in printed.err
     document = json.loads((tmp_path / "comparison.json").read_text())
     assert check(document) == "psap.perf/comparison/1"
     assert (document["runs"], document["headings"]) == (["a", "b", "c"], ["A", "B", "C"])
@@ -249,19 +249,19 @@ def test_several_runs_are_compared_with_the_first(
 
 
 def test_counts_match_the_table(runs: tuple[Path, Path], third: Path, tmp_path: Path) -> None:
-    """The sentence of the page, the rows of the tables and the document say the same."""
+    """The sentence of the page, the rows of the tables and the document agree."""
     comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in (*runs, third)])
     (group,) = comparison.groups
     tables = [latency_table(comparison, group), kpi_table(comparison, group)]
     words = Counter(row[-1].text for table in tables if table is not None for row in table.rows)
     document = comparison_document(comparison)
-    told = Counter(
+    counted = Counter(
         entry["verdict"]
         for pair in document["pairs"]
         for entry in (*pair["kpis"], *(each for step in pair["steps"] for each in step["differences"]))
     )
-    del words[""], told[None]
-    assert counts(comparison) == words == told
+    del words[""], counted[None]
+    assert counts(comparison) == words == counted
     assert sum(words.values()) > 20
     assert f"{words['worse']} worse" in summary(comparison)
 
@@ -269,7 +269,7 @@ def test_counts_match_the_table(runs: tuple[Path, Path], third: Path, tmp_path: 
 def test_overview_cell_has_its_verdict(
     runs: tuple[Path, Path], third: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rows that changed stand first, and are all that the terminal shows, whatever the cells' small print is."""
+    """Changed rows come first, and the terminal shows only these, regardless of the cells' details."""
     comparison = compare([side_of_run(analyse_run(each, tmp_path / each.name)) for each in (*runs, third)])
     overview = overview_table(comparison)
     assert overview is not None
@@ -310,7 +310,7 @@ def test_runs_of_histories_compare_like_folders(
     verdicts = {kpi["name"]: kpi["verdict"] for kpi in pair["kpis"]}
     assert verdicts["scheduling_p50"] == "worse"
     assert verdicts["makespan"] is None
-    # one side of a history and one of a directory
+    # One side from a history and one from a directory
     assert run(["compare", "a", str(runs[1]), *histories, "--output", str(tmp_path)]) == 0
     assert run(["compare", "a", "z", *histories, "--output", str(tmp_path)]) == 2
     assert "z is not a run directory and in no history" in capsys.readouterr().err
@@ -327,8 +327,8 @@ def test_recordings_of_other_kinds_are_refused_even_if_forced(
     words = ["compare", str(runs[0]), "run-001", "--history", str(tmp_path / "history"), "--output", str(tmp_path)]
     for given in (words, [*words, "--force"]):
         assert run(given) == 2
-        told = capsys.readouterr().err
-        assert "they have different kinds of recordings, recording.json and fine_tuning.json" in told
+        errors = capsys.readouterr().err
+        assert "they have different kinds of recordings, recording.json and fine_tuning.json" in errors
 
 
 def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -362,7 +362,7 @@ def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["{a}"], "pass two or more runs"),
         (["{a}", "{b}", "--cells"], "pass one run"),
@@ -371,8 +371,8 @@ def test_cells_of_a_matrix_are_compared_by_a_setting(tmp_path: Path, capsys: pyt
     ],
 )
 def test_contradictory_options_are_refused(
-    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], words: list[str], told: str
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     given = [word.format(a=runs[0], b=runs[1]) for word in words]
     assert run(["compare", *given]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

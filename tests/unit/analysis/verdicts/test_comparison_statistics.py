@@ -1,4 +1,4 @@
-"""Statistics of a comparison: by hand, and as often right as they say."""
+"""Statistics of a comparison: computed by hand, and with the stated coverage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perfanalysis.workloads.percentiles import bootstrap_draws
         ([1, 2, 3], [4, 5], 1.0),
         ([4, 5], [1, 2, 3], -1.0),
         ([1, 2], [1, 2], 0.0),
-        # of the six pairs (b, a) three have b > a, one has b < a, two are ties
+        # Of the six pairs (b, a) three have b > a, one has b < a, two are ties.
         ([1, 2], [1, 2, 3], (3 - 1) / 6),
     ],
 )
@@ -62,7 +62,7 @@ def test_shift_of_every_value_is_found_exactly() -> None:
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0.5 < found.high
-    # the standard error of a median is 1 / (2 f sqrt(n)) with density f = 1; the difference of two has sqrt(2) of it
+    # The standard error of a median is 1 / (2 f sqrt(n)) with density f = 1; a difference of two has sqrt(2) of it.
     expected = 1.96 * np.sqrt(2) / (2 * np.sqrt(401))
     assert found.high - found.low == pytest.approx(2 * expected, rel=0.1)
     assert found.word == "worse"

@@ -35,7 +35,7 @@ def test_kpis_can_be_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["efficiency>=80%", "gpu_memory_max=40 GiB", "step_time_max=10s"], 0, ""),
         (["efficiency=99%"], 4, "1 threshold missed: cell 1: efficiency >= 99%: "),
@@ -44,12 +44,12 @@ def test_kpis_can_be_judged() -> None:
     ],
 )
 def test_fine_tuning_runs_are_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
 ) -> None:
     directory = write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=4)])
     given = [part for word in words for part in ("--threshold", word)]
     assert run(["judge", str(directory), *given]) == code
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_threshold_is_judged_on_measures_of_its_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

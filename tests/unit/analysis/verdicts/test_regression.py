@@ -1,4 +1,4 @@
-"""Verdicts on a run by those before it: who is compared with whom, what a change means, what is written."""
+"""Verdicts on a run by earlier ones: comparable runs, the meaning of a change, and the output."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from tests.unit.analysis.histories import document, kpi
 from tests.unit.analysis.pages import figures_in
 
 RUN = Path(__file__).resolve().parents[3] / "data" / "runs" / "v1" / "scale_test-20261120T093000Z-5f3a1c"
-# ten runs about 1.0 that never vary by more than 2 %
+# Ten runs at about 1.0 that never vary by more than 2 %
 CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
 
 
 def entries(values: tuple[float, ...], name: str = "wait", direction: str = "lower") -> list[Entry]:
-    """The runs of as many days, each with one KPI."""
+    """Return one run for each day, each with one KPI."""
     found: list[Entry] = []
     for day, value in enumerate(values):
         found += entries_of(document(day, [kpi(name, value, direction)]))
     return found
 
 
-def judged(values: tuple[float, ...], direction: str = "lower", **options: Any) -> Regression:
-    """The verdict on the last of a series."""
+def judge_last(values: tuple[float, ...], direction: str = "lower", **options: Any) -> Regression:
+    """Return the verdict on the last run of a series."""
     found = entries(values, direction=direction)
     return regress(found[-1:], found, Options(**options), Acknowledged())
 
 
 def word(regression: Regression) -> str:
-    """The verdict on its only KPI."""
+    """Return the verdict on the only KPI."""
     return regression.recordings[0].kpis[0].word
 
 
@@ -64,29 +64,29 @@ def word(regression: Regression) -> str:
     ],
 )
 def test_direction_determines_the_verdict(method: Any, last: float, direction: str, expected: str) -> None:
-    assert word(judged((*CALM, last), direction, method=method)) == expected
+    assert word(judge_last((*CALM, last), direction, method=method)) == expected
 
 
 def test_change_below_the_margin_is_ignored() -> None:
     steady = (1.0, 1.001, 0.999, 1.0, 1.001, 0.999, 1.0, 1.03)
-    assert word(judged(steady)) == "same"
-    assert word(judged(steady, margin=0.02)) == "worse"
+    assert word(judge_last(steady)) == "same"
+    assert word(judge_last(steady, margin=0.02)) == "worse"
 
 
 def test_change_names_its_first_run_and_an_old_one_is_history() -> None:
-    regression = judged((*CALM, 1.4, 1.41, 1.39))
+    regression = judge_last((*CALM, 1.4, 1.41, 1.39))
     change = regression.recordings[0].kpis[0].change
     assert change is not None
     assert (change.first.run, change.runs) == ("run-010", 3)
     assert isinstance(regression.error, ThresholdError)
     assert str(regression.error) == "1 KPI worse than before: 001__scale_test__submit: wait"
-    old = judged((*CALM, 1.4, 1.41, 1.39), recent=2)
+    old = judge_last((*CALM, 1.4, 1.41, 1.39), recent=2)
     assert (word(old), old.recordings[0].kpis[0].older) == ("same", ("run-010",))
     assert old.error is None
 
 
 def test_effect_uses_only_levels_next_to_the_change() -> None:
-    regression = judged((*(value * 3 for value in CALM), *CALM, 1.4, 1.41))
+    regression = judge_last((*(value * 3 for value in CALM), *CALM, 1.4, 1.41))
     verdict = regression.recordings[0].kpis[0]
     assert verdict.change is not None
     assert verdict.older == ("run-010",)
@@ -95,7 +95,7 @@ def test_effect_uses_only_levels_next_to_the_change() -> None:
 
 
 def test_too_little_history_is_reported_and_an_error_if_general() -> None:
-    regression = judged((1.0, 1.0, 1.0, 9.0))
+    regression = judge_last((1.0, 1.0, 1.0, 9.0))
     assert word(regression) == "too little history"
     assert regression.recordings[0].kpis[0].reason == "change-point needs 4 earlier values, found 3"
     assert isinstance(regression.error, HistoryError)
@@ -121,9 +121,9 @@ def test_too_little_history_lists_why_runs_do_not_count() -> None:
 
 
 def test_more_kpis_require_more_certain_changes() -> None:
-    """The same p-value that tells a change of one KPI tells none among forty that did not change."""
+    """The same p-value means a change for one KPI, and none among forty unchanged ones."""
     last = 1.056
-    assert word(judged((*CALM, last), method="z-score")) == "worse"
+    assert word(judge_last((*CALM, last), method="z-score")) == "worse"
     found: list[Entry] = []
     for day, value in enumerate((*CALM, last)):
         others = [kpi(f"other_{number}", 1.0) for number in range(40)]
@@ -157,7 +157,7 @@ def test_runs_can_be_ordered_by_version() -> None:
     current = entries_of(document(1, [], run="current", facts={"cluster.version": "4.11"}))[0]
     by_version = alike(current, found, Selection(sorted_by=("cluster.version",)))
     assert [entry.facts["cluster.version"] for entry in by_version] == ["4.2", "4.9", "4.10"]
-    # by time all of them came later
+    # By time, all of them are later.
     assert alike(current, found, Selection()) == ()
 
 
@@ -179,7 +179,7 @@ def test_acknowledged_change_is_ignored_until_its_expiry(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("kpi: wait", "must be a list"),
         ("- {kpi: wait, run: a, expires: 2026-01-01}", "has no reason"),
@@ -188,25 +188,25 @@ def test_acknowledged_change_is_ignored_until_its_expiry(tmp_path: Path) -> None
         ("[", "no YAML"),
     ],
 )
-def test_invalid_acknowledgements_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_acknowledgements_are_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "acknowledged.yml"
     path.write_text(text)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         read_acknowledged(path, datetime.date(2026, 1, 1))
 
 
 def test_verdict_states_size_certainty_and_begin() -> None:
-    regression = judged((*CALM, 1.4, 1.41))
+    regression = judge_last((*CALM, 1.4, 1.41))
     text = sentence(regression.recordings[0].kpis[0])
     assert text.startswith("from 1.00\u202fs to 1.40\u202fs (+40.5%, 95 % interval +3")
     assert text.endswith(" since run-010")
     summary = markdown_text(regression)
     assert "# run-011 against its history\n\n1 worse.\n" in summary
     assert f"| worse | 001__scale_test__submit | wait | {text} |" in summary
-    told = regression_document(regression)
-    assert check(told) == "psap.perf/regression/1"
-    assert sum(told["counts"].values()) == 1
-    assert told["exit_code"] == 4
+    result = regression_document(regression)
+    assert check(result) == "psap.perf/regression/1"
+    assert sum(result["counts"].values()) == 1
+    assert result["exit_code"] == 4
 
 
 def test_run_names_are_escaped() -> None:
@@ -218,7 +218,7 @@ def test_run_names_are_escaped() -> None:
 
 
 def with_history(folder: Path, values: dict[str, float]) -> None:
-    """Ten earlier runs of RUN, whose KPIs are those of *values* times CALM."""
+    """Return ten earlier runs of RUN, whose KPIs are those of *values* times CALM."""
     base = history_document(analyse_run(RUN, folder / "tables"))
     for day, factor in enumerate(CALM):
         earlier = json.loads(json.dumps(base))

@@ -1,4 +1,4 @@
-"""What regress writes beside its summary: trends, JUnit, the common verdict file; and its further choices."""
+"""Files of regress in addition to its summary: trends, JUnit, the common verdict file; and its other options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALM = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.0, 1.01)
 
 
 def kpis_of(day: int, slow: float) -> list[dict[str, Any]]:
-    """A day's KPIs: one worse at the end, one better, one of no direction, one calm, one that came late."""
+    """Return a day's KPIs: one worse at the end, one better, one without direction, one constant, one added later."""
     noise = CALM[day % len(CALM)]
     late = [kpi("late", noise)] if day > 9 else []
     return [
@@ -43,7 +43,7 @@ def kpis_of(day: int, slow: float) -> list[dict[str, Any]]:
 
 @pytest.fixture(name="history")
 def _history(tmp_path: Path) -> Path:
-    """Twelve runs, the last two slower by half, with an acknowledgement of one KPI."""
+    """Return twelve runs, the last two slower by half, with an acknowledgement of one KPI."""
     folder = tmp_path / "history"
     for day in range(12):
         add(folder, document(day, kpis_of(day, 1.5 if day >= 10 else 1.0)))
@@ -52,8 +52,8 @@ def _history(tmp_path: Path) -> Path:
     return folder
 
 
-def written(history: Path, *words: str, code: int) -> Path:
-    """Judge run-011 and return the folder of the files."""
+def write_files(history: Path, *words: str, code: int) -> Path:
+    """Judge run-011 and return the folder of the output files."""
     output = history.parent / "out"
     asked = ["regress", "run-011", "--history", str(history), "--output", str(output)]
     assert run([*asked, "--acknowledged", str(history.parent / "accepted.yml"), *words]) == code
@@ -61,12 +61,12 @@ def written(history: Path, *words: str, code: int) -> Path:
 
 
 def test_every_output_file_agrees(history: Path) -> None:
-    output = written(history, code=4)
-    told = json.loads((output / "regression.json").read_text())
-    assert check(told) == "psap.perf/regression/1"
-    words = Counter(each["verdict"] for each in told["recordings"][0]["kpis"])
+    output = write_files(history, code=4)
+    result = json.loads((output / "regression.json").read_text())
+    assert check(result) == "psap.perf/regression/1"
+    words = Counter(each["verdict"] for each in result["recordings"][0]["kpis"])
     counts = {"worse": 1, "different": 1, "better": 1, "acknowledged": 1, "same": 1, "too little history": 1}
-    assert words == counts == {name.replace("_", " "): count for name, count in told["counts"].items()}
+    assert words == counts == {name.replace("_", " "): count for name, count in result["counts"].items()}
     summary = (output / "regression.md").read_text()
     assert "1 worse, 1 different, 1 better, 1 acknowledged, 1 same, 1 too little history." in summary
     assert sum(line.startswith("| ") for line in summary.splitlines()) - 2 == 4
@@ -95,13 +95,13 @@ def test_verdict_file_keeps_the_threshold_results(history: Path) -> None:
         "recordings": [],
     }
     (output / "verdict.json").write_text(json.dumps(before))
-    written(history, code=4)
+    write_files(history, code=4)
     after = json.loads((output / "verdict.json").read_text())
     assert check(after) == "psap.perf/verdict/1"
     assert (after["exit_code"], after["regression"]["exit_code"], after["thresholds"]) == (5, 4, thresholds)
     assert after["reason"].startswith("2 were lost; 1 KPI worse than before")
     (output / "verdict.json").write_text(json.dumps({**before, "run": "another"}))
-    written(history, code=4)
+    write_files(history, code=4)
     assert "thresholds" not in json.loads((output / "verdict.json").read_text())
 
 
@@ -140,7 +140,7 @@ def test_history_page_has_a_section_per_test_kind(history: Path, tmp_path: Path)
     assert [entry.run for entry in newest(entries)] == ["other-2", "run-011"]
     page = write_history_page(entries, "nightly", tmp_path / "page" / "nightly.html", Options())
     text = page.read_text()
-    # what is in no trend is not counted with the runs that are
+    # KPIs without a trend are not counted with the runs that have one.
     assert "<title>Trends of nightly" in text
     assert "<dt>Runs in trends</dt><dd>15</dd>" in text
     assert "<dt>Not in a trend</dt><dd>1 failed</dd>" in text
@@ -170,11 +170,11 @@ def test_history_page_is_written_from_the_command_line(
 
 
 def entries_with(values: tuple[float, ...], **facts: Any) -> list[Entry]:
-    """A run a day, with facts by its day where they are callable."""
+    """Return one run for each day, with facts; a callable fact depends on the day."""
     found: list[Entry] = []
     for day, value in enumerate(values):
-        told = {name: fact(day) if callable(fact) else fact for name, fact in facts.items()}
-        found += entries_of(document(day, [kpi("wait", value)], facts=told))
+        facts_of_day = {name: fact(day) if callable(fact) else fact for name, fact in facts.items()}
+        found += entries_of(document(day, [kpi("wait", value)], facts=facts_of_day))
     return found
 
 
@@ -222,25 +222,25 @@ def test_sort_keys_apply_in_order() -> None:
     ]
 
 
-def watched(*watches: Watch) -> dict[str, str]:
-    """The verdicts on the last of twelve runs, by KPI."""
+def judge_watched(*watches: Watch) -> dict[str, str]:
+    """Return the verdicts on the last of twelve runs, by KPI."""
     entries = [entry for day in range(12) for entry in entries_of(document(day, kpis_of(day, 1.5 if day > 9 else 1)))]
     regression = regress(entries[-1:], entries, Options(watched=watches), Acknowledged())
     return {each.kpi.name: each.word for each in regression.kpis()}
 
 
 def test_selected_kpis_are_judged_by_their_rules() -> None:
-    assert watched(Watch("wait"), Watch("calm")) == {"wait": "worse", "calm": "same"}
-    assert watched(Watch("wait", direction="higher")) == {"wait": "better"}
-    assert watched(Watch("load", direction="either")) == {"load": "worse"}
-    assert watched(Watch("rate", direction="either")) == {"rate": "worse"}
-    assert watched(Watch("wait", margin=0.6), Watch("*")) | {"wait": "same"} == watched(
+    assert judge_watched(Watch("wait"), Watch("calm")) == {"wait": "worse", "calm": "same"}
+    assert judge_watched(Watch("wait", direction="higher")) == {"wait": "better"}
+    assert judge_watched(Watch("load", direction="either")) == {"load": "worse"}
+    assert judge_watched(Watch("rate", direction="either")) == {"rate": "worse"}
+    assert judge_watched(Watch("wait", margin=0.6), Watch("*")) | {"wait": "same"} == judge_watched(
         Watch("wait", margin=0.6), Watch("*")
     )
-    assert watched(Watch("wait", keys={"scale_test_count": 7})) == {}
-    assert watched(Watch("wait", confirmed_by="rate"), Watch("rate"))["wait"] == "worse"
-    assert watched(Watch("wait", confirmed_by="calm"), Watch("calm"))["wait"] == "same"
-    assert watched(Watch("wait", confirmed_by="gone"))["wait"] == "same"
+    assert judge_watched(Watch("wait", keys={"scale_test_count": 7})) == {}
+    assert judge_watched(Watch("wait", confirmed_by="rate"), Watch("rate"))["wait"] == "worse"
+    assert judge_watched(Watch("wait", confirmed_by="calm"), Watch("calm"))["wait"] == "same"
+    assert judge_watched(Watch("wait", confirmed_by="gone"))["wait"] == "same"
 
 
 def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,18 +252,18 @@ def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.Capture
         Watch("wait", margin=0.6),
         Watch("l*", direction="either", confirmed_by="wait", within=0),
     )
-    output = written(history, "--watch", str(path), code=4)
-    told = json.loads((output / "regression.json").read_text())
-    assert {each["name"]: each["verdict"] for each in told["recordings"][0]["kpis"]} == {
+    output = write_files(history, "--watch", str(path), code=4)
+    result = json.loads((output / "regression.json").read_text())
+    assert {each["name"]: each["verdict"] for each in result["recordings"][0]["kpis"]} == {
         "wait": "same",
         "load": "worse",
         "late": "too little history",
     }
-    assert "watched, but missing in all recordings: gone" in told["notes"]
+    assert "watched, but missing in all recordings: gone" in result["notes"]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("kpi: wait", "must be a list"),
         ("- {kpi: wait, until: x}", r":1: unknown key until in an entry of the file; known: kpi, direction"),
@@ -274,14 +274,14 @@ def test_watched_kpis_are_read_from_a_file(history: Path, capsys: pytest.Capture
         ("[", "no YAML"),
     ],
 )
-def test_invalid_watches_are_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_watches_are_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "watched.yml").write_text(text)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         read_watched(tmp_path / "watched.yml")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["nobody"], "has no run nobody; "),
         (["run-0"], "the beginning of 12 runs"),
@@ -289,10 +289,10 @@ def test_invalid_watches_are_refused(tmp_path: Path, text: str, told: str) -> No
     ],
 )
 def test_invalid_options_are_refused(
-    history: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+    history: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     assert run(["regress", *words, "--history", str(history), "--output", str(history.parent)]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_run_of_a_history_requires_an_output_folder(history: Path, capsys: pytest.CaptureFixture[str]) -> None:

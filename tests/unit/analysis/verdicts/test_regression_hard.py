@@ -1,4 +1,4 @@
-"""Regression verdicts where they could go wrong: series without noise, ties, signs, gaps, one KPI and a thousand."""
+"""Regression verdicts on difficult series: no noise, ties, signs, gaps, one KPI and a thousand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METHODS = ("change-point", "z-score")
 
 
 def history_of(series: dict[str, Sequence[float | None]], direction: str = "lower", **changes: Any) -> list[Entry]:
-    """A run for each place of the series; None: that run has not got the KPI."""
+    """Return a run for each value of the series; None: the run does not have the KPI."""
     count = len(next(iter(series.values())))
     found: list[Entry] = []
     for day in range(count):
@@ -35,8 +35,8 @@ def history_of(series: dict[str, Sequence[float | None]], direction: str = "lowe
     return found
 
 
-def judged(series: dict[str, Sequence[float | None]], direction: str = "lower", **options: Any) -> Regression:
-    """The verdict on the last run; every form of it can be written."""
+def judge_last(series: dict[str, Sequence[float | None]], direction: str = "lower", **options: Any) -> Regression:
+    """Return the verdict on the last run; check that every output format can be written."""
     found = history_of(series, direction)
     regression = regress(found[-1:], found, Options(**options), Acknowledged())
     assert check(regression_document(regression)) == "psap.perf/regression/1"
@@ -47,8 +47,8 @@ def judged(series: dict[str, Sequence[float | None]], direction: str = "lower", 
 
 
 def word(values: Sequence[float | None], direction: str = "lower", **options: Any) -> str:
-    """The verdict on the last value of the only KPI."""
-    return judged({"wait": values}, direction, **options).recordings[0].kpis[0].word
+    """Return the verdict on the last value of the only KPI."""
+    return judge_last({"wait": values}, direction, **options).recordings[0].kpis[0].word
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -84,14 +84,14 @@ def test_values_on_both_sides_of_zero() -> None:
     values = [-0.02, 0.01, 0.0, 0.02, -0.01, 0.01, -0.02, 0.0, 0.01, 3.0]
     assert word(values) == "worse"
     assert word(values, "higher") == "better"
-    # the median before is exactly 0: there is no share of it
-    change = judged({"wait": values}).recordings[0].kpis[0].change
+    # The median before is exactly 0: no share of it exists.
+    change = judge_last({"wait": values}).recordings[0].kpis[0].change
     assert change is not None
     assert change.effect.change is None or math.isfinite(change.effect.change)
 
 
 def test_ties_are_not_changes() -> None:
-    """Whole numbers that repeat: two values in turn are noise, and so is one more of them."""
+    """Repeated whole numbers: two alternating values are noise, and so is one more of them."""
     for last in (3.0, 4.0):
         assert word([3.0, 4.0] * 10 + [last]) == "same"
         assert word([3.0, 4.0] * 20 + [last], method="percentile") == "same"
@@ -102,15 +102,15 @@ def test_improvements_of_any_size_pass() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     for method in METHODS:
         for factor in (0.001, 0.5, 0.9):
-            regression = judged({"wait": [*calm, factor]}, method=method)
+            regression = judge_last({"wait": [*calm, factor]}, method=method)
             assert (regression.recordings[0].kpis[0].word, regression.error) == ("better", None)
-        regression = judged({"wait": [*calm, 1000.0]}, "higher", method=method)
+        regression = judge_last({"wait": [*calm, 1000.0]}, "higher", method=method)
         assert regression.error is None
 
 
 def test_reverted_regression_is_history() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
-    regression = judged({"wait": [*calm, *(2 * value for value in calm), *calm]})
+    regression = judge_last({"wait": [*calm, *(2 * value for value in calm), *calm]})
     verdict = regression.recordings[0].kpis[0]
     assert (verdict.word, verdict.older) == ("same", ("run-008", "run-016"))
 
@@ -119,14 +119,14 @@ def test_repaired_regression_does_not_hide_a_new_one() -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
     mended = [*calm, 2.0, 2.01, 2.02, 1.99, 2.0, *calm]
     assert word(mended) == "same"
-    regression = judged({"wait": [*mended, 1.2, 1.21]})
+    regression = judge_last({"wait": [*mended, 1.2, 1.21]})
     verdict = regression.recordings[0].kpis[0]
     assert (verdict.word, verdict.older) == ("worse", ("run-008", "run-013"))
 
 
 def test_missing_values_are_left_out_and_counted() -> None:
     calm = [1.0, 1.01, None, 1.02, 0.98, None, None, 0.99, 1.0, 1.02]
-    regression = judged({"wait": [*calm, 1.4], "other": [1.0, 1.01] * 5 + [1.0]})
+    regression = judge_last({"wait": [*calm, 1.4], "other": [1.0, 1.01] * 5 + [1.0]})
     (recording,) = regression.recordings
     verdict = next(each for each in recording.kpis if each.kpi.name == "wait")
     assert (verdict.word, verdict.count, len(recording.earlier)) == ("worse", 7, 10)
@@ -140,13 +140,13 @@ def test_too_many_gaps_are_too_little_history() -> None:
 
 def test_non_finite_numbers_are_left_out() -> None:
     values = [1.0, 1.01, math.nan, 0.99, math.inf, 1.02, 0.98, 1.0, 1.4]
-    regression = judged({"wait": values})
+    regression = judge_last({"wait": values})
     assert (regression.recordings[0].kpis[0].word, regression.recordings[0].kpis[0].count) == ("worse", 6)
-    # of a run whose own value is none nothing can be said
-    assert judged_kpis([*values[:8], math.nan]) == 0
+    # A run whose own value is missing has no verdict.
+    assert count_judged_kpis([*values[:8], math.nan]) == 0
 
 
-def judged_kpis(values: Sequence[float]) -> int:
+def count_judged_kpis(values: Sequence[float]) -> int:
     found = history_of({"wait": values})
     return len(regress(found[-1:], found, Options(), Acknowledged()).kpis())
 
@@ -160,7 +160,7 @@ def test_value_in_another_unit_is_another_kpi() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_few_of_a_thousand_flat_kpis_are_flagged(method: str) -> None:
-    """q at most 5 %: of what is told no more than about one in twenty is wrong; the seed is fixed."""
+    """q is at most 5 %: no more than about one in twenty reported changes is wrong; the seed is fixed."""
     noise = np.random.default_rng(7).normal(100, 3, (1000, 30))
     noise[:50, 25:] *= 1.3
     if method == "z-score":
@@ -168,9 +168,9 @@ def test_few_of_a_thousand_flat_kpis_are_flagged(method: str) -> None:
     series: dict[str, Sequence[float | None]] = {f"kpi_{number:04d}": row.tolist() for number, row in enumerate(noise)}
     found = history_of(series)
     regression = regress(found[-1:], found, Options(method=method), Acknowledged())  # type: ignore[arg-type]
-    told = [kpi.kpi.name for _, kpi in (*regression.of("worse"), *regression.of("better"))]
-    wrong = [name for name in told if name >= "kpi_0050"]
-    assert len(told) - len(wrong) == 50
+    changes = [kpi.kpi.name for _, kpi in (*regression.of("worse"), *regression.of("better"))]
+    wrong = [name for name in changes if name >= "kpi_0050"]
+    assert len(changes) - len(wrong) == 50
     assert len(wrong) <= 5
     assert sum(regression.counts().values()) == 1000
 
@@ -204,7 +204,7 @@ def test_corrections_match_their_definition() -> None:
     ],
 )
 def test_versions_sort_as_versions(version: str, earlier: list[str]) -> None:
-    """The runs came in another order, and by text 4.10 would come before 4.9."""
+    """The runs are in another order; sorted as text, 4.10 would precede 4.9."""
     versions = ["5.0", "4.10", "5.0-rc.10", "v5.0.1", "4.9", "5.0-rc.2", "5.0-rc.1"]
     found = [
         entry
@@ -217,7 +217,7 @@ def test_versions_sort_as_versions(version: str, earlier: list[str]) -> None:
     assert [entry.facts["cluster.version"] for entry in regression.recordings[0].earlier] == earlier
 
 
-def acknowledged(folder: Path, expires: str, today: datetime.date) -> Acknowledged:
+def acknowledgement(folder: Path, expires: str, today: datetime.date) -> Acknowledged:
     path = folder / "acknowledged.yml"
     path.write_text(f"- {{kpi: wait, run: run-008, expires: {expires}, reason: TLS}}\n")
     return read_acknowledged(path, today)
@@ -238,7 +238,7 @@ def test_acknowledgements_end_after_their_day(
     tmp_path: Path, expires: str, today: datetime.date, expected: str
 ) -> None:
     found = history_of({"wait": [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99, 1.4, 1.41]})
-    regression = regress(found[-1:], found, Options(), acknowledged(tmp_path, expires, today))
+    regression = regress(found[-1:], found, Options(), acknowledgement(tmp_path, expires, today))
     assert regression.recordings[0].kpis[0].word == expected
     assert bool(regression.notes) == (expected == "worse")
 
@@ -246,7 +246,7 @@ def test_acknowledgements_end_after_their_day(
 def test_acknowledgement_does_not_cover_the_next_change(tmp_path: Path) -> None:
     """1.4 was accepted; 2.1, five runs later, was not."""
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
-    accepted = acknowledged(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
+    accepted = acknowledgement(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
     found = history_of({"wait": [*calm, *(1.4 * value for value in calm[:5]), 2.1, 2.12]})
     regression = regress(found[-1:], found, Options(), accepted)
     verdict = regression.recordings[0].kpis[0]
@@ -255,7 +255,7 @@ def test_acknowledgement_does_not_cover_the_next_change(tmp_path: Path) -> None:
 
 def test_acknowledgement_covers_only_its_kpi_and_direction(tmp_path: Path) -> None:
     calm = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.01, 0.99]
-    accepted = acknowledged(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
+    accepted = acknowledgement(tmp_path, "2999-01-01", datetime.date(2026, 1, 1))
     found = history_of({"wait": [*calm, 1.4, 1.41], "other": [*calm, 1.4, 1.41]})
     regression = regress(found[-1:], found, Options(), accepted)
     assert {each.kpi.name: each.word for each in regression.kpis()} == {"wait": "acknowledged", "other": "worse"}
@@ -270,7 +270,7 @@ def test_counts_match_the_tables_for_any_mixture() -> None:
     series: dict[str, Sequence[float | None]] = {f"kpi_{number:02d}": row.tolist() for number, row in enumerate(calm)}
     for number in range(55, 60):
         series[f"kpi_{number:02d}"] = [None] * 18 + [1.0, 1.0]
-    regression = judged(series)
+    regression = judge_last(series)
     document_words = Counter(
         each["verdict"] for part in regression_document(regression)["recordings"] for each in part["kpis"]
     )

@@ -1,4 +1,4 @@
-"""Thresholds: names and limits are checked first, verdicts are told by exit code, JSON, JUnit and report."""
+"""Thresholds: names and limits are checked first; exit code, JSON, JUnit and report show the verdicts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ KNOWN = declared_measures(shipped())
         ("churned", "== 5", "==", 5.0),
     ],
 )
-def test_limits(name: str, limit: object, sign: str, number: float) -> None:
+def test_limit_has_an_operator_and_a_base_unit(name: str, limit: object, sign: str, number: float) -> None:
     threshold = parse_threshold(name, limit, KNOWN)
     assert threshold.operator == sign
     assert threshold.limit == pytest.approx(number)
@@ -85,9 +85,9 @@ def test_all_mistakes_are_reported_together() -> None:
 
 def test_percentile_of_too_few_workloads_is_refused_before_the_test() -> None:
     given = {"time_to_ready_p99": "5s", "bind_p95": "1s", "readiness_p90": "1s", "readiness_max": "1s", "lost": 0}
-    with pytest.raises(UsageError) as said:
+    with pytest.raises(UsageError) as raised:
         check_thresholds({**given, "rescheduling_p99": "1s"}, workloads=10)
-    assert str(said.value) == (
+    assert str(raised.value) == (
         "threshold time_to_ready_p99 needs 100 workloads; a test has 10; "
         "threshold bind_p95 needs 20 workloads; a test has 10"
     )
@@ -110,7 +110,7 @@ def test_every_statistic_of_every_step_is_a_measure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["time_to_running_max=600s", "lost=0", "failed=0", "completed>=60"], 0, ""),
         (["time_to_running_p50=1ms", "lost=0"], 4, "1 threshold missed: time_to_running_p50 <= 1ms: "),
@@ -126,12 +126,12 @@ def test_every_statistic_of_every_step_is_a_measure() -> None:
         ([], 2, "no threshold to judge by"),
     ],
 )
-def test_exit_codes(
-    small_run: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+def test_judge_exits_with_the_code_of_the_verdict(
+    small_run: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
 ) -> None:
     options = [part for word in words for part in ("--threshold", word)]
     assert run(["judge", str(small_run), *options]) == code
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert (small_run / "report" / "verdict.json").is_file() is (code != 2)
 
 
@@ -154,11 +154,11 @@ def test_threshold_on_losses_allows_them_in_any_spelling(tmp_path: Path) -> None
     directory = write_run(tmp_path / "run", [Shape(workloads=40, nodes=5, duration=1.0, lost=0.1)])
     result = analyse_run(directory, tmp_path / "tables")
     (lost,) = (finding for finding in result.findings if finding.severity == "error")
-    told = replace(result, findings=(replace(lost, where="elsewhere", text="some never came back"),))
+    other = replace(result, findings=(replace(lost, where="elsewhere", text="some never came back"),))
     allowed = parse_thresholds({"lost": 40}, KNOWN)
     assert lost.cause == "lost"
-    assert judge(told, allowed).data_errors == ()
-    assert judge(told, parse_thresholds({"failed": 0}, KNOWN)).data_errors == ("elsewhere: some never came back",)
+    assert judge(other, allowed).data_errors == ()
+    assert judge(other, parse_thresholds({"failed": 0}, KNOWN)).data_errors == ("elsewhere: some never came back",)
 
 
 def test_accounting_of_a_killed_recorder_is_not_judged(killed_run: Path) -> None:

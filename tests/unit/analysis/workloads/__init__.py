@@ -1,1 +1,1 @@
-"""Tests of the room `workloads` of the analysis."""
+"""Tests of kinds of workloads."""

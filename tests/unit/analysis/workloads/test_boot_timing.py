@@ -1,4 +1,4 @@
-"""The kind of the flow crc_timing: what systemd prints, and the KPIs of a boot, computed by hand."""
+"""The kind of the flow crc_timing: systemd's output, and the KPIs of a boot, computed by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.data.boot_timings import boot_timing, outside
 from tests.schemas import check
 
 
-def analysed(folder: Path, document: Mapping[str, Any]) -> RunAnalysis:
+def analyse(folder: Path, document: Mapping[str, Any]) -> RunAnalysis:
     check(document)
     artifacts = folder / "001__cell__0/001__crc__capture_boot_timing/artifacts"
     artifacts.mkdir(parents=True)
@@ -26,8 +26,8 @@ def analysed(folder: Path, document: Mapping[str, Any]) -> RunAnalysis:
     return analyse_run(folder, folder / "out")
 
 
-def test_kpis_of_a_boot(tmp_path: Path) -> None:
-    (analysis,) = analysed(tmp_path, boot_timing()).analyses
+def test_boot_kpis_match_hand_computation(tmp_path: Path) -> None:
+    (analysis,) = analyse(tmp_path, boot_timing()).analyses
     assert {value.name: value.number for value in analysis.kpis} == {
         "boot_total": 106.0,
         "boot_kernel": 1.02,
@@ -37,7 +37,7 @@ def test_kpis_of_a_boot(tmp_path: Path) -> None:
         "ssh_activated": 19.5,
         "slowest_unit": 62.5,
         "failed_units": 1,
-        # nobody started this one
+        # This machine was already running.
         "ping_answered": None,
         "ssh_answered": None,
         "kernel_started": None,
@@ -47,7 +47,7 @@ def test_kpis_of_a_boot(tmp_path: Path) -> None:
 
 
 def test_outside_measurements_count_from_the_machine_start(tmp_path: Path) -> None:
-    (analysis,) = analysed(tmp_path, {**boot_timing(), "outside": outside()}).analyses
+    (analysis,) = analyse(tmp_path, {**boot_timing(), "outside": outside()}).analyses
     kpis = {value.name: value.number for value in analysis.kpis}
     assert (kpis["ping_answered"], kpis["ssh_answered"], kpis["kernel_started"]) == (12.5, 21.25, 2.0)
     # 105.77 s after the start of the kernel
@@ -63,7 +63,7 @@ def test_outside_measurements_count_from_the_machine_start(tmp_path: Path) -> No
 
 def test_machine_already_running_has_no_outside_times(tmp_path: Path) -> None:
     seen = outside() | {"kernel": 1.7e9 - 1.0}
-    run = analysed(tmp_path, {**boot_timing(), "outside": seen})
+    run = analyse(tmp_path, {**boot_timing(), "outside": seen})
     (analysis,) = run.analyses
     assert {value.number for value in analysis.kpis if value.name in ("ssh_answered", "machine_ready")} == {None}
     assert any("the program did not boot it" in finding.text for finding in run.findings)
@@ -106,7 +106,7 @@ def test_slower_boot_is_compared_with_its_target_only(
     judged = ["--history", str(history), "--output", str(tmp_path / "out")]
     assert perfanalysis(["regress", "crc_timing-20260114", *judged]) == 4
     (recording,) = json.loads((tmp_path / "out/regression.json").read_text())["recordings"]
-    # without those of the other target
+    # Without those of the other target
     assert recording["earlier_runs"] == 8
     verdicts = {each["name"]: each["verdict"] for each in recording["kpis"]}
     assert verdicts.pop("ssh_answered") == "worse"
@@ -157,12 +157,12 @@ def test_durations_have_several_parts_and_units() -> None:
 
 
 def test_boot_without_initrd_has_no_initrd_time() -> None:
-    said = "Startup finished in 3.415s (kernel) + 6.712s (userspace) = 10.127s"
-    assert systemd.phases(said) == {"kernel": 3.415, "userspace": 6.712, "total": 10.127}
+    line = "Startup finished in 3.415s (kernel) + 6.712s (userspace) = 10.127s"
+    assert systemd.phases(line) == {"kernel": 3.415, "userspace": 6.712, "total": 10.127}
 
 
 def test_text_without_times_is_an_error(tmp_path: Path) -> None:
-    run = analysed(tmp_path, boot_timing() | {"time": "Bootup is not yet finished"})
+    run = analyse(tmp_path, boot_timing() | {"time": "Bootup is not yet finished"})
     (analysis,) = run.analyses
     (value,) = (value for value in analysis.kpis if value.name == "boot_total")
     assert value.number is None

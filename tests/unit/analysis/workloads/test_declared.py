@@ -1,4 +1,4 @@
-"""Declared kinds of workloads: what they give, and how a mistake in one is told."""
+"""Declared kinds of workloads: their results, and the message for each mistake in a declaration."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from tests.schemas import FOLDER
 
 @pytest.fixture
 def kind(tmp_path: Path) -> Path:
-    """A copy of the kind to change."""
+    """Return a copy of the kind to change."""
     return Path(shutil.copytree(DOWNLOADS, tmp_path / "kind"))
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    """A run of one recording."""
+def recorded_run(tmp_path: Path) -> Path:
+    """Return a run of one recording."""
     write_downloads(tmp_path / "run" / "000__download" / "artifacts", 1)
     return tmp_path / "run"
 
 
-def analysed(recorded: Path, kind: Path) -> RunAnalysis:
-    return analyse_run(recorded, recorded / "report", AnalysisOptions(shipped().with_folders([kind])))
+def analyse(recorded_run: Path, kind: Path) -> RunAnalysis:
+    return analyse_run(recorded_run, recorded_run / "report", AnalysisOptions(shipped().with_folders([kind])))
 
 
-def only(recorded: Path, kind: Path) -> Analysis:
-    (analysis,) = analysed(recorded, kind).analyses
+def analyse_recording(recorded_run: Path, kind: Path) -> Analysis:
+    (analysis,) = analyse(recorded_run, kind).analyses
     return analysis
 
 
-def rows_of(recorded: Path) -> list[dict[str, Any]]:
-    folder = recorded / "000__download" / "artifacts" / "clients"
+def rows_of(recorded_run: Path) -> list[dict[str, Any]]:
+    folder = recorded_run / "000__download" / "artifacts" / "clients"
     return [json.loads(line) for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
 
 
-def test_kpis_are_computed_from_the_rows(recorded: Path) -> None:
-    """Computed again from the files."""
-    rows = rows_of(recorded)
-    kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
+def test_kpis_are_computed_from_the_rows(recorded_run: Path) -> None:
+    """Compute the KPIs again from the files."""
+    rows = rows_of(recorded_run)
+    kpis = {value.name: value for value in analyse_recording(recorded_run, DOWNLOADS).kpis}
     took = np.array([row["end"] - row["start"] for row in rows if row["status"] == "ok"])
     assert kpis["transfer_p50"].number == pytest.approx(np.quantile(took, 0.5), abs=1e-9)
     assert kpis["transfers_failed"].number == len(rows) - len(took)
@@ -69,41 +69,41 @@ def test_kpis_are_computed_from_the_rows(recorded: Path) -> None:
     assert kpis["transfer_p50"].headline == "Transfer, P50"
 
 
-def test_statistic_is_declared_and_not_derived_from_the_name(recorded: Path, tmp_path: Path) -> None:
+def test_statistic_is_declared_and_not_derived_from_the_name(recorded_run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "renamed"
     shutil.copytree(DOWNLOADS, folder)
     path = folder / "workload.yml"
     text = path.read_text().replace("transfer_p50", "usual_wait").replace("clients_seen", "clients_p50")
     path.write_text(text.replace("name: transfer_p99", "name: wait_p99"))
-    analysis = only(recorded, folder)
+    analysis = analyse_recording(recorded_run, folder)
     (sampled,) = sampled_of(analysis)
     assert (sampled.name, sampled.help, sampled.direction) == ("transfer", "Transfer", "lower")
     measures = declared_measures(shipped().with_folders((folder,)))
     assert {"transfer_p90", "transfer_mean", "usual_wait", "wait_p99", "clients_p50"} <= measures.keys()
     assert not {"usual_wait_p90", "wait_p90", "clients_p90", "clients_max"} & measures.keys()
-    took = [row["end"] - row["start"] for row in rows_of(recorded) if row["status"] == "ok"]
+    took = [row["end"] - row["start"] for row in rows_of(recorded_run) if row["status"] == "ok"]
     measured = measure_of(analysis, {})(measures["transfer_mean"])
     assert measured.number == pytest.approx(np.mean(took), abs=1e-9)
 
 
-def test_statistic_without_values_is_not_judged(recorded: Path) -> None:
-    shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
-    analysis = only(recorded, DOWNLOADS)
+def test_statistic_without_values_is_not_judged(recorded_run: Path) -> None:
+    shutil.rmtree(recorded_run / "000__download" / "artifacts" / "clients")
+    analysis = analyse_recording(recorded_run, DOWNLOADS)
     known = declared_measures(shipped().with_folders((DOWNLOADS,)))
     measured = measure_of(analysis, {})(known["transfer_p90"])
     assert (measured.number, measured.reason) == (None, "no row has transfers.took_s")
 
 
-def test_percentile_of_too_few_values_is_refused(recorded: Path) -> None:
-    for path in (recorded / "000__download" / "artifacts" / "clients").iterdir():
+def test_percentile_of_too_few_values_is_refused(recorded_run: Path) -> None:
+    for path in (recorded_run / "000__download" / "artifacts" / "clients").iterdir():
         path.write_text("".join(f"{line}\n" for line in path.read_text().splitlines()[:2]))
-    kpis = {value.name: value for value in only(recorded, DOWNLOADS).kpis}
+    kpis = {value.name: value for value in analyse_recording(recorded_run, DOWNLOADS).kpis}
     assert (kpis["transfer_p99"].number, kpis["transfer_p99"].reason) == (None, "needs 100 values, found 6")
 
 
-def test_missing_value_has_its_reason(recorded: Path) -> None:
-    shutil.rmtree(recorded / "000__download" / "artifacts" / "clients")
-    analysis = only(recorded, DOWNLOADS)
+def test_missing_value_has_its_reason(recorded_run: Path) -> None:
+    shutil.rmtree(recorded_run / "000__download" / "artifacts" / "clients")
+    analysis = analyse_recording(recorded_run, DOWNLOADS)
     kpis = {value.name: value for value in analysis.kpis}
     assert (kpis["transfer_p50"].number, kpis["transfer_p50"].reason) == (None, "no row has transfers.took_s")
     assert kpis["throughput"].reason == "no transfer has a beginning and an end"
@@ -113,9 +113,9 @@ def test_missing_value_has_its_reason(recorded: Path) -> None:
     assert "Durations: no row has these values." in texts
 
 
-def test_figures_show_the_rows(recorded: Path) -> None:
-    rows = rows_of(recorded)
-    analysis = only(recorded, DOWNLOADS)
+def test_figures_show_the_rows(recorded_run: Path) -> None:
+    rows = rows_of(recorded_run)
+    analysis = analyse_recording(recorded_run, DOWNLOADS)
     figures = {
         block.name: block for section in analysis.sections for block in section.blocks if isinstance(block, Figure)
     }
@@ -133,30 +133,30 @@ def test_figures_show_the_rows(recorded: Path) -> None:
     assert len(figures["sizes"].rows[0][0].layers[0].x) == sum(row["status"] == "ok" for row in rows)
 
 
-def test_facts_period_and_samples(recorded: Path) -> None:
-    analysis = only(recorded, DOWNLOADS)
+def test_parser_returns_facts_period_and_samples(recorded_run: Path) -> None:
+    analysis = analyse_recording(recorded_run, DOWNLOADS)
     assert analysis.facts == {"server": "server-1"}
     assert analysis.period is not None
     assert START < analysis.period[0] < analysis.period[1]
     assert [(sample.name, sample.of) for sample in analysis.samples] == [("transfer", "transfers")]
 
 
-def test_all_commands_work_with_the_parser(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Report, KPIs, tables, thresholds and comparison know a kind by its folder alone."""
+def test_all_commands_work_with_the_parser(recorded_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Report, KPIs, tables, thresholds and comparison need only the folder of a kind."""
     option = ["--workload", str(DOWNLOADS)]
     for command in (["report"], ["kpi"], ["tables"], ["parse"], ["judge", "--threshold", "transfer_p90=100"]):
-        assert run([*command, str(recorded), *option]) == 0, capsys.readouterr().err
-    assert run(["compare", str(recorded), str(recorded), *option]) == 0
+        assert run([*command, str(recorded_run), *option]) == 0, capsys.readouterr().err
+    assert run(["compare", str(recorded_run), str(recorded_run), *option]) == 0
     assert "Transfer" in capsys.readouterr().out
     assert run(["measures", *option]) == 0
     assert "transfer_p90" in capsys.readouterr().out
-    assert (recorded / "report" / "tables" / "downloads_transfers.parquet").is_file()
-    assert run(["report", str(recorded)]) == 2
+    assert (recorded_run / "report" / "tables" / "downloads_transfers.parquet").is_file()
+    assert run(["report", str(recorded_run)]) == 2
 
 
-def test_option_is_read_from_the_environment(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_is_read_from_the_environment(recorded_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERFANALYSIS_WORKLOADS", str(DOWNLOADS))
-    assert run(["kpi", str(recorded)]) == 0
+    assert run(["kpi", str(recorded_run)]) == 0
 
 
 def test_kind_passed_to_a_command_is_known_there_only() -> None:
@@ -164,35 +164,37 @@ def test_kind_passed_to_a_command_is_known_there_only() -> None:
     assert "downloads.json" not in shipped().markers
 
 
-def test_two_kinds_in_one_folder_are_two_recordings(recorded: Path, kind: Path) -> None:
+def test_two_kinds_in_one_folder_are_two_recordings(recorded_run: Path, kind: Path) -> None:
     for file, old, new in (
         ("workload.yml", "name: downloads", "name: others"),
         ("workload.yml", "marker: downloads.json", "marker: other.json"),
     ):
         path = kind / file
         path.write_text(path.read_text().replace(old, new, 1))
-    (recorded / "000__download" / "artifacts" / "other.json").write_text("{}")
-    result = analyse_run(recorded, recorded / "report", AnalysisOptions(shipped().with_folders([DOWNLOADS, kind])))
+    (recorded_run / "000__download" / "artifacts" / "other.json").write_text("{}")
+    result = analyse_run(
+        recorded_run, recorded_run / "report", AnalysisOptions(shipped().with_folders([DOWNLOADS, kind]))
+    )
     assert [analysis.place.name for analysis in result.analyses] == ["000__download.downloads", "000__download.other"]
     assert len({str(labels) for labels, _ in result.labelled_kpis()}) == 2
 
 
-def test_records_of_other_types_are_counted(recorded: Path) -> None:
-    path = recorded / "000__download" / "artifacts" / "clients" / "c1.jsonl"
+def test_records_of_other_types_are_counted(recorded_run: Path) -> None:
+    path = recorded_run / "000__download" / "artifacts" / "clients" / "c1.jsonl"
     path.write_text(path.read_text() + '{"client": 7}\n[1]\nnot json\n{"client": "c1", "size_bytes": "many"}\n')
-    found = [finding.text for finding in analysed(recorded, DOWNLOADS).findings if finding.severity == "error"]
+    found = [finding.text for finding in analyse(recorded_run, DOWNLOADS).findings if finding.severity == "error"]
     assert found == [
         "2 entries are not JSON objects and were left out",
         "2 rows of transfers do not have the declared types and were left out",
     ]
 
 
-def test_unsupported_selection_is_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["report", str(recorded), "--first", "3", "--workload", str(DOWNLOADS)]) == 0
+def test_unsupported_selection_is_reported(recorded_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(recorded_run), "--first", "3", "--workload", str(DOWNLOADS)]) == 0
     assert "a downloads has no order of submission: all of it is shown, not only the first 3" in capsys.readouterr().err
 
 
-def test_several_statistics_yield_one_kpi_each(recorded: Path, kind: Path) -> None:
+def test_several_statistics_yield_one_kpi_each(recorded_run: Path, kind: Path) -> None:
     path = kind / "workload.yml"
     path.write_text(
         path.read_text().replace(
@@ -202,7 +204,7 @@ def test_several_statistics_yield_one_kpi_each(recorded: Path, kind: Path) -> No
             "statistic: [p90, p99, max], headline: Took}",
         )
     )
-    kpis = [value for value in only(recorded, kind).kpis if value.name.startswith("took_")]
+    kpis = [value for value in analyse_recording(recorded_run, kind).kpis if value.name.startswith("took_")]
     assert [(value.name, value.help, value.headline) for value in kpis] == [
         ("took_p90", "P90 of time of a transfer", None),
         ("took_p99", "P99 of time of a transfer", "Took"),
@@ -210,10 +212,10 @@ def test_several_statistics_yield_one_kpi_each(recorded: Path, kind: Path) -> No
     ]
 
 
-def test_simulated_recording_is_marked_on_every_figure(recorded: Path) -> None:
-    path = recorded / "000__download" / "artifacts" / "downloads.json"
+def test_simulated_recording_is_marked_on_every_figure(recorded_run: Path) -> None:
+    path = recorded_run / "000__download" / "artifacts" / "downloads.json"
     path.write_text(json.dumps({"servers": [], "lab": {"simulated": ["servers"]}}))
-    result = analysed(recorded, DOWNLOADS)
+    result = analyse(recorded_run, DOWNLOADS)
     assert result.lab.phrases == ("simulated: servers",)
     blocks = [block for section in result.analyses[0].sections for block in section.blocks]
     assert {block.marks for block in blocks if isinstance(block, Figure)} == {("simulated: servers",)}
@@ -261,12 +263,12 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("old", "new", "line", "text"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_mistake_is_reported_with_its_line(kind: Path, recorded: Path, old: str, new: str, line: int, text: str,
+def test_mistake_is_reported_with_its_line(kind: Path, recorded_run: Path, old: str, new: str, line: int, text: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     path = kind / "workload.yml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    assert run(["report", str(recorded), "--workload", str(kind)]) == 2
+    assert run(["report", str(recorded_run), "--workload", str(kind)]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"Error: {path}:{line}: "), error
     assert text in error
@@ -304,15 +306,15 @@ def test_two_folders_with_one_marker_are_refused(kind: Path) -> None:
         shipped().with_folders([DOWNLOADS, kind])
 
 
-def test_failing_parser_loses_its_recording_only(recorded: Path, kind: Path) -> None:
-    shutil.copytree(recorded / "000__download", recorded / "001__download")
+def test_failing_parser_loses_its_recording_only(recorded_run: Path, kind: Path) -> None:
+    shutil.copytree(recorded_run / "000__download", recorded_run / "001__download")
     path = kind / "parser.py"
     path.write_text(
         path.read_text().replace(
             "    transfers = []", '    transfers = [] if "000" in source.place.relative else 1 / 0'
         )
     )
-    result = analysed(recorded, kind)
+    result = analyse(recorded_run, kind)
     assert [analysis.place.relative for analysis in result.analyses] == ["000__download/artifacts"]
     (error,) = [finding for finding in result.findings if finding.severity == "error"]
     assert error.where == "001__download/artifacts"
@@ -326,11 +328,11 @@ def test_failing_parser_loses_its_recording_only(recorded: Path, kind: Path) -> 
         ("[]", "parse must return a mapping with the tables transfers, servers, not list"),
     ],
 )
-def test_parser_that_returns_other_tables_is_reported(recorded: Path, kind: Path, returned: str, text: str) -> None:
+def test_parser_that_returns_other_tables_is_reported(recorded_run: Path, kind: Path, returned: str, text: str) -> None:
     path = kind / "parser.py"
     path.write_text(path.read_text().replace('{"transfers": transfers, "servers": servers}', returned))
     with pytest.raises(UsageError, match=re.escape(text)):
-        analysed(recorded, kind)
+        analyse(recorded_run, kind)
 
 
 FUNCTIONS: list[tuple[str, str]] = [
@@ -341,39 +343,45 @@ FUNCTIONS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "reason"), FUNCTIONS)
-def test_function_without_a_number_is_null_with_a_reason(recorded: Path, kind: Path, body: str, reason: str) -> None:
+def test_function_without_a_number_is_null_with_a_reason(
+    recorded_run: Path, kind: Path, body: str, reason: str
+) -> None:
     path = kind / "parser.py"
     path.write_text(path.read_text().replace("    ends, starts =", f"    {body}\n    ends, starts ="))
-    kpis = {value.name: value for value in only(recorded, kind).kpis}
+    kpis = {value.name: value for value in analyse_recording(recorded_run, kind).kpis}
     assert (kpis["throughput"].number, kpis["throughput"].reason) == (None, reason)
 
 
-def test_data_frames_are_conformed(recorded: Path, kind: Path) -> None:
+def test_data_frames_are_conformed(recorded_run: Path, kind: Path) -> None:
     path = kind / "parser.py"
     text = path.read_text().replace(
         '{"transfers": transfers, "servers": servers}',
         '{"transfers": __import__("pandas").DataFrame(transfers), "servers": servers}',
     )
     path.write_text(text)
-    first, second = only(recorded, kind), only(recorded, DOWNLOADS)
+    first, second = analyse_recording(recorded_run, kind), analyse_recording(recorded_run, DOWNLOADS)
     pd.testing.assert_frame_equal(first.frames["downloads_transfers"], second.frames["downloads_transfers"])
 
 
-# -- what is shipped
+# -- the shipped kinds
 
 CODE_LINES = 30
 
 
 def code_lines(path: Path) -> int:
-    """Lines of code: without comments, docstrings, imports for types and empty lines."""
+    """Return the number of lines of code: without comments, docstrings, imports for types and empty lines."""
     import ast
 
     tree = ast.parse(path.read_text())
     strings = (ast.Module, ast.FunctionDef, ast.ClassDef)
     docs = [node.body[0] for node in ast.walk(tree) if isinstance(node, strings) and ast.get_docstring(node)]
-    told = {line for node in docs for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    docstring_lines = {line for node in docs for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
     lines = enumerate(path.read_text().splitlines(), start=1)
-    return sum(1 for number, line in lines if number not in told and line.strip() and not line.strip().startswith("#"))
+    return sum(
+        1
+        for number, line in lines
+        if number not in docstring_lines and line.strip() and not line.strip().startswith("#")
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The kind of ghz: numbers of its calls, held against what ghz itself says of them."""
+"""The kind of ghz: the KPIs of its calls, compared with ghz's own summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.data.ghz_results import detail, ghz
 REAL = Path(__file__).resolve().parents[3] / "data/foreign/load_tests/ghz-0.121.0.json"
 
 
-def analysed(folder: Path, document: dict[str, Any]) -> RunAnalysis:
+def analyse(folder: Path, document: dict[str, Any]) -> RunAnalysis:
     place = folder / "001__cell__0/003__wisdom__run_llm_load_test/artifacts/input_0"
     place.mkdir(parents=True)
     (place / "ghz.json").write_text(json.dumps(document))
@@ -27,7 +27,7 @@ def kpis_of(run: RunAnalysis) -> dict[str, float | None]:
 
 
 def findings_of(run: RunAnalysis) -> list[tuple[str, str]]:
-    """Those of the results."""
+    """Return the findings about the results."""
     return [(one.severity, one.text) for one in run.findings if one.where.endswith("ghz.json")]
 
 
@@ -37,7 +37,7 @@ def test_kpis_match_hand_computation(tmp_path: Path) -> None:
         detail(2.1, 20.0, "DeadlineExceeded"),
         *(detail(2.2, 0.1, status) for status in ("Unavailable", "Unavailable", "ResourceExhausted", "Internal")),
     ]
-    run = analysed(tmp_path, ghz(calls, length_s=4.0))
+    run = analyse(tmp_path, ghz(calls, length_s=4.0))
     assert kpis_of(run) == {
         "requests_per_second": 0.75,
         "request_latency_mean": pytest.approx(0.6),
@@ -58,9 +58,9 @@ def test_kpis_match_hand_computation(tmp_path: Path) -> None:
 
 
 def test_kpis_of_a_real_result_equal_those_of_ghz(tmp_path: Path) -> None:
-    """ghz takes percentiles of answered calls, by the next value above."""
+    """ghz computes percentiles of answered calls, by the next value above."""
     document = json.loads(REAL.read_text())
-    run = analysed(tmp_path, document)
+    run = analyse(tmp_path, document)
     found = kpis_of(run)
     codes = document["statusCodeDistribution"]
     failed = document["count"] - codes["OK"]
@@ -80,8 +80,8 @@ def test_kpis_of_a_real_result_equal_those_of_ghz(tmp_path: Path) -> None:
 
 
 def test_incomplete_results_are_reported(tmp_path: Path) -> None:
-    found = findings_of(analysed(tmp_path / "some", {**ghz([detail(1.0, 0.5)] * 3), "count": 5}))
+    found = findings_of(analyse(tmp_path / "some", {**ghz([detail(1.0, 0.5)] * 3), "count": 5}))
     assert found == [("warning", "ghz recorded only 3 of 5 calls; it keeps the first million")]
-    run = analysed(tmp_path / "none", {**ghz([]), "count": 5})
+    run = analyse(tmp_path / "none", {**ghz([]), "count": 5})
     assert [severity for severity, _text in findings_of(run)] == ["error"]
     assert set(kpis_of(run).values()) <= {None, 0.0}

@@ -1,4 +1,4 @@
-"""What is recorded beside a test of an inference server: how it started, and how much of the host was in use."""
+"""Records of a host during a test of an inference server: its start, and the usage of the host."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_server_times_end_at_ready_and_first_tokens(tmp_path: Path) -> None:
     document["requests"] = [
         {"number": number, "first_token_s": number / 10, "took_s": 1.0, "parts": 16} for number in (1, 2, 3)
     ]
-    # two tell their rates, one does not
+    # Two print their rates, one does not.
     for asked in document["requests"][1:]:
         asked |= {"prompt_tokens": 200, "prompt_s": 0.5, "generated_tokens": 16, "generated_s": 0.4}
     check(document)
@@ -69,7 +69,7 @@ def power(begin_s: float, *watts: float) -> list[dict[str, float]]:
 
 def test_energy_per_token_is_power_over_time_by_tokens(tmp_path: Path) -> None:
     begin = datetime(2026, 11, 26, 2, 10, 51, tzinfo=UTC).timestamp()
-    # two seconds of 10 W for 512 tokens; generation is not sampled to its end
+    # Two seconds of 10 W for 512 tokens; the samples end before the generation.
     tests = [
         {"n_prompt": prompt, "n_gen": generated, "test_time": f"2026-11-26T02:10:{second}Z", "samples_ns": [10**9] * 2}
         for prompt, generated, second in ((256, 0, 51), (0, 64, 54))
@@ -96,7 +96,7 @@ def test_energy_per_token_is_power_over_time_by_tokens(tmp_path: Path) -> None:
     [
         (0.0, 3.0, 60.0),
         (0.5, 2.5, 40.0),
-        # shorter than a sample, before them, and longer than they
+        # Shorter than a sample, before the samples, and longer than they
         (0.5, 1.0, None),
         (-9.0, -5.0, None),
         (0.0, 4.0, None),

@@ -1,4 +1,4 @@
-"""KPIs: complete declarations, missing is null with a reason, documents others can read."""
+"""KPIs: complete declarations, null with a reason for missing values, standard document formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def declare(function: Callable[[None], Value], **changes: str) -> Kpi[None]:
     return Kpi(function=function, **declared)  # type: ignore[arg-type]  # wrong words are what is tested
 
 
-def evaluated(value: Value, **changes: str) -> KpiValue:
+def evaluate_value(value: Value, **changes: str) -> KpiValue:
     return evaluate([declare(lambda _: value, **changes)], None)[0]
 
 
@@ -47,10 +47,10 @@ def test_incomplete_declarations_are_refused(changes: dict[str, str]) -> None:
 
 
 def test_declaration_without_unit_or_direction_is_refused() -> None:
-    for lacking in ("unit", "direction", "help"):
+    for missing in ("unit", "direction", "help"):
         given = {"name": "speed", "help": "how fast", "unit": "seconds", "direction": "lower"}
-        del given[lacking]
-        with pytest.raises(TypeError, match=lacking):
+        del given[missing]
+        with pytest.raises(TypeError, match=missing):
             Kpi(function=lambda _: Value(1.0), **given)  # type: ignore[arg-type]  # what is tested
 
 
@@ -59,11 +59,11 @@ def test_declaration_without_unit_or_direction_is_refused() -> None:
 def test_non_finite_numbers_are_refused(number: float, place: str) -> None:
     given: dict[str, float] = {"number": 1.0, place: number}
     with pytest.raises(ValueError, match="return None and a reason if the value is missing"):
-        evaluated(Value(**given))  # type: ignore[arg-type]  # only numbers are given
+        evaluate_value(Value(**given))  # type: ignore[arg-type]  # only numbers are given
 
 
 def test_numpy_numbers_become_python_numbers() -> None:
-    value = evaluated(Value(np.int64(3), low=np.float32(2), high=np.float64(4), count=np.int32(7)))  # type: ignore[arg-type]
+    value = evaluate_value(Value(np.int64(3), low=np.float32(2), high=np.float64(4), count=np.int32(7)))  # type: ignore[arg-type]
     assert json.dumps([value.number, value.low, value.high, value.count]) == "[3.0, 2.0, 4.0, 7]"
 
 
@@ -79,7 +79,7 @@ def test_kpis_of_one_name_are_distinguished_by_labels() -> None:
 
 def test_missing_value_without_a_reason_is_refused() -> None:
     with pytest.raises(ValueError, match="neither a number nor a reason"):
-        evaluated(Value(None))
+        evaluate_value(Value(None))
 
 
 def test_empty_recording_yields_reasons_and_no_sentinels() -> None:
@@ -128,7 +128,7 @@ def test_kpi_document_follows_its_schema() -> None:
 def test_schema_refuses_null_without_a_reason() -> None:
     document = kpis_document(
         {"run": "r", "flow": None, "status": "ok", "lab": None},
-        [({"recording": "x"}, (evaluated(Value(1.0)),))],
+        [({"recording": "x"}, (evaluate_value(Value(1.0)),))],
     )
     document["kpis"][0]["value"] = None
     with pytest.raises(jsonschema.ValidationError):

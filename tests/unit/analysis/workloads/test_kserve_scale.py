@@ -11,15 +11,15 @@ from tests.data.kserve_scale import CELL, DEPLOY, command, scale, write_scale_te
 
 
 @pytest.fixture
-def analysed(tmp_path: Path) -> RunAnalysis:
+def run_analysis(tmp_path: Path) -> RunAnalysis:
     write_scale_test(tmp_path)
     return analyse_run(tmp_path, tmp_path / "out")
 
 
-def test_users_are_one_recording(analysed: RunAnalysis) -> None:
-    (analysis,) = analysed.analyses
+def test_users_are_one_recording(run_analysis: RunAnalysis) -> None:
+    (analysis,) = run_analysis.analyses
     assert analysis.place.relative == CELL
-    assert not [finding for finding in analysed.findings if finding.where.startswith(CELL)]
+    assert not [finding for finding in run_analysis.findings if finding.where.startswith(CELL)]
     found = {value.name: value.number for value in analysis.kpis}
     assert (found["time_to_ready_p50"], found["time_to_ready_max"]) == (6, 8)
     assert found["time_to_ready_p99"] is None, "of three models"
@@ -32,8 +32,8 @@ def test_users_are_one_recording(analysed: RunAnalysis) -> None:
     assert found["user_start_delay"] == 0.5
 
 
-def test_each_user_and_model_is_reported(analysed: RunAnalysis) -> None:
-    (analysis,) = analysed.analyses
+def test_each_user_and_model_is_reported(run_analysis: RunAnalysis) -> None:
+    (analysis,) = run_analysis.analyses
     users = analysis.frames["kserve_scale_users"]
     assert list(zip(users.user, users.outcome, users.models_served, strict=True)) == [
         ("u0", "served", 2),

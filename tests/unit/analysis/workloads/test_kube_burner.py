@@ -1,4 +1,4 @@
-"""kube-burner's local folder: quantiles recomputed from their samples, jobs as cells, damage named."""
+"""kube-burner's local folder: quantiles recomputed from their samples, jobs as cells, reported damage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.data.kube_burner_folders import (
 from tests.schemas import schema_of
 
 
-def imported(folder: Path, into: Path, code: int = 0) -> RunAnalysis:
+def import_folder(folder: Path, into: Path, code: int = 0) -> RunAnalysis:
     assert run(["import", "kube-burner", str(folder), "--into", str(into)]) == code
     return analyse_run(into, into / "report")
 
@@ -53,7 +53,7 @@ def test_hand_made_document_agrees_with_its_samples() -> None:
     (found,) = read_quantiles([{**document, **reported}], as_rows(measured))
     assert (found.method, found.farthest) == ("kube-burner", 0.0)
     assert list(disagreements(found)) == []
-    # interpolated: (4 - 1) · 0.5 = 1.5, halfway from the second to the third; 2.85 and 2.97 of the way
+    # Interpolated: (4 - 1) · 0.5 = 1.5, halfway from the second to the third; 2.85 and 2.97 of the way
     (found,) = read_quantiles([{**document, **reported, "P50": 3000, "P95": 8250, "P99": 8850}], as_rows(measured))
     assert found.method == "linear"
     assert found.farthest == pytest.approx(0, abs=1e-9)
@@ -89,7 +89,7 @@ def test_other_measurements_have_units_and_no_samples() -> None:
 
 
 def test_folder_becomes_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> None:
-    result = imported(node_density(tmp_path / "folder"), tmp_path / "run")
+    result = import_folder(node_density(tmp_path / "folder"), tmp_path / "run")
     assert [finding for finding in result.findings if finding.severity != "note"] == []
     kpis = numbers(result)
     assert (kpis["pods"], kpis["quantiles_compared"], kpis["quantiles_differing"]) == (250, 36, 0)
@@ -119,7 +119,7 @@ def test_folder_becomes_a_run_with_kpis_figures_and_metrics(tmp_path: Path) -> N
 
 
 def test_each_job_is_a_cell_with_its_documents(tmp_path: Path) -> None:
-    result = imported(two_jobs(tmp_path / "folder"), tmp_path / "run")
+    result = import_folder(two_jobs(tmp_path / "folder"), tmp_path / "run")
     first, second = (cell.values["kube_burner_job"] for cell in result.run.cells)
     assert (first, second) == ("create", "touch")
     assert [numbers(result, cell)["pods"] for cell in (0, 1)] == [120, 40]
@@ -132,7 +132,7 @@ def test_each_job_is_a_cell_with_its_documents(tmp_path: Path) -> None:
 
 def test_run_can_be_compared_and_stored(tmp_path: Path) -> None:
     for name, count in (("a", 250), ("b", 250)):
-        imported(node_density(tmp_path / f"folder-{name}", count), tmp_path / name)
+        import_folder(node_density(tmp_path / f"folder-{name}", count), tmp_path / name)
     assert run(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert run(["history", "add", str(tmp_path / "a"), "--into", str(tmp_path / "history")]) == 0
     (entry,) = load(tmp_path / "history").entries()
@@ -150,7 +150,7 @@ def test_document_contradicting_its_samples_is_a_finding(tmp_path: Path) -> None
     documents = json.loads(path.read_text())
     documents[3]["P99"] += 500
     path.write_text(json.dumps(documents))
-    result = imported(folder, tmp_path / "run")
+    result = import_folder(folder, tmp_path / "run")
     (finding,) = [finding for finding in result.findings if finding.severity == "warning"]
     assert finding.text == "node-density, Ready: P99 is 4500 ms in the document, but 4000 ms from its 250 pods"
     assert numbers(result)["quantiles_differing"] == 1
@@ -164,10 +164,10 @@ def test_unreadable_files_are_reported_and_the_rest_is_imported(
     path.write_text(path.read_text()[:1000])
     (folder / "namespace_cpu_cores-node-density.json").write_text('[3, {"a": 1}]')
     (folder / "other.json").write_text("{")
-    result = imported(folder, tmp_path / "run", code=5)
+    result = import_folder(folder, tmp_path / "run", code=5)
     assert "could not read all of" in capsys.readouterr().err
-    told = {finding.where.split("/")[-1] for finding in result.findings if finding.severity == "error"}
-    assert told == {"podLatencyMeasurement-node-density.json"}
+    files = {finding.where.split("/")[-1] for finding in result.findings if finding.severity == "error"}
+    assert files == {"podLatencyMeasurement-node-density.json"}
     assert numbers(result)["pods"] == 0
     assert numbers(result)["reported_pod_ready_p99"] == 4.0
 
@@ -191,9 +191,9 @@ def test_foreign_folder_is_one_error(
     assert not (tmp_path / "run").exists()
 
 
-def test_job_with_only_a_summary(tmp_path: Path) -> None:
+def test_job_with_only_a_summary_has_its_length(tmp_path: Path) -> None:
     folder = write(tmp_path / "folder", {"jobSummary.json": summary("a", 3)})
-    result = imported(folder, tmp_path / "run")
+    result = import_folder(folder, tmp_path / "run")
     kpis = {kpi.name: (kpi.number, kpi.reason) for kpi in result.analyses[0].kpis}
     assert kpis["pod_ready_p50"][0] is None
     assert kpis["pod_creation_rate"] == (None, "it needs pods at two different times")
@@ -206,7 +206,7 @@ def test_non_finite_numbers_are_missing(tmp_path: Path) -> None:
     measured = pods("a", 3)
     measured[0] |= {"podReadyLatency": 10**400, "timestamp": "0001-01-01T00:00:00Z", "jobIteration": 1.5}
     folder = write(tmp_path / "folder", {"jobSummary.json": [strange], "podLatencyMeasurement-a.json": measured})
-    kpis = numbers(imported(folder, tmp_path / "run"))
+    kpis = numbers(import_folder(folder, tmp_path / "run"))
     assert (kpis["job_length"], kpis["pods"], kpis["iteration_rate"]) == (None, 3, None)
     assert kpis["pod_ready_p50"] is not None
 
@@ -218,21 +218,21 @@ def test_unsplit_folder_has_all_jobs_and_counts_zeros(tmp_path: Path) -> None:
     path.write_text(json.dumps([{**measured[0], "podReadyLatency": 0}, *measured[1:]]))
     result = analyse_run(folder, tmp_path / "report")
     assert numbers(result)["pods"] == 160
-    told = [finding.text for finding in result.findings if finding.severity == "note"]
-    assert "1 of 160 pods have the latency 0 until Ready: kube-burner writes 0 for negative ones" in told
+    notes = [finding.text for finding in result.findings if finding.severity == "note"]
+    assert "1 of 160 pods have the latency 0 until Ready: kube-burner writes 0 for negative ones" in notes
     (folder / "jobSummary.json").write_text("[]")
     findings = analyse_run(folder, tmp_path / "report").findings
     assert any(finding.text == "it holds no job" for finding in findings)
 
 
 def test_settings_that_json_cannot_hold_are_left_out(tmp_path: Path) -> None:
-    """Found by damaging such folders: `-1e999` is read as an infinity, which no run can state."""
+    """Found by damaging such folders: `-1e999` is read as an infinity, which no run can contain."""
     folder = node_density(tmp_path / "folder", count=8)
     path = folder / "jobSummary.json"
     (document,) = json.loads(path.read_text())
     document["jobConfig"]["burst"] = document["platform"] = "BEYOND"
     path.write_text(json.dumps([document]).replace('"BEYOND"', "-1e999"))
-    result = imported(folder, tmp_path / "run")
+    result = import_folder(folder, tmp_path / "run")
     assert "platform" not in result.run.settings["all"]
     assert "kube_burner_burst" not in result.run.cells[0].values
     assert "kube_burner_qps" in result.run.cells[0].values

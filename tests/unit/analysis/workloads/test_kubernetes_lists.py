@@ -1,4 +1,4 @@
-"""Lists of Kubernetes objects: what is read of them, and the KPIs of the kind kubernetes_objects, computed by hand."""
+"""Lists of Kubernetes objects: reading them, and the KPIs of the kind kubernetes_objects, computed by hand."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RECORDING = "000__load/artifacts"
 POD = pod("a-worker-0", 0, 2, 3, 13)
 
 
-def recorded(folder: Path, **lists: list[Any]) -> Path:
-    """A run with one recording of such lists."""
+def record_lists(folder: Path, **lists: list[Any]) -> Path:
+    """Return a run with one recording of such lists."""
     artifacts = folder / RECORDING
     for name, items in lists.items():
         write_list(artifacts / f"{name}.json", items)
@@ -46,8 +46,8 @@ def of_lists(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     return [(finding.severity, finding.text) for finding in findings if RECORDING in finding.where]
 
 
-def test_kpis_of_three_jobs_and_four_pods(tmp_path: Path) -> None:
-    run = recorded(
+def test_kpis_of_jobs_and_pods_match_hand_computation(tmp_path: Path) -> None:
+    run = record_lists(
         tmp_path,
         jobs=[job("a", 0, 2, 13), job("b", 1, 4, 21), job("c", 5, None, None)],
         pods=[
@@ -65,7 +65,7 @@ def test_kpis_of_three_jobs_and_four_pods(tmp_path: Path) -> None:
     assert found["pod_scheduled_p50"] == 3.5  # 2, 3, 4 and 4 seconds
     assert found["pod_scheduled_max"] == 4
     assert found["pod_running_max"] == 6
-    assert found["pod_ready_max"] == 6  # only the one that still runs is known to have been ready
+    assert found["pod_ready_max"] == 6  # Only the running one is known to have been ready.
     assert found["pod_finished_p50"] == 19  # 13, 19 and 20
     assert found["job_started_max"] == 3
     assert found["job_ran_max"] == 17
@@ -76,7 +76,7 @@ def test_kpis_of_three_jobs_and_four_pods(tmp_path: Path) -> None:
     assert found["scheduling_span"] == 9
     assert found["test_length"] == 70
     assert found["makespan"] is None
-    assert found["pod_scheduled_p99"] is None  # of four
+    assert found["pod_scheduled_p99"] is None  # Of four
 
 
 def test_queue_jobs_and_job_parts_are_not_jobs(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_queue_jobs_and_job_parts_are_not_jobs(tmp_path: Path) -> None:
         },
         "status": {"conditions": [condition("QuotaReserved", 2), condition("Admitted", 2)]},
     }
-    result = analyse_run(recorded(tmp_path, jobs=[wrapper, inner], workloads=[queued]), tmp_path / "out")
+    result = analyse_run(record_lists(tmp_path, jobs=[wrapper, inner], workloads=[queued]), tmp_path / "out")
     frame = result.analyses[0].frames["kubernetes_objects_jobs"]
     assert list(frame["name"]) == ["wrap", "inner"]
     assert list(frame["whole"]) == [True, False]
@@ -115,7 +115,7 @@ def test_microseconds_zones_and_legacy_terms_are_read(tmp_path: Path) -> None:
             ]
         },
     }
-    found = kpis(analyse_run(recorded(tmp_path, jobs=[given]), tmp_path / "out"))
+    found = kpis(analyse_run(record_lists(tmp_path, jobs=[given]), tmp_path / "out"))
     assert (found["job_started_max"], found["job_finished_max"], found["jobs_failed"]) == (3, 7.25, 1)
 
 
@@ -126,7 +126,7 @@ def test_node_capacity_is_reported(tmp_path: Path) -> None:
         {"kind": "Node", "metadata": {"name": f"n{n}", "labels": labels}, "status": {"allocatable": offered}}
         for n in range(3)
     ]
-    result = analyse_run(recorded(tmp_path, pods=[POD], nodes=nodes), tmp_path / "out")
+    result = analyse_run(record_lists(tmp_path, pods=[POD], nodes=nodes), tmp_path / "out")
     row = result.analyses[0].frames["kubernetes_objects_tests"].iloc[0]
     assert (row["nodes"], row["gpus"], row["cpus"], row["memory_bytes"]) == (3, 24, 22.5, 3 * 2**34)
     assert (row["instance_types"], row["gpu_products"]) == ("big", "H100")
@@ -151,7 +151,7 @@ def test_single_object_and_bare_list_are_read() -> None:
 
 
 def test_complete_objects_of_a_truncated_list_are_used(tmp_path: Path) -> None:
-    run = recorded(tmp_path, pods=[POD, POD, POD])
+    run = record_lists(tmp_path, pods=[POD, POD, POD])
     path = run / RECORDING / "pods.json"
     path.write_bytes(path.read_bytes()[:-400])
     result = analyse_run(run, tmp_path / "out")
@@ -163,7 +163,7 @@ def test_complete_objects_of_a_truncated_list_are_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 200_000, b'{"items": ' * 50_000, b"{" + b'"a":{' * 9999])
 def test_invalid_json_is_reported(tmp_path: Path, content: bytes) -> None:
-    run = recorded(tmp_path, jobs=[job("a", 0, 1, 2)])
+    run = record_lists(tmp_path, jobs=[job("a", 0, 1, 2)])
     (run / RECORDING / "pods.json").write_bytes(content)
     result = analyse_run(run, tmp_path / "out")
     assert [severity for severity, _ in of_lists(result.findings)] == ["error"]
@@ -174,7 +174,7 @@ def test_implausible_timestamps_are_missing_and_counted(tmp_path: Path) -> None:
     early = pod("a-worker-0", 5, 2, 6, 9)
     late = pod("b-worker-0", 5, 7, 8, 9)
     late["metadata"]["creationTimestamp"] = "yesterday"
-    result = analyse_run(recorded(tmp_path, pods=[early, late]), tmp_path / "out")
+    result = analyse_run(record_lists(tmp_path, pods=[early, late]), tmp_path / "out")
     assert kpis(result)["pod_scheduled_max"] is None
     texts = " ".join(text for _, text in of_lists(result.findings))
     assert "1 timestamps are not times" in texts
@@ -183,7 +183,7 @@ def test_implausible_timestamps_are_missing_and_counted(tmp_path: Path) -> None:
 
 def test_ignored_kinds_are_listed(tmp_path: Path) -> None:
     event = {"kind": "Event", "metadata": {"name": "e"}}
-    result = analyse_run(recorded(tmp_path, pods=[POD], events=[event, event]), tmp_path / "out")
+    result = analyse_run(record_lists(tmp_path, pods=[POD], events=[event, event]), tmp_path / "out")
     assert ("note", "objects of kinds that are not analysed: 2 Event") in of_lists(result.findings)
 
 
@@ -196,7 +196,7 @@ def test_json_is_not_read_by_a_yaml_loader(tmp_path: Path, monkeypatch: pytest.M
         return loaded(text, Loader)
 
     monkeypatch.setattr(yaml, "load", refuse)
-    result = analyse_run(recorded(tmp_path, pods=[POD], jobs=[job("a", 0, 1, 2)]), tmp_path / "out")
+    result = analyse_run(record_lists(tmp_path, pods=[POD], jobs=[job("a", 0, 1, 2)]), tmp_path / "out")
     assert kpis(result)["pods"] == 1
 
 
@@ -204,5 +204,5 @@ def test_json_is_not_read_by_a_yaml_loader(tmp_path: Path, monkeypatch: pytest.M
     ("text", "number"),
     [("500m", 0.5), ("16Gi", 2.0**34), (8, 8.0), ("2M", 2e6), ("", None), ("x", None), (None, None), ("1.2.3", None)],
 )
-def test_quantities(text: object, number: float | None) -> None:
+def test_quantity_is_converted_to_a_number(text: object, number: float | None) -> None:
     assert quantity(text) == number

@@ -1,4 +1,4 @@
-"""The kind of recordings of llama-bench: its KPIs are what llama-bench itself computes."""
+"""The kind of recordings of llama-bench: its KPIs equal llama-bench's own results."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_rates_equal_those_of_llama_bench(tmp_path: Path) -> None:
     (artifacts / "llama_bench.yml").write_text(json.dumps(document))
     (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
     found = {value.name: value.number for value in analysis.kpis}
-    told = [result["avg_ts"] for result in document["results"]]
-    assert [found["pp_throughput"], found["tg_throughput"]] == pytest.approx(told, rel=1e-9)
+    rates = [result["avg_ts"] for result in document["results"]]
+    assert [found["pp_throughput"], found["tg_throughput"]] == pytest.approx(rates, rel=1e-9)
     assert found["repetitions_done"] == 6
     assert dict(analysis.facts)["backends"] == "CPU"
 

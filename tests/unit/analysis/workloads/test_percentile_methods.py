@@ -1,4 +1,4 @@
-"""The method of percentiles is chosen, and stands wherever one is shown."""
+"""The method of percentiles can be chosen, and is stated wherever a percentile is shown."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.schemas import check
 pytestmark = pytest.mark.slow
 
 STATED_IN = {"report": {"report.md": 6, "index.html": 6}, "compare": {"comparison.md": 1, "comparison.html": 3}}
-"""How often: tables and plots of these runs that have percentiles; comparison.md has no plots."""
+"""Number of statements in tables and plots of these runs with percentiles; comparison.md has no plots."""
 
 
 @pytest.fixture(name="even", scope="module")
 def _even(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """60 workloads: the linear median lies between two values, kube-burner's is the 30th."""
+    """Return 60 workloads: the linear median is between two values, kube-burner's is the 30th."""
     return write_run(tmp_path_factory.mktemp("even"), [Shape(workloads=60, nodes=8, duration=1.0)], run="even")
 
 
-def _written(command: str, run_directory: Path, output: Path, method: str | None) -> None:
+def _write(command: str, run_directory: Path, output: Path, method: str | None) -> None:
     words = [command, str(run_directory), "--output", str(output)]
     if command == "compare":
         words.insert(2, str(run_directory))
@@ -40,7 +40,7 @@ def test_kpis_use_the_requested_percentile_method(
 ) -> None:
     found: dict[str | None, dict[str, Any]] = {}
     for method in (None, "linear", "kube-burner"):
-        _written("kpi", even, tmp_path, method)
+        _write("kpi", even, tmp_path, method)
         document = json.loads((tmp_path / "kpis.json").read_text())
         assert check(document) == "psap.perf/kpis/1"
         assert document["percentiles"] == (method or "linear")
@@ -62,7 +62,7 @@ def test_tables_and_plots_state_the_percentile_method(
     even: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], method: Method, other: Method
 ) -> None:
     for command, files in STATED_IN.items():
-        _written(command, even, tmp_path / method, method)
+        _write(command, even, tmp_path / method, method)
         for name, times in files.items():
             text = html.unescape((tmp_path / method / name).read_text()).replace("\\", "")
             assert text.count(STATED[method]) >= times

@@ -18,19 +18,19 @@ from perfanalysis.workloads.percentiles import (
 )
 
 
-def test_known_values() -> None:
+def test_estimates_equal_known_values() -> None:
     found = {name: value.number for name, value in estimates(np.arange(101.0), "linear").items()}
     assert found == {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
 
 
-def test_linear_interpolation_between_order_statistics() -> None:
-    # position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
+def test_linear_percentiles_interpolate_order_statistics() -> None:
+    # Position (4 - 1) * 0.5 = 1.5: halfway between the second and third value
     median = estimates(np.array([10.0, 40.0, 20.0, 30.0]), "linear")["p50"]
     assert median.number == 25.0
 
 
 def _spread(count: int) -> NDArray[np.float64]:
-    """Whole numbers in no order, the same ones every time."""
+    """Return whole numbers in a fixed random order."""
     return np.array([(number * number * 7 + number * 13) % 1009 for number in range(count)], dtype=float)
 
 
@@ -82,7 +82,7 @@ def test_percentile_methods_differ() -> None:
     assert estimates(sample, "linear") != estimates(sample, "kube-burner")
 
 
-def test_smallest_samples() -> None:
+def test_smallest_sample_depends_on_the_percentile() -> None:
     assert [smallest_sample(share) for share in (0.5, 0.9, 0.95, 0.99)] == [2, 10, 20, 100]
     assert [smallest_interval_sample(share) for share in (0.5, 0.9, 0.95, 0.99)] == [6, 36, 72, 368]
 
@@ -126,7 +126,7 @@ def test_intervals_are_deterministic() -> None:
 
 @pytest.mark.parametrize("method", ["linear", "kube-burner"])
 def test_samples_of_equal_size_have_separate_intervals(method: Method) -> None:
-    """Where the draws lie is the same for both; what is drawn is not."""
+    """The positions of the draws are the same for both; the drawn values differ."""
     random = np.random.default_rng(6)
     samples = [np.sort(random.lognormal(0.0, 1.0, size)) for size in (400, 400, 401)]
     for sample in [*samples, *samples]:

@@ -1,4 +1,4 @@
-"""What Prometheus knew of a window: answers as tables, units, figures, and where they are shown."""
+"""Prometheus' data about a window: responses as tables, units, figures, and their places."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_instant_response_has_one_sample_and_computed_ones_no_metric(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("loaded", "says"),
+    ("loaded", "message"),
     [
         ({"status": "error", "error": "parse error"}, "an error: parse error"),
         ({"hits": 3}, "no list of series"),
@@ -73,8 +73,8 @@ def test_instant_response_has_one_sample_and_computed_ones_no_metric(tmp_path: P
         ([{"metric": {}, "values": [5]}], "not a pair of time and value"),
     ],
 )
-def test_invalid_response_is_reported(loaded: object, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_invalid_response_is_reported(loaded: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         samples_of(loaded, "q")
 
 
@@ -175,7 +175,7 @@ def test_workload_time_is_shaded(tmp_path: Path) -> None:
     assert (shaded.x.tolist(), shaded.high.tolist()) == ([0.0], [40.0])
 
 
-def _asked(run: Path, cell: str, window: tuple[float, float]) -> None:
+def _write_query(run: Path, cell: str, window: tuple[float, float]) -> None:
     folder = run / cell / "009__cluster__query_prometheus_db" / "artifacts"
     write_window(folder, window, {"apiserver_requests_per_second": [Series({"code": "200"}, [1, 2], window[0])]})
 
@@ -185,8 +185,8 @@ def test_window_is_shown_with_its_recording_or_the_run(tmp_path: Path) -> None:
     first, second = sorted(json.loads(path.read_text())["started_s"] for path in run.rglob("fine_tuning.json"))
     assert second > first
     cells = sorted(path.parent.name for path in run.rglob("cell.json"))
-    _asked(run, cells[0], (first - 1, first + 5))
-    _asked(run, ".", (EPOCH - 7200, EPOCH - 3600))
+    _write_query(run, cells[0], (first - 1, first + 5))
+    _write_query(run, ".", (EPOCH - 7200, EPOCH - 3600))
     paths = make_report(run)
     names = figures_in(paths.index)
     assert "cell_0.metrics_control_plane" in names

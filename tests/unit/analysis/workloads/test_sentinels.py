@@ -1,4 +1,4 @@
-"""Missing is null with a reason: no number of a KPI stands in for a file that is not there."""
+"""Missing is null with a reason: no number of a KPI replaces a missing file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 SOURCES = Path(perfanalysis.__file__).parent
 MEASURED_AS_NONE = {("workloads/scale_test/kpis_control_plane.py", 0.0)}
-"""A ratio of requests: none of those that were counted was refused."""
+"""A ratio of requests: none of the counted ones was refused."""
 
 
 def kpis(run: Path, output: Path) -> dict[str, KpiValue]:
@@ -28,7 +28,7 @@ def kpis(run: Path, output: Path) -> dict[str, KpiValue]:
 
 
 def without_each_file(run: Path, folder: Path) -> Iterator[tuple[str, dict[str, KpiValue]]]:
-    """Each file of the recording with the KPIs that are left without it."""
+    """Yield each file of the recording with the KPIs that remain without it."""
     for path in sorted(run.rglob("artifacts/**/*")):
         if path.is_file():
             copy = folder / f"without {path.name}"

@@ -13,7 +13,7 @@ from tests.schemas import check
 PLACE = "001__cell__0/001__skeleton__start_pods/artifacts"
 
 
-def test_kpis_of_three_pods_with_one_failure(tmp_path: Path) -> None:
+def test_kpis_of_three_pods_match_hand_computation(tmp_path: Path) -> None:
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     document = {"schema": "psap.perf/skeleton/1", "pods": 3, "waited_s": 20.5}
@@ -27,7 +27,7 @@ def test_kpis_of_three_pods_with_one_failure(tmp_path: Path) -> None:
     assert (found["pods_not_succeeded"], found["completion"]) == (1, 20.5)
 
 
-def test_recording_without_pods(tmp_path: Path) -> None:
+def test_recording_without_pods_has_no_completion(tmp_path: Path) -> None:
     artifacts = tmp_path / PLACE
     artifacts.mkdir(parents=True)
     (artifacts / "skeleton.yml").write_text("pods: 3\nwaited_s: null\n")

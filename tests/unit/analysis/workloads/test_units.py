@@ -1,4 +1,4 @@
-"""Units: Prometheus' base units, else UCUM's with a reason; the documents name those that are accepted."""
+"""Units: Prometheus' base units, otherwise UCUM's with a reason; the documents name the accepted ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("ms", "convert the values to seconds"),
         ("%", "convert the values to ratio"),
@@ -51,8 +51,8 @@ def test_unit_is_found_by_name_or_code(text: str, name: str, ucum: str, metric: 
         ("", "use a base unit of Prometheus"),
     ],
 )
-def test_other_unit_is_refused_with_valid_ones(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_other_unit_is_refused_with_valid_ones(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         unit_of(text)
 
 

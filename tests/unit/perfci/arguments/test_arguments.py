@@ -1,4 +1,4 @@
-"""Arguments of a pull request, from a stand-in of GitHub's API to the settings of a run."""
+"""Arguments of a pull request, from a simulated GitHub API to the settings of a run."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ COMMAND = ("--project", str(ROOT), "ci", "arguments", "--pull", PAGE, "--test", 
 
 @pytest.fixture
 def api() -> Iterator[GitHubApi]:
-    """A pull request without comments."""
+    """Return a pull request without comments."""
     with github_api() as served:
         yield served
 
 
 def arguments(api: GitHubApi, project: Project, access: Access | None = None) -> JobArguments:
-    """The arguments of the job scale-test."""
+    """Return the arguments of the job scale-test."""
     return read_arguments(project, pull_request_of(PAGE), "scale-test", access or Access(api.url, retries=3), SETTINGS)
 
 
 def values(found: JobArguments) -> dict[str, object]:
-    """The settings, by name."""
+    """Return the settings by name."""
     return {one.key: one.value for one in found.pull.settings}
 
 
@@ -126,7 +126,7 @@ def test_only_authorized_users_may_pass_arguments(
 def test_mistake_is_reported_with_its_place(api: GitHubApi, repository: Project, line: str, problem: str) -> None:
     api.comments = [("ada", "MEMBER", f"{TEST}\n{line}")]
     found = arguments(api, repository)
-    assert any(problem in told and told.startswith(f"{api.comment_url(0)}:") for told in found.problems), found.problems
+    assert any(problem in text and text.startswith(f"{api.comment_url(0)}:") for text in found.problems), found.problems
 
 
 def test_job_must_match_its_pull_request(api: GitHubApi, repository: Project) -> None:
@@ -146,7 +146,7 @@ def test_rate_limit_and_transient_errors_are_retried(api: GitHubApi, repository:
 
 
 @pytest.mark.parametrize(
-    ("statuses", "answer", "said"),
+    ("statuses", "answer", "message"),
     [
         ([404], None, "refuses to show"),
         ([401], None, "refuses to show"),
@@ -156,10 +156,10 @@ def test_rate_limit_and_transient_errors_are_retried(api: GitHubApi, repository:
     ],
 )
 def test_permanent_github_failure_is_one_error(
-    api: GitHubApi, repository: Project, statuses: list[int], answer: bytes | None, said: str
+    api: GitHubApi, repository: Project, statuses: list[int], answer: bytes | None, message: str
 ) -> None:
     api.failures, api.answer = statuses, answer
-    with pytest.raises(DriverError, match=said):
+    with pytest.raises(DriverError, match=message):
         arguments(api, repository, Access(api.url, retries=1))
 
 

@@ -1,4 +1,4 @@
-"""Directives in a text: what is one, what was meant as one, what is shown as an example only."""
+"""Directives in a text: valid ones, misspelled ones, and examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ URL = "https://github.com/o/r/pull/1#issuecomment-2"
 
 
 def words(text: str) -> list[tuple[str, str, int | None]]:
-    """The directives of a text: word, rest, line."""
+    """Return the directives of a text: word, rest, line."""
     return [(each.word, each.rest, each.where.line) for each in directives_in(text, URL).directives]
 
 
@@ -48,8 +48,8 @@ def test_directive_is_a_line_with_a_known_word() -> None:
     ],
 )
 def test_quoted_or_code_lines_are_not_directives(text: str) -> None:
-    said = directives_in(text, URL)
-    assert (said.directives, said.problems) == ((), ())
+    result = directives_in(text, URL)
+    assert (result.directives, result.problems) == ((), ())
 
 
 def test_text_after_an_example_is_read_again() -> None:
@@ -73,17 +73,17 @@ def test_text_after_an_example_is_read_again() -> None:
     ],
 )
 def test_misspelled_directive_is_reported(line: str, problem: str) -> None:
-    said = directives_in(f"x\n{line}", URL)
-    assert said.directives == ()
-    (told,) = said.problems
-    assert told.startswith(f"{URL}:2: ")
-    assert problem in told
+    result = directives_in(f"x\n{line}", URL)
+    assert result.directives == ()
+    (message,) = result.problems
+    assert message.startswith(f"{URL}:2: ")
+    assert problem in message
 
 
 def test_directives_of_other_bots_are_ignored() -> None:
-    said = directives_in("/lgtm\n/approve\n/retest\n/label x\n/frobnicate", URL)
-    assert (said.directives, said.problems) == ((), ())
-    assert ["/frobnicate is not a directive of psap.perf" in remark for remark in said.remarks] == [True]
+    result = directives_in("/lgtm\n/approve\n/retest\n/label x\n/frobnicate", URL)
+    assert (result.directives, result.problems) == ((), ())
+    assert ["/frobnicate is not a directive of psap.perf" in remark for remark in result.remarks] == [True]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ SOURCE = {"type": "model_registry", "source_dir": "hf://", "secret": "env:HF_TOK
 
 @pytest.fixture(autouse=True)
 def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the secrets, empty."""
+    """Return the folder of the secrets, empty."""
     monkeypatch.setenv("PERF_SECRETS_DIR", str(tmp_path))
     monkeypatch.delenv("HF_TOKEN", raising=False)
     return tmp_path

@@ -1,4 +1,4 @@
-"""Plots of runs that are here or behind a URL, and what becomes of those that cannot be had."""
+"""Plots of local and remote runs, and errors of unreachable ones."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SHAPE = Shape(workloads=20, nodes=2, duration=1.0)
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_arguments: object) -> None:
-        """Say nothing of requests."""
+        """Log no requests."""
 
     def do_GET(self) -> None:
-        """A file below the folder that is served; `broken` is an error of the server."""
+        """Serve a file below the folder; `broken` is a server error."""
         if self.path.endswith("/broken"):
             self.send_error(500)
         else:
@@ -40,8 +40,8 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The URL of a folder, and the folder."""
+def served_folder(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """Return the URL of a served folder, and the folder."""
     folder = tmp_path / "bucket"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
@@ -53,8 +53,8 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     server.server_close()
 
 
-def exported(folder: Path) -> Path:
-    """A run's directory as an export has it."""
+def write_export(folder: Path) -> Path:
+    """Return a run's directory in the layout of an export."""
     run = write_run(folder, [SHAPE])
     (run / INDEX).write_text("<title>a run</title>")
     files = [path for path in sorted(run.rglob("*")) if path.is_file()]
@@ -71,18 +71,18 @@ def exported(folder: Path) -> Path:
 
 @pytest.mark.slow
 def test_remote_and_local_runs_are_compared_and_a_missing_one_fails_alone(
-    served: tuple[str, Path], tmp_path: Path
+    served_folder: tuple[str, Path], tmp_path: Path
 ) -> None:
-    url, folder = served
-    run = exported(folder)
+    url, folder = served_folder
+    run = write_export(folder)
     here = write_run(tmp_path / "runs", [SHAPE], run="scale_test-20261121T093000Z-5f3a1d")
-    said: list[str] = []
+    messages: list[str] = []
     sources = [f"{url}/{run.name}/index.html", here.name, "scale_test-20261122T093000Z-5f3a1e"]
-    done = replot(sources, tmp_path / "runs", ExportSettings.of({}), tmp_path / "cache", said.append)
+    done = replot(sources, tmp_path / "runs", ExportSettings.of({}), tmp_path / "cache", messages.append)
     assert [bool(each.report and each.report.is_file()) for each in done.plotted] == [True, True, False]
     assert done.exit_code == 2
     assert done.comparison and done.comparison.is_file()
-    assert said[2].startswith(f"{sources[2]}: ")
+    assert messages[2].startswith(f"{sources[2]}: ")
     document = read_json(done.directory / "plots.json")
     assert [each["run"] for each in document["runs"]] == [run.name, here.name, None]
     assert (tmp_path / "cache").is_dir()
@@ -105,17 +105,17 @@ def test_run_that_breaks_the_analysis_fails_alone(tmp_path: Path, monkeypatch: p
     assert done.exit_code == 70
 
 
-def test_damaged_export_file_is_named(served: tuple[str, Path], tmp_path: Path) -> None:
-    url, folder = served
-    run = exported(folder)
+def test_damaged_export_file_is_named(served_folder: tuple[str, Path], tmp_path: Path) -> None:
+    url, folder = served_folder
+    run = write_export(folder)
     (run / "settings.yml").write_text("damaged")
     done = replot([f"{url}/{run.name}"], tmp_path / "runs", ExportSettings.of({}), tmp_path / "cache", lambda _: None)
     assert "settings.yml" in str(done.plotted[0].error) and "is damaged" in str(done.plotted[0].error)
     assert done.exit_code == 5
 
 
-def test_server_responses_are_explained(served: tuple[str, Path], tmp_path: Path) -> None:
-    url, folder = served
+def test_server_responses_are_explained(served_folder: tuple[str, Path], tmp_path: Path) -> None:
+    url, folder = served_folder
     (folder / "file").write_text("content")
     source = WebSource.parse(f"{url}/")
     assert source.read("file") == b"content"
@@ -127,8 +127,8 @@ def test_server_responses_are_explained(served: tuple[str, Path], tmp_path: Path
         source.read("broken")
 
 
-def test_refused_connection_is_explained(served: tuple[str, Path]) -> None:
-    del served
+def test_refused_connection_is_explained(served_folder: tuple[str, Path]) -> None:
+    del served_folder
     with pytest.raises(DriverError, match="cannot fetch"):
         WebSource.parse("http://127.0.0.1:9/export").read("file")
 
@@ -176,5 +176,5 @@ def test_job_log_has_the_printed_lines_without_secrets(tmp_path: Path, capsys: p
 
 def test_log_on_a_full_disk_does_not_affect_the_output(capsys: pytest.CaptureFixture[str]) -> None:
     with copy_output(Path("/dev/full")):
-        print("said")
-    assert capsys.readouterr().out == "said\n"
+        print("printed")
+    assert capsys.readouterr().out == "printed\n"

@@ -1,4 +1,4 @@
-"""Which CI system started a job, and what it says of it; Prow's environments are those that its own types make."""
+"""The CI system of a job and its data; Prow's environments were generated with Prow's own types."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JENKINS = {
 
 
 def prow(kind: str, **more: str) -> Job:
-    """The job of one of Prow's environments."""
+    """Return the job of one of Prow's environments."""
     return detect(PROW[kind]["environment"] | more)[1]
 
 
@@ -44,7 +44,7 @@ def test_prow_provides_the_test_and_its_artifact_location(kind: str, found: str,
     assert (job.system, job.kind, job.test) == ("prow", found, test)
     assert job.repository == "openshift-psap/psap-perf"
     assert job.build == "1912345678901234567"
-    # as Prow's own function puts the path together
+    # Prow's own function builds this path.
     assert job.url.endswith(f"/test-platform-results/{PROW[kind]['path']}")
     assert job.artifacts_url.endswith(f"/test-platform-results/{PROW[kind]['path']}/artifacts/")
 
@@ -55,7 +55,7 @@ def test_prow_provides_the_pull_request() -> None:
     rehearsed = prow("rehearsal").pull
     assert rehearsed is not None
     assert str(rehearsed) == "openshift/release#456"
-    # several at once: nobody's arguments
+    # A batch tests several pull requests: no arguments apply.
     assert prow("batch").pull is None
     assert prow("postsubmit").pull is None
     assert prow("periodic").pull is None
@@ -97,7 +97,7 @@ def test_jenkins_build_without_a_pull_request_has_its_repository() -> None:
 
 
 def actions(tmp_path: Path, name: str, event: object) -> dict[str, str]:
-    """The environment of a workflow that an event started."""
+    """Return the environment of a workflow that an event started."""
     path = tmp_path / "event.json"
     path.write_text(json.dumps(event), encoding="utf-8")
     return {

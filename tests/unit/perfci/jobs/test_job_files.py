@@ -1,4 +1,4 @@
-"""The ready-made job files name steps and commands that exist; docs/ci.md says what else they were checked with."""
+"""The ready-made job files name existing steps and commands; docs/ci.md lists their other checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perfci.jobs.steps import NAMES
 from tests.unit.driver.conftest import ROOT
 
 FILES = ROOT / "docs" / "ci"
-# the step test makes the report
+# The step test creates the report.
 CALLED = [name for name in NAMES if name != "plots"]
 CALL = re.compile(r"exec perfdrv ci (?:step (\w+)|(run)) ")
 
@@ -27,7 +27,7 @@ def test_every_step_has_a_ci_operator_reference() -> None:
         reference = yaml.safe_load((FILES / "prow" / f"{name}-ref.yaml").read_text())["ref"]
         assert reference["as"] == name
         assert reference["commands"] == f"{name}-commands.sh"
-        # the registry wants the name of each variable in the environment of its step, and documentation of all
+        # The registry requires the name of each variable in its step's environment, and documentation of all.
         assert all({"name", "default", "documentation"} == set(each) for each in reference["env"])
         called += CALL.findall((FILES / "prow" / reference["commands"]).read_text())
     assert [step for step, _run in called] == CALLED

@@ -1,4 +1,4 @@
-"""A job at work, without Ansible: which plays each step asks for, and what the files of the job say of how it ended."""
+"""A job without Ansible: the plays of each step, and the job's files about its end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Keep = Callable[[Outcome], Mapping[str, Any]]
 
 
 class Ansible:
-    """In place of Ansible's processes: it leaves a run as they do, which ends as it is told, and notes the requests."""
+    """Replace Ansible's processes: create a run that ends with the set status, and record the requests."""
 
     def __init__(self) -> None:
         self.requests: list[RunRequest] = []
@@ -38,12 +38,12 @@ class Ansible:
         self.settings: dict[str, Any] = {"report_enabled": {"value": False}}
 
     def start(self, request: RunRequest, jobs: int) -> Outcome:
-        """A new run."""
+        """Start a new run."""
         assert jobs == 1
         return self.launch(request)
 
     def launch(self, request: RunRequest, keep: Keep = lambda _: {}) -> Outcome:
-        """A new run, or a further attempt."""
+        """Start a new run or another attempt."""
         self.requests.append(request)
         directory = request.run_directory or request.runs_root / RUN
         if self.status == "refused":
@@ -79,19 +79,19 @@ def session(system: tuple[System, Job]) -> JobSession:
 
 
 def plan_of(project: Project, job: Job, skip: tuple[str, ...] = (), given: str = "demo") -> Plan:
-    """What `perfdrv ci … demo` asks for."""
+    """Return the plan of `perfdrv ci … demo`."""
     request = RunRequest(project, "demo", project.playbook("demo"), job.artifacts)
     state = JobState(job.identity, "demo", None, digest([given]), choice=Choice.of(skip, ()))
     return Plan(state, request, 1, ("the pull request chose it",))
 
 
-def do(project: Project, session: JobSession, name: str, **choice: Any) -> int:
-    """One step in a process of its own."""
+def run_one_step(project: Project, session: JobSession, name: str, **choice: Any) -> int:
+    """Run one step in a separate process."""
     return run_step(plan_of(project, session.job, **choice), step_named(name), session)
 
 
 def known(job: Job) -> JobState:
-    """What later steps find."""
+    """Return the state that later steps read."""
     state = read_state(job)
     assert state is not None
     return state
@@ -140,7 +140,7 @@ def test_failed_export_fails_a_successful_job(
 
 
 def test_steps_are_attempts_of_one_run(project: Project, session: JobSession, ansible: Ansible) -> None:
-    assert [do(project, session, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
+    assert [run_one_step(project, session, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
     first, second, third = ansible.requests
     assert [request.tags for request in ansible.requests] == [("prepare",), ("test",), ("cleanup",)]
     assert first.run_directory is None
@@ -156,12 +156,12 @@ def test_failed_step_skips_the_test_and_cleanup_keeps_the_outcome(
     project: Project, session: JobSession, ansible: Ansible, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ansible.status = "failed"
-    assert do(project, session, "prepare") == 1
-    assert do(project, session, "test") == 1
+    assert run_one_step(project, session, "prepare") == 1
+    assert run_one_step(project, session, "test") == 1
     assert "test: not run: prepare failed" in capsys.readouterr().out
     assert len(ansible.requests) == 1
     ansible.status = "ok"
-    assert do(project, session, "post_cleanup") == 0
+    assert run_one_step(project, session, "post_cleanup") == 0
     document = json.loads((session.job.artifacts / RUN / "run.json").read_text())
     assert (document["status"], document["exit_code"], document.get("finalized")) == ("failed", 1, None)
     assert session.sends_notifications
@@ -172,7 +172,7 @@ def test_step_after_a_killed_one_finalizes_its_run(project: Project, session: Jo
     ansible.launch(plan_of(project, session.job).request)
     write_state(session.job, plan_of(project, session.job).state.with_step(StepRecord("test", "running", 0, "x")))
     ansible.status = "ok"
-    assert do(project, session, "post_cleanup") == 0
+    assert run_one_step(project, session, "post_cleanup") == 0
     state = known(session.job)
     assert (state.run, state.statuses()["test"], state.statuses()["post_cleanup"]) == (RUN, "killed", "ok")
     document = json.loads((session.job.artifacts / RUN / "run.json").read_text())
@@ -180,31 +180,31 @@ def test_step_after_a_killed_one_finalizes_its_run(project: Project, session: Jo
 
 
 def test_steps_with_other_settings_are_refused(project: Project, session: JobSession, ansible: Ansible) -> None:
-    do(project, session, "prepare")
+    run_one_step(project, session, "prepare")
     with pytest.raises(UsageError, match="test has another flow or other settings than the first step"):
-        do(project, session, "test", given="another")
+        run_one_step(project, session, "test", given="another")
     assert len(ansible.requests) == 1
 
 
 def test_step_does_not_wait_and_continues_only_a_begun_run(
     project: Project, session: JobSession, ansible: Ansible
 ) -> None:
-    do(project, session, "prepare")
+    run_one_step(project, session, "prepare")
     run = session.job.artifacts / RUN
     hold(run)
     with pytest.raises(UsageError, match="is still running"):
-        do(project, session, "test")
+        run_one_step(project, session, "test")
     release(run)
     (run / "settings.yml").unlink()
     with pytest.raises(UsageError, match="ended before it recorded its settings"):
-        do(project, session, "test")
+        run_one_step(project, session, "test")
 
 
 @pytest.mark.parametrize(("name", "why"), [("plots", "no run to report"), ("export", "no run to export")])
 def test_steps_that_read_a_run_are_skipped_without_one(
     project: Project, session: JobSession, capsys: pytest.CaptureFixture[str], name: str, why: str
 ) -> None:
-    assert do(project, session, name) == 0
+    assert run_one_step(project, session, name) == 0
     assert f"{name}: skipped: {why}" in capsys.readouterr().out
     assert known(session.job).statuses() == {name: "skipped"}
 
@@ -212,35 +212,35 @@ def test_steps_that_read_a_run_are_skipped_without_one(
 def test_run_is_exported_to_the_configured_place(
     project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    do(project, session, "test")
-    assert do(project, session, "export") == 0
+    run_one_step(project, session, "test")
+    assert run_one_step(project, session, "export") == 0
     assert not session.sends_notifications
     assert known(session.job).record_of("export") == StepRecord(
         "export", "skipped", 0, ANY, ANY, "the setting export_to is empty"
     )
     monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(place="s3://bucket/run"))
-    assert do(project, session, "export") == 0
+    assert run_one_step(project, session, "export") == 0
     assert session.sends_notifications
     monkeypatch.setattr(performing, "deliver", lambda run, whole: Delivery(lost="failed: no such bucket"))
-    assert do(project, session, "export") == 1
+    assert run_one_step(project, session, "export") == 1
     assert session.why == "export: failed: no such bucket"
 
 
 def test_failed_report_fails_only_its_step(
     project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    do(project, session, "test")
+    run_one_step(project, session, "test")
     monkeypatch.setattr(performing, "make_report_of", lambda run: ("failed: no space is left", False))
-    assert do(project, session, "plots") == 1
+    assert run_one_step(project, session, "plots") == 1
     assert session.why == "plots: failed: no space is left"
     assert known(session.job).statuses() == {"test": "ok", "plots": "failed"}
     session.record_left_out("its results")
-    assert do(project, session, "plots") == 0
+    assert run_one_step(project, session, "plots") == 0
     assert known(session.job).steps[-1].why.startswith("this step has the run without its results; the report is in")
 
 
-def begun_in(project: Project, session: JobSession) -> None:
-    """A job comes as far as to the begin of its step."""
+def begin_step(project: Project, session: JobSession) -> None:
+    """Run a job up to the begin of its step."""
     session.state = plan_of(project, session.job).state
     session.save(StepRecord("run", "running", 0, "2026-01-01T00:00:00.000Z"))
 
@@ -256,7 +256,7 @@ def test_job_writes_its_files_however_it_ends(
     project: Project, system: tuple[System, Job], error: BaseException, code: int, status: str, why: str
 ) -> None:
     def perform(session: JobSession) -> int:
-        begun_in(project, session)
+        begin_step(project, session)
         raise error
 
     job = system[1]
@@ -269,7 +269,7 @@ def test_job_writes_its_files_however_it_ends(
 
 def test_internal_error_is_raised_after_the_files_are_written(project: Project, system: tuple[System, Job]) -> None:
     def perform(session: JobSession) -> int:
-        begun_in(project, session)
+        begin_step(project, session)
         raise ZeroDivisionError("a mistake")
 
     with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Which steps of a job are carried out, what they know of each other, and what is said of them."""
+"""Steps of a job: which ones run, the state that they share, and the report about them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ STATE = JobState(build="shell-manual", flow="demo", site=None, given=digest(["de
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    """A job whose steps have a folder of artifacts each."""
+    """Return a job whose steps have separate artifact folders."""
     _system, found = detect({"USER": "ada", "ARTIFACT_DIR": str(tmp_path / "one"), "SHARED_DIR": str(tmp_path / "all")})
     found.artifacts.mkdir()
     return found
 
 
 def run_in(job: Job, status: str = "failed") -> Path:
-    """A run below the artifacts."""
+    """Return a run below the artifacts."""
     run = job.artifacts / "demo-20260101T000000Z-abcdef"
     (run / "001__demo__fail" / "artifacts").mkdir(parents=True)
     begin_attempt(run, {"flow": "demo"})
@@ -53,7 +53,7 @@ def run_in(job: Job, status: str = "failed") -> Path:
 
 
 def failure(at: str, what: str, why: str = "it broke", kind: str = "", attempt: int = 1) -> Failure:
-    """A failed task."""
+    """Return a failed task."""
     return Failure(at, attempt, "sutest", None, what, "tasks/main.yml:2", why, 1, kind, None)
 
 
@@ -104,12 +104,12 @@ def test_state_of_another_build_is_ignored(job: Job) -> None:
         read_state(job)
 
 
-@pytest.mark.parametrize(("limit", "measured", "said"), [(None, True, ""), (30_000, False, "its results")])
+@pytest.mark.parametrize(("limit", "measured", "message"), [(None, True, ""), (30_000, False, "its results")])
 def test_run_is_passed_between_steps_as_space_permits(
-    job: Job, tmp_path: Path, limit: int | None, measured: bool, said: str
+    job: Job, tmp_path: Path, limit: int | None, measured: bool, message: str
 ) -> None:
     run = run_in(job)
-    assert hand_over(replace(job, shared=tmp_path, shared_limit=limit), run) == said
+    assert hand_over(replace(job, shared=tmp_path, shared_limit=limit), run) == message
     assert (tmp_path / ARCHIVE_FILE).stat().st_size <= (limit or 1 << 20)
     taken = take_over(replace(job, shared=tmp_path, artifacts=tmp_path / "two"), replace(STATE, run=run.name))
     assert taken == tmp_path / "two" / run.name

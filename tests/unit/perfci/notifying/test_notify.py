@@ -1,4 +1,4 @@
-"""Notifications, to stand-ins of Slack and GitHub on the loopback interface that limit, fail and hold threads."""
+"""Notifications to simulated Slack and GitHub servers on loopback that limit, fail and store threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from perfci.notifying.notify import Notification
 from tests.standins.github_api import NUMBER, PAGE, REPOSITORY, GitHubApi, github_api
 from tests.standins.slack_api import SlackApi, slack_api
 
-# starts servers, and waits as the clients do when they are told to
+# Starts servers, and waits as the clients do after a rate limit
 pytestmark = pytest.mark.slow
 
 TOKEN = "xoxb-planted-slack-word"
@@ -73,7 +73,7 @@ def test_runs_of_one_pull_request_share_a_thread_with_one_comment_each(
     slack: SlackApi, github: GitHubApi, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     first, second = _run(tmp_path), _run(tmp_path, "demo-20260102T000000Z-abcdef", status="ok", reason=None)
-    # what a limit refuses is sent once more
+    # A rate-limited request is sent once more.
     slack.refusals = [(429, {"Retry-After": "1"})]
     for run in (first, second):
         assert [each.error for each in Notification(run, settings).send()] == ["", ""]
@@ -98,7 +98,7 @@ def test_repeated_notification_updates_its_messages(
     document = json.loads((run / "run.json").read_text())
     lost = {"status": "failed", "why": "the store is full"}
     (run / "run.json").write_text(json.dumps({**document, "exit_code": 3, "export": lost}))
-    # one that is lost does not forget where the former one stands
+    # A lost message does not remove the former one's place.
     slack.refusals, github.failures = [(200, {})], [401]
     assert all(each.error for each in Notification(run, settings).send())
     assert [each.error for each in Notification(run, settings).send()] == ["", ""]
@@ -106,7 +106,7 @@ def test_repeated_notification_updates_its_messages(
     for text in (message["text"], comment[2]):
         assert "failed: cluster unreachable or unfit" in text
         assert "ot exported: `the store is full`" in text
-    # and where somebody has deleted it, there is another one
+    # A deleted message is replaced by a new one.
     slack.messages.pop()
     Notification(run, settings).send()
     assert len(slack.messages) == 2
@@ -152,7 +152,7 @@ def test_dry_run_sends_and_records_nothing(
 
 
 @pytest.mark.parametrize(
-    ("policy", "former", "status", "told"),
+    ("policy", "former", "status", "sent"),
     [
         ("always", None, "ok", True),
         ("failure", None, "ok", False),
@@ -164,13 +164,13 @@ def test_dry_run_sends_and_records_nothing(
     ],
 )
 def test_policy_decides_whether_to_notify(
-    policy: str, former: str | None, status: str, told: bool, tmp_path: Path
+    policy: str, former: str | None, status: str, sent: bool, tmp_path: Path
 ) -> None:
     if former:
         _run(tmp_path, "demo-20251231T000000Z-abcdef", status=former, started="2025-12-31T00:00:00.000Z")
     run = _run(tmp_path, status=status, reason=None)
     settings = {"notify_policy": policy, "notify_slack_channel": "C1"}
-    assert bool(Notification(run, settings, dry_run=True).send()) is told
+    assert bool(Notification(run, settings, dry_run=True).send()) is sent
 
 
 def test_changed_kpis_are_reported_with_their_size_worst_first(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Tests of the room `workloads/fine_tuning` of the analysis."""
+"""Tests of the kind fine-tuning."""

@@ -1,4 +1,4 @@
-"""Fine-tuning jobs: KPIs computed by hand for each format, and reasons for what is missing."""
+"""Fine-tuning jobs: KPIs computed by hand for each format, and reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from perfanalysis.workloads.fine_tuning.scaling import jobs_of
 
 from tests.data.fine_tuning_runs import Training, document
 from tests.data.synthetic_runs import EPOCH
-from tests.unit.analysis.fine_tuning_jobs import DOCS, analysed, kpis, numbers, schema
+from tests.unit.analysis.fine_tuning_jobs import DOCS, analyse_log, kpis, numbers, schema
 
 RATES = ("samples_per_second", "tokens_per_second", "tokens_per_second_per_gpu", "steps_per_second", "train_runtime")
 
 
-def test_kpis_of_hf_trainer(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "fms_whole.log")
-    # the trainer counts tokens of one device; there are four
+def test_hf_trainer_kpis_match_hand_computation(tmp_path: Path) -> None:
+    analysis = analyse_log(tmp_path, "fms_whole.log")
+    # The trainer counts the tokens of one of four devices.
     assert numbers(analysis, *RATES) == pytest.approx([5.267, 4 * 345.7, 345.7, 0.329, 121.5032])
     assert numbers(analysis, "final_loss", "mean_loss", "training_steps", "training_gpus") == [0.8, 1.58, 40, 4]
     assert numbers(analysis, "dataset_tokens_per_second") == pytest.approx([163_840 / 121.5032])
     assert numbers(analysis, "gpu_hours_per_million_tokens") == pytest.approx([1e6 / 345.7 / 3600])
-    # twelve seconds between records of four steps
+    # Twelve seconds between records of four steps
     assert numbers(analysis, "step_time_p50") == [3.0]
     assert analysis.frames["training_throughput"]["samples_per_second"].tolist() == pytest.approx([16 / 3] * 9)
     started, ended = EPOCH + 4.5, EPOCH + 20 + Training(gpus=4).step_time * 40
@@ -41,39 +41,39 @@ def test_kpis_of_hf_trainer(tmp_path: Path) -> None:
     )
 
 
-def test_kpis_of_instructlab(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "ilab_whole.log")
-    # eleven steps of four seconds, 48 samples and 30,000 tokens of rank 0 each
+def test_instructlab_kpis_match_hand_computation(tmp_path: Path) -> None:
+    analysis = analyse_log(tmp_path, "ilab_whole.log")
+    # Eleven steps of four seconds, 48 samples and 30,000 tokens of rank 0 each
     assert numbers(analysis, *RATES) == pytest.approx([12.0, 30_000, 7_500, 0.25, 44.0])
     assert numbers(analysis, "gpu_memory_max", "final_loss", "step_time_p50") == pytest.approx([20.75, 0.9, 4.0])
     table = analysis.frames["training_throughput"]
-    assert table["samples_per_second"].tolist()[:3] == [12.0, 10.0, 11.0], "as the trainer says it"
+    assert table["samples_per_second"].tolist()[:3] == [12.0, 10.0, 11.0], "as the trainer prints it"
     assert table["tokens_per_second"].tolist() == pytest.approx([30_000] * 11)
 
 
-def test_kpis_of_ray(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "ray_whole.log", configuration={"batch_size_per_device": 2}, hyper_parameters={})
-    # eight steps in 14 + 7 times 8 = 70 s, a batch of 2 on each of 4 GPUs
+def test_ray_kpis_match_hand_computation(tmp_path: Path) -> None:
+    analysis = analyse_log(tmp_path, "ray_whole.log", configuration={"batch_size_per_device": 2}, hyper_parameters={})
+    # Eight steps in 14 + 7 times 8 = 70 s, a batch of 2 on each of 4 GPUs
     assert numbers(analysis, "samples_per_second", "steps_per_second", "train_runtime") == pytest.approx(
         [8 * 8 / 70, 8 / 70, 84.0]
     )
     assert kpis(analysis)["tokens_per_second"].reason == "the log has no count of tokens"
-    unknown = analysed(tmp_path, "ray_whole.log", configuration={}, hyper_parameters={})
+    unknown = analyse_log(tmp_path, "ray_whole.log", configuration={}, hyper_parameters={})
     assert kpis(unknown)["samples_per_second"].reason == "the configuration does not state the batch of a step"
 
 
-def test_kpis_of_benchmarks(tmp_path: Path) -> None:
-    iperf = analysed(tmp_path / "a", "ray_iperf.log", mode="ray-benchmark", gpus_per_pod=0)
+def test_ray_benchmark_kpis_match_hand_computation(tmp_path: Path) -> None:
+    iperf = analyse_log(tmp_path / "a", "ray_iperf.log", mode="ray-benchmark", gpus_per_pod=0)
     assert numbers(iperf, "network_bitrate") == pytest.approx([9.2])
     assert kpis(iperf)["network_bitrate"].count == 2
     assert [value.name for value in iperf.kpis if value.headline] == ["network_bitrate"]
-    overhead = analysed(tmp_path / "b", "ray_overhead.log", mode="ray-benchmark")
+    overhead = analyse_log(tmp_path / "b", "ray_overhead.log", mode="ray-benchmark")
     assert numbers(overhead, "network_overhead_time", "network_bitrate") == [612.25, None]
     assert any("the benchmark printed FAILED" in finding.text for finding in overhead.findings)
 
 
 def test_truncated_log_has_no_summary(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "fms_torn.log", outcome="failed", reason="OOMKilled", exit_code=137)
+    analysis = analyse_log(tmp_path, "fms_torn.log", outcome="failed", reason="OOMKilled", exit_code=137)
     reason = "the log ends before the trainer's summary; the job failed: OOMKilled"
     for name in ("samples_per_second", "tokens_per_second", "steps_per_second", "train_runtime", "mean_loss"):
         assert (kpis(analysis)[name].number, kpis(analysis)[name].reason) == (None, reason)
@@ -86,16 +86,16 @@ def test_truncated_log_has_no_summary(tmp_path: Path) -> None:
 
 
 def test_loss_that_is_not_a_number_is_not_final(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "fms_not_finite.log")
+    analysis = analyse_log(tmp_path, "fms_not_finite.log")
     assert kpis(analysis)["final_loss"].reason == "loss is NaN or infinite, from step 3 on"
-    # 1 GiB before, 3 of training, 2 more at the peak
+    # 1 GiB before, 3 for training, 2 more at the peak
     assert numbers(analysis, "gpu_memory_max") == [6.0]
-    # stamps that the log was captured with; a step without a loss is a step all the same
+    # Timestamps that the capture added; a step without a loss is still a step.
     assert numbers(analysis, "step_time_p50") == [2.0]
 
 
 def test_constant_timestamps_yield_no_rate(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "ilab_begun_anew.log")
+    analysis = analyse_log(tmp_path, "ilab_begun_anew.log")
     assert kpis(analysis)["samples_per_second"].reason == (
         "the timestamps of the first and the last step are equal or out of order"
     )
@@ -109,25 +109,25 @@ def test_job_without_a_log_has_reasons(tmp_path: Path) -> None:
         ("a", {}, "no log of the job has output of a trainer"),
         ("b", {"outcome": "failed", "reason": "ImagePullBackOff"}, "the job failed: ImagePullBackOff"),
     ):
-        analysis = analysed(tmp_path / folder, None, **stated)
+        analysis = analyse_log(tmp_path / folder, None, **stated)
         assert {value.reason for value in analysis.kpis if value.name in RATES} == {reason}
         assert any(finding.text == "the file is missing" for finding in analysis.findings)
 
 
 @pytest.mark.parametrize("gpus", [0, None])
 def test_rates_per_gpu_require_gpus(tmp_path: Path, gpus: int | None) -> None:
-    value = kpis(analysed(tmp_path, "fms_whole.log", gpus_per_pod=gpus))["samples_per_second_per_gpu"]
+    value = kpis(analyse_log(tmp_path, "fms_whole.log", gpus_per_pod=gpus))["samples_per_second_per_gpu"]
     assert value.number is None
     assert "GPU" in (value.reason or "")
 
 
-def test_monitored_gpus(tmp_path: Path) -> None:
+def test_monitored_gpus_have_usage_and_memory_kpis(tmp_path: Path) -> None:
     samples = [(EPOCH, "a", 0.5, 2**30), (EPOCH + 5, "a", 0.7, 2**31), (EPOCH, "b", 1.0, 3 * 2**30)]
     rows = [dict(zip(("at_s", "gpu", "usage", "memory_bytes"), sample, strict=True)) for sample in samples]
     for row in rows:
         jsonschema.validate(row, schema("gpu_samples-1"))
     tmp_path.joinpath("gpu_samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    analysis = analysed(tmp_path, "fms_whole.log")
+    analysis = analyse_log(tmp_path, "fms_whole.log")
     assert numbers(analysis, "gpu_usage_mean", "gpu_memory_max") == pytest.approx([0.8, 3.0])
     assert kpis(analysis)["gpu_usage_mean"].count == 3
     [gpus] = [section for section in analysis.sections if section.name == "gpus"]
@@ -139,12 +139,12 @@ def test_monitored_gpus(tmp_path: Path) -> None:
 @pytest.mark.parametrize("odd", [5, "text", [], {}, [None], None, -1e400, True], ids=repr)
 def test_document_with_wrong_types_is_analysed(tmp_path: Path, odd: object) -> None:
     names = set(document(Training(), EPOCH)) - {"schema", "logs"}
-    analysis = analysed(tmp_path, "fms_whole.log", **dict.fromkeys(names, odd))
+    analysis = analyse_log(tmp_path, "fms_whole.log", **dict.fromkeys(names, odd))
     assert kpis(analysis)["train_runtime"].number == 121.5032
 
 
 def test_truncated_document_keeps_its_logs(tmp_path: Path) -> None:
-    analysed(tmp_path, "fms_whole.log")
+    analyse_log(tmp_path, "fms_whole.log")
     (tmp_path / "fine_tuning.json").write_text('{"schema": "psap.perf/fine-')
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
     analysis = analyse(parse(RecordingFiles(place)), place, "linear")
@@ -164,7 +164,7 @@ def test_hyper_parameters_are_found_at_every_place() -> None:
             "configuration": {"lora": {"r": 8}, "per_device_train_batch_size": "4", "max_batch_len": None},
         }
     )
-    assert job.number("r") == 8, "what the trainer got stands above what was given"
+    assert job.number("r") == 8, "the value that the trainer got precedes the given one"
     assert job.batch == ("per_device_train_batch_size", 4.0)
     assert job.hyper_parameters == {"r": 4, "raw_lists.target_modules": '["q", "k"]'}
     assert jobs_of(()) == ()

@@ -1,6 +1,6 @@
-"""Logs of trainers: what each format tells, what is torn is counted, what went wrong is named, nothing stops a reader.
+"""Logs of trainers: each format is read, truncated records are counted, problems are named, no log stops a reader.
 
-The logs in tests/data/training_logs are written by hand in the shape of the real programs' output.
+The logs in tests/data/training_logs are written by hand in the format of the real programs' output.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read(name: str, workload: str = "") -> LogRead:
     return read_log(LOGS / name, name, workload or name.split("_")[0])
 
 
-def told(log: LogRead) -> dict[str, int]:
+def problems(log: LogRead) -> dict[str, int]:
     return {problem.kind: problem.count for problem in log.problems}
 
 
@@ -66,9 +66,9 @@ def test_lines_are_those_that_a_terminal_shows(tmp_path: Path) -> None:
     ]
 
 
-def test_complete_log_of_hf_trainer() -> None:
+def test_complete_log_of_hf_trainer_is_read() -> None:
     log = read("fms_whole.log")
-    assert (log.format, told(log)) == ("hf_trainer", {})
+    assert (log.format, problems(log)) == ("hf_trainer", {})
     assert [step.number for step in log.steps] == [4.0 * place for place in range(1, 11)]
     assert [step.elapsed_s for step in log.steps] == [12.0 * place for place in range(1, 11)]
     first, last = log.steps[0], log.steps[-1]
@@ -82,9 +82,9 @@ def test_complete_log_of_hf_trainer() -> None:
     assert stated["total_tokens"] == 163_840
 
 
-def test_truncated_log_of_hf_trainer() -> None:
+def test_truncated_log_of_hf_trainer_is_read_and_reported() -> None:
     log = read("fms_torn.log")
-    assert told(log) == {"GPU out of memory": 1, "torn records": 3}
+    assert problems(log) == {"GPU out of memory": 1, "torn records": 3}
     assert [(step.number, step.loss, step.eval_loss) for step in log.steps] == [
         (1, 3.1012, None),
         (2, 2.871, None),
@@ -99,16 +99,16 @@ def test_truncated_log_of_hf_trainer() -> None:
 def test_losses_that_are_not_numbers_are_missing_and_named() -> None:
     log = read("fms_not_finite.log")
     assert [step.loss for step in log.steps] == [2.0, 1.9, None, None, None]
-    assert told(log) == {"loss not finite": 3, "grad_norm not finite": 4}
+    assert problems(log) == {"loss not finite": 3, "grad_norm not finite": 4}
     [problem] = [problem for problem in log.problems if problem.kind == "loss not finite"]
     assert (problem.line, problem.text) == (5, "loss is NaN or infinite, from step 3 on")
     assert "train_loss" not in facts(log)
     assert [step.at_s for step in log.steps][1] == (log.steps[0].at_s or 0) + 2
 
 
-def test_complete_log_of_instructlab() -> None:
+def test_complete_log_of_instructlab_is_read() -> None:
     log = read("ilab_whole.log")
-    assert (log.format, told(log)) == ("instructlab", {})
+    assert (log.format, problems(log)) == ("instructlab", {})
     assert [step.number for step in log.steps] == list(range(1, 13))
     third = log.steps[2]
     assert third.loss == pytest.approx(1.35)
@@ -118,21 +118,21 @@ def test_complete_log_of_instructlab() -> None:
     assert facts(log)["torchrun_exec_time_s"] == 60
 
 
-def test_truncated_log_of_instructlab() -> None:
+def test_truncated_log_of_instructlab_is_read_and_reported() -> None:
     log = read("ilab_torn.log")
     assert [step.number for step in log.steps] == [2, 3, 5]
-    assert told(log) == {"collective timed out": 1, "torn records": 4}
+    assert problems(log) == {"collective timed out": 1, "torn records": 4}
 
 
 def test_restarted_training_counts_from_its_last_start() -> None:
     log = read("ilab_begun_anew.log")
     assert [(step.number, step.loss) for step in log.steps] == [(1, 1.4), (2, None), (3, None)]
-    assert told(log) == {"process killed": 1, "restarted": 1, "loss not finite": 2}
+    assert problems(log) == {"process killed": 1, "restarted": 1, "loss not finite": 2}
 
 
-def test_complete_log_of_ray() -> None:
+def test_complete_log_of_ray_is_read() -> None:
     log = read("ray_whole.log")
-    assert (log.format, told(log)) == ("ray", {})
+    assert (log.format, problems(log)) == ("ray", {})
     assert [step.number for step in log.steps] == list(range(1, 9)), (
         "steps that begin anew in each epoch are counted on"
     )
@@ -142,24 +142,24 @@ def test_complete_log_of_ray() -> None:
     assert facts(log)["total_running_time_s"] == 84
 
 
-def test_truncated_log_of_ray() -> None:
+def test_truncated_log_of_ray_is_read_and_reported() -> None:
     log = read("ray_torn.log")
     assert [(step.number, step.loss, step.step_time_s) for step in log.steps] == [
         (0, 1.9, None),
         (1, 1.8, 8.25),
         (2, 1.7, None),
     ]
-    assert told(log) == {"process killed": 1, "torn records": 2}
+    assert problems(log) == {"process killed": 1, "torn records": 2}
 
 
-def test_benchmarks_of_ray() -> None:
+def test_benchmark_logs_of_ray_are_read() -> None:
     iperf = read("ray_iperf.log")
     received = [fact.value for fact in iperf.facts if fact.name == "iperf_receiver_bits_per_second"]
     assert received == [9.0e9, 9.4e9], "of parallel streams the sum counts"
     assert [fact.value for fact in iperf.facts if "sender" in fact.name] == [9.2e9, 9.6e9]
     overhead = read("ray_overhead.log")
     assert facts(overhead) == {"benchmark_time_s": 612.25}
-    assert told(overhead) == {"benchmark failed": 1}
+    assert problems(overhead) == {"benchmark failed": 1}
 
 
 def test_ray_job_may_run_another_trainer(tmp_path: Path) -> None:
@@ -170,11 +170,11 @@ def test_ray_job_may_run_another_trainer(tmp_path: Path) -> None:
     assert (log.format, [step.loss for step in log.steps]) == ("hf_trainer", [2.0, 1.5])
 
 
-def test_output_of_no_trainer(tmp_path: Path) -> None:
-    assert (read("nothing.log").format, told(read("nothing.log"))) == (None, {})
+def test_output_of_no_trainer_has_no_format(tmp_path: Path) -> None:
+    assert (read("nothing.log").format, problems(read("nothing.log"))) == (None, {})
     (tmp_path / "empty.log").touch()
     logs = read_logs(tmp_path, ["missing.log", "empty.log", "../other.log", "."], "fms", 1.0)
-    assert [told(log) for log in logs] == [{"no log": 1}, {"empty log": 1}, {"foreign path": 1}, {"no log": 1}]
+    assert [problems(log) for log in logs] == [{"no log": 1}, {"empty log": 1}, {"foreign path": 1}, {"no log": 1}]
     assert trainers_log(logs) is None
 
 
@@ -184,7 +184,7 @@ def test_log_of_the_main_pod_counts_and_others_report_problems(tmp_path: Path) -
     logs = read_logs(tmp_path, ["main.log", "worker.log"], "fms", 1.0)
     chosen = trainers_log(logs)
     assert chosen is not None and chosen.log == "main.log"
-    assert told(logs[1]) == {"disk full": 1}
+    assert problems(logs[1]) == {"disk full": 1}
 
 
 def test_exception_is_named_by_its_last_line(tmp_path: Path) -> None:
@@ -195,11 +195,11 @@ def test_exception_is_named_by_its_last_line(tmp_path: Path) -> None:
         '  File "a.py", line 1, in <module>\n    f()\n'
         "huggingface_hub.errors.RepositoryNotFoundError: 404 Client Error\n"
     )
-    assert told(read_log(path, "log", "fms")) == {"exception RepositoryNotFoundError": 1}
+    assert problems(read_log(path, "log", "fms")) == {"exception RepositoryNotFoundError": 1}
 
 
-def mutated(content: bytes, chance: random.Random) -> bytes:
-    """One to four damages: a part cut out, doubled, moved, or replaced by what readers might stumble over."""
+def damage(content: bytes, chance: random.Random) -> bytes:
+    """Return a text with one to four damages: a part removed, duplicated, moved, or replaced by invalid values."""
     for _ in range(chance.randint(1, 4)):
         begin, end = sorted(chance.randrange(len(content) + 1) for _ in range(2))
         end = min(end, begin + chance.choice((1, 8, 200, len(content))))
@@ -226,7 +226,7 @@ def test_damaged_log_does_not_stop_the_analysis(name: str, tmp_path: Path) -> No
     write_json(tmp_path / "fine_tuning.json", document)
     place = Place(tmp_path, "artifacts", "fine_tuning.json", None)
     for _ in range(MUTANTS):
-        (tmp_path / "log").write_bytes(mutated(content, chance))
+        (tmp_path / "log").write_bytes(damage(content, chance))
         analysis = analyse(parse(RecordingFiles(place)), place, "linear")
         for name_of_frame, spec in analysis.specs.items():
             spec.conform(analysis.frames[name_of_frame])

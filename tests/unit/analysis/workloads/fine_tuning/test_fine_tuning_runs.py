@@ -1,4 +1,4 @@
-"""Runs of several fine-tuning jobs: what they tell only together, and their report."""
+"""Runs of several fine-tuning jobs: values that require several jobs, and their report."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from perfanalysis.workloads.kpis import KpiValue
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.data.fine_tuning_runs import Training, matrix, write_job, write_tuning_run
-from tests.unit.analysis.fine_tuning_jobs import analysed, kpis
+from tests.unit.analysis.fine_tuning_jobs import analyse_log, kpis
 from tests.unit.analysis.pages import figures_in
 from tests.unit.analysis.reports.test_report import page_of
 
 pytestmark = pytest.mark.slow
 
 
-def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
-    """The KPIs of several jobs of one run, without cells."""
+def analyse_jobs(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
+    """Return the KPIs of several jobs of one run, without cells."""
     found = []
     for number, training in enumerate(trainings):
         place = Place(folder / str(number), str(number), "fine_tuning.json", None)
@@ -34,8 +34,8 @@ def together(folder: Path, *trainings: Training) -> list[dict[str, KpiValue]]:
     return [kpis(analysis) for analysis in across(tuple(found)).analyses]
 
 
-def test_speed_up_and_efficiency_relative_to_one_gpu(tmp_path: Path) -> None:
-    one, four, other, lora = together(
+def test_speed_up_and_efficiency_are_relative_to_one_gpu(tmp_path: Path) -> None:
+    one, four, other, lora = analyse_jobs(
         tmp_path, Training(gpus=1), Training(gpus=4), Training(gpus=4, batch=8), Training(gpus=1, batch=8, rank=4)
     )
     ratio = (four["samples_per_second"].number or 0) / (one["samples_per_second"].number or 1)
@@ -48,7 +48,7 @@ def test_speed_up_and_efficiency_relative_to_one_gpu(tmp_path: Path) -> None:
 
 
 def test_concurrent_jobs_are_compared_with_the_same_jobs_alone(tmp_path: Path) -> None:
-    alone, other, beside, copy, unmatched = together(
+    alone, other, beside, copy, unmatched = analyse_jobs(
         tmp_path,
         Training(phase="reference"),
         Training("tiny-1b", phase="reference"),
@@ -58,7 +58,7 @@ def test_concurrent_jobs_are_compared_with_the_same_jobs_alone(tmp_path: Path) -
     )
     name = "throughput_of_reference"
     assert [job[name].number for job in (alone, other)] == [1, 1]
-    # a step of a job beside others takes 1.25 times as long
+    # A step of a concurrent job takes 1.25 times as long.
     assert [job[name].number for job in (beside, copy)] == pytest.approx([0.8, 0.8], rel=1e-3)
     assert unmatched[name].reason == "the run has no job with the same settings in the phase reference"
     assert unmatched["speed_up"].reason == "the run has no job with the same settings on one GPU", "of its phase"
@@ -85,7 +85,7 @@ def test_phases_are_listed_and_drawn_side_by_side(tmp_path: Path) -> None:
 
 
 def test_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
-    one, four = together(tmp_path, Training(gpus=1), Training(gpus=4))
+    one, four = analyse_jobs(tmp_path, Training(gpus=1), Training(gpus=4))
     assert four["throughput_of_reference"].reason == "the run trains in a single phase"
     assert one["throughput_of_reference"].headline is None
     result = analyse_run(write_tuning_run(tmp_path, [Training(gpus=1), Training(gpus=4)]), tmp_path / "again")
@@ -93,7 +93,7 @@ def test_run_of_one_pass_has_no_phases(tmp_path: Path) -> None:
 
 
 def test_jobs_without_throughput_have_no_speed_up(tmp_path: Path) -> None:
-    failed, four, broken = together(
+    failed, four, broken = analyse_jobs(
         tmp_path, Training(outcome="failed"), Training(gpus=4), Training(gpus=8, outcome="failed")
     )
     assert (failed["speed_up"].reason or "").startswith("the job has no throughput: the log ends before")
@@ -102,7 +102,7 @@ def test_jobs_without_throughput_have_no_speed_up(tmp_path: Path) -> None:
 
 
 def test_several_jobs_on_one_gpu_use_their_median(tmp_path: Path) -> None:
-    *_, four = together(tmp_path, Training(), Training(), Training(), Training(gpus=4))
+    *_, four = analyse_jobs(tmp_path, Training(), Training(), Training(), Training(gpus=4))
     assert four["speed_up"].count == 3
 
 
@@ -135,7 +135,7 @@ def test_matrix_yields_a_table_and_comparing_figures(tmp_path: Path) -> None:
 
 
 def test_every_figure_marks_simulated_data(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, "ilab_whole.log")
+    analysis = analyse_log(tmp_path, "ilab_whole.log")
     figures = [block for section in analysis.sections for block in section.blocks if hasattr(block, "marks")]
     assert len(figures) == 3
     for figure in figures:

@@ -1,4 +1,4 @@
-"""A job's GPUs as Prometheus saw them, and the KPIs of it, computed by hand."""
+"""Prometheus' samples of a job's GPUs, and the KPIs from them, computed by hand."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _numbers(found: dict[str, KpiValue]) -> list[float | None]:
 
 
 def test_usage_and_memory_of_a_jobs_gpus_during_the_job(tmp_path: Path) -> None:
-    # samples at 8, 10, 12, … 18 after the epoch: the first is before the job, the last more than a second after it
+    # Samples at 8, 10, 12, … 18 after the epoch: the first is before the job, the last more than a second after it.
     ranges = _ranges(
         tmp_path,
         "window",

@@ -1,4 +1,4 @@
-"""Load tests: formats, KPIs from the records, the generator's summary against them, damage, several recordings."""
+"""Load tests: formats, KPIs from the records, comparison with the generator's summary, damage, several recordings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.data.load_tests import Load, document, requests_of, write_example, wr
 from tests.schemas import check_file
 
 FOREIGN = Path(__file__).parents[4] / "data" / "foreign" / "load_tests"
-"""Written by the real programs; texts and what is not read were cut out."""
+"""Output of the real programs, without texts and unread fields."""
 
 
-def analysed(run: Path) -> RunAnalysis:
+def analyse(run: Path) -> RunAnalysis:
     return analyse_run(run, run / "report")
 
 
@@ -32,24 +32,24 @@ def numbers(result: RunAnalysis, place: int = 0) -> dict[str, float | None]:
     return {value.series: value.number for value in result.analyses[place].kpis}
 
 
-def said(result: RunAnalysis) -> list[str]:
+def finding_texts(result: RunAnalysis) -> list[str]:
     return [finding.text for finding in result.findings if "benchmarks" in finding.where or "output" in finding.where]
 
 
-def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def edit_json(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     whole = json.loads(path.read_text())
     change(whole)
     path.write_text(json.dumps(whole))
 
 
-def test_output_of_real_guidellm(tmp_path: Path) -> None:
-    """Its means are those of our times; its median of 16 requests is the eighth, ours lies between it and the next."""
+def test_real_guidellm_output_agrees_with_our_kpis(tmp_path: Path) -> None:
+    """Its means are equal to ours; its median of 16 requests is the eighth, ours is between it and the next."""
     results = tmp_path / "000__t" / "artifacts" / "benchmarks.json"
     results.parent.mkdir(parents=True)
     shutil.copy(FOREIGN / "guidellm-0.8.1.json", results)
     (results.parent / "guidellm.json").write_text(json.dumps(document()))
-    result = analysed(tmp_path)
-    assert said(result) == []
+    result = analyse(tmp_path)
+    assert finding_texts(result) == []
     found = numbers(result)
     first = json.loads(results.read_text())["benchmarks"][0]["requests"]["successful"]
     times = [one["info"]["timings"] for one in first]
@@ -64,14 +64,14 @@ def test_output_of_real_guidellm(tmp_path: Path) -> None:
     assert result.analyses[0].frames["stated_summary"]["agrees"].all()
 
 
-def test_output_of_real_llm_load_test(tmp_path: Path) -> None:
+def test_real_llm_load_test_output_agrees_with_our_kpis(tmp_path: Path) -> None:
     results = tmp_path / "000__t" / "artifacts" / "output" / "output.json"
     results.parent.mkdir(parents=True)
     shutil.copy(FOREIGN / "llm-load-test.json", results)
     (results.parents[1] / "llm_load_test.json").write_text(json.dumps(document()))
-    result = analysed(tmp_path)
+    result = analyse(tmp_path)
     found = numbers(result)
-    assert said(result) == []
+    assert finding_texts(result) == []
     assert found["output_tokens_per_second"] == pytest.approx(530.4537067841003)
     assert found["ttft_p50"] == pytest.approx(0.062313199043273926)
     assert found["tpot_p90"] == pytest.approx(0.008178748403276717)
@@ -82,9 +82,9 @@ def test_output_of_real_llm_load_test(tmp_path: Path) -> None:
 def test_all_guidellm_versions_yield_the_same_requests(tmp_path: Path, version: str) -> None:
     load = Load(requests=120, failing=40)
     write_guidellm(tmp_path / "000__t" / "artifacts", [load], version)
-    result = analysed(tmp_path)
+    result = analyse(tmp_path)
     good = [one for one in requests_of(load) if not one.failed]
-    assert said(result) == []
+    assert finding_texts(result) == []
     found = numbers(result)
     assert found["ttft_p99"] == pytest.approx(np.quantile([one.first - one.started for one in good], 0.99), abs=1e-6)
     assert found["itl_p50"] == pytest.approx(
@@ -98,7 +98,7 @@ def test_goodput_and_cost_match_hand_computation(tmp_path: Path) -> None:
     load = Load(requests=50, failing=25)
     limits, prices = {"ttft_s": 0.05}, {"gpus": 2, "gpu_product": "H100", "gpu_hour_prices": {"H100": 3.0}}
     write_llm_load_test(tmp_path / "000__t" / "artifacts", load, limits=limits, **prices)
-    found = numbers(analysed(tmp_path))
+    found = numbers(analyse(tmp_path))
     requests = requests_of(load)
     length = max(one.last for one in requests) - min(one.started for one in requests)
     good = sum(one.first - one.started <= 0.05 for one in requests if not one.failed)
@@ -113,27 +113,27 @@ def test_unstated_value_is_null_with_a_reason(tmp_path: Path) -> None:
     write_llm_load_test(
         tmp_path / "000__t" / "artifacts", Load(requests=9), gpus=1, gpu_product="L4", gpu_hour_prices={"H100": 3.0}
     )
-    found = {value.name: value.reason for value in analysed(tmp_path).analyses[0].kpis if value.number is None}
+    found = {value.name: value.reason for value in analyse(tmp_path).analyses[0].kpis if value.number is None}
     assert found["goodput"] == "no latency limit was stated (limits)"
     assert found["cost_per_million_output_tokens"] == "the price table has no L4; known: H100"
     assert found["ttft_p99"] == "needs 100 values, found 9"
 
 
 def test_failure_reasons_are_rows_with_times(tmp_path: Path) -> None:
-    """As llm-load-test states them: objects in memory, an object of the server, and a code alone."""
+    """In llm-load-test's formats: objects in memory, an object of the server, and a code alone."""
     load = Load(requests=50, failing=10)
     path = write_llm_load_test(tmp_path / "000__t" / "artifacts", load)
     refused = "ConnectionError(<Connection object at 0x7f00aa{:06x}>: refused)"
-    told = [(None, refused.format(1)), (None, refused.format(2)), (200, {"message": "engine died"}), (200, None)]
+    responses = [(None, refused.format(1)), (None, refused.format(2)), (200, {"message": "engine died"}), (200, None)]
 
     def state(whole: dict[str, Any]) -> None:
         failed = [one for one in whole["results"] if one["error_code"]]
-        for one, (code, text) in zip(failed[1:], told, strict=True):
+        for one, (code, text) in zip(failed[1:], responses, strict=True):
             one.update(error_code=code, error_text=text)
 
-    edited(path, state)
-    result = analysed(tmp_path)
-    assert said(result) == []
+    edit_json(path, state)
+    result = analyse(tmp_path)
+    assert finding_texts(result) == []
     rows = result.analyses[0].frames["failed_requests"].set_index("error")
     assert rows["requests"].to_dict() == {
         "ConnectionError(<Connection object at 0x…>: refused)": 2,
@@ -149,17 +149,20 @@ def test_failure_reasons_are_rows_with_times(tmp_path: Path) -> None:
 
 def test_summary_that_contradicts_its_records_is_a_finding(tmp_path: Path) -> None:
     path = write_guidellm(tmp_path / "000__t" / "artifacts", [Load(), Load(8)])
-    edited(path, lambda whole: whole["benchmarks"][1]["metrics"]["request_latency"]["successful"].update(mean=9.0))
-    (text,) = said(analysed(tmp_path))
+    edit_json(path, lambda whole: whole["benchmarks"][1]["metrics"]["request_latency"]["successful"].update(mean=9.0))
+    (text,) = finding_texts(analyse(tmp_path))
     assert text.startswith("stage 1: mean of latency is 9 in its summary, but ")
-    edited(path, lambda whole: whole["benchmarks"][1]["requests"]["successful"].pop())
-    assert "count of successful requests is 200 in its summary, but 199 by its records" in said(analysed(tmp_path))[0]
+    edit_json(path, lambda whole: whole["benchmarks"][1]["requests"]["successful"].pop())
+    assert (
+        "count of successful requests is 200 in its summary, but 199 by its records"
+        in finding_texts(analyse(tmp_path))[0]
+    )
 
 
 def test_responses_without_streaming_have_no_first_token(tmp_path: Path) -> None:
     path = write_llm_load_test(tmp_path / "000__t" / "artifacts", Load())
-    edited(path, lambda whole: [one.update(ttft=0, first_token_time=None) for one in whole["results"]])
-    found = numbers(analysed(tmp_path))
+    edit_json(path, lambda whole: [one.update(ttft=0, first_token_time=None) for one in whole["results"]])
+    found = numbers(analyse(tmp_path))
     assert found["ttft_p50"] is None
     assert found["request_latency_p50"] is not None
 
@@ -172,14 +175,14 @@ def test_responses_without_streaming_have_no_first_token(tmp_path: Path) -> None
         (lambda path: path.write_text("{}"), "it is not a result of guidellm"),
         (lambda path: path.write_text('{"benchmarks": [{}]}'), "it has no records of requests"),
         (
-            lambda path: edited(path, lambda one: one["benchmarks"][0]["requests"]["successful"][3].update(info=7)),
+            lambda path: edit_json(path, lambda one: one["benchmarks"][0]["requests"]["successful"][3].update(info=7)),
             "1 of 200 records are not of requests and were left out",
         ),
     ],
 )
 def test_damage_is_one_error(tmp_path: Path, damage: Callable[[Path], object], text: str) -> None:
     damage(write_guidellm(tmp_path / "000__t" / "artifacts", [Load()]))
-    result = analysed(tmp_path)
+    result = analyse(tmp_path)
     (error,) = [finding.text for finding in result.findings if finding.severity == "error"]
     assert error.startswith(text)
     assert perfanalysis(["kpi", str(tmp_path)]) == 5
@@ -189,7 +192,7 @@ def test_several_recordings_and_their_history(tmp_path: Path) -> None:
     run = tmp_path / "run"
     write_example(run)
     check_file(run / "000__simple" / "artifacts" / "guidellm.json")
-    result = analysed(run)
+    result = analyse(run)
     throughput, latency = result.figures
     assert [layer.label for layer in throughput.rows[0][0].layers] == ["pd-x2", "simple"]
     assert [layer.label for layer in latency.rows[0][0].layers if layer.kind == "moments"] == [
@@ -216,7 +219,7 @@ def test_repeated_load_has_a_course_over_time() -> None:
     ).astype({"ttft_p95_s": float})
     figure = repeated_figure({"phi-2": rows})
     assert figure is not None
-    # no P95 was known; 8 users came once
+    # P95 is missing; 8 users occur once.
     throughput, first_token = figure.rows[0]
     (layer,) = throughput.layers
     assert (layer.label, list(layer.x), list(layer.y)) == ("phi-2, 4 users", [0, 10, 20], [10, 20, 30])
@@ -228,12 +231,12 @@ def test_repeated_load_has_a_course_over_time() -> None:
 def test_recording_has_the_phase_and_round_of_its_document(tmp_path: Path) -> None:
     write_llm_load_test(tmp_path / "000__load" / "artifacts", Load(), phase="together", round=3, model="phi-2")
     check_file(tmp_path / "000__load" / "artifacts" / "llm_load_test.json")
-    facts = analysed(tmp_path).analyses[0].facts
+    facts = analyse(tmp_path).analyses[0].facts
     assert (facts["phase"], facts["round"], facts["model"]) == ("together", "3", "phi-2")
 
 
 def test_knee_is_where_throughput_leads_latency_most() -> None:
     assert knee(np.array([1.0, 2, 3, 3.1]), np.array([1.0, 1, 1.2, 9])) == 2
-    # a straight line bends nowhere, and three points are too few to tell
+    # A straight line has no knee, and three points are too few.
     assert knee(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 4])) is None
     assert knee(np.array([1.0, 2, 2.1]), np.array([1.0, 1, 9])) is None

@@ -1,1 +1,1 @@
-"""Tests of the room `workloads/scale_test` of the analysis."""
+"""Tests of the kind scale test."""

@@ -1,4 +1,4 @@
-"""The API server as the submitters saw it, by hand."""
+"""Latencies of the API server that the submitters measured, by hand."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SENT = [
 ]
 
 
-def test_responses_by_status_with_retries_and_latencies() -> None:
+def test_responses_are_counted_by_status_with_retries_and_latencies() -> None:
     table = answers_table(frame(SUBMISSIONS, SENT), "linear")
     assert rows(table, "status", "outcome", "count", "retried", "attempts", "p50_s", "max_s") == [
         [201, "created", 2, 1, 4, (0.25 + 2.0) / 2, 2.0],
-        # the median of one value is refused
+        # The median of one value is refused.
         [403, "failed", 1, 1, 2, None, 0.5],
         [409, "existed", 1, 1, 2, None, 0.75],
         [None, "failed", 1, 1, 9, None, 10.0],
     ]
 
 
-def test_each_submitting_process() -> None:
+def test_each_submitting_process_has_a_row() -> None:
     sent = [submission(f"w{number}", number / 10, submitter=number % 2) for number in range(40)]
     table = submitters_table(frame(SUBMISSIONS, sent), "linear")
     assert rows(table, "submitter", "workloads") == [[0, 20], [1, 20]]
@@ -47,13 +47,13 @@ def test_each_submitting_process() -> None:
     assert table["p50_s"].tolist() == pytest.approx([0.01, 0.01])
 
 
-def test_submissions_of_one_unnamed_process() -> None:
+def test_submissions_without_a_process_name_have_one_row() -> None:
     assert rows(submitters_table(frame(SUBMISSIONS, SENT), "linear"), "submitter", "workloads") == [[0, 5]]
     assert len(submitters_table(frame(SUBMISSIONS, []), "linear")) == 0
 
 
 def test_requests_in_flight_are_counted_at_each_send() -> None:
-    # b is under way when c is sent, and answered just when d is; d is under way when e is sent
+    # b is in flight when c is sent, and is answered when d is sent; d is in flight when e is sent.
     table = submitters_table(frame(SUBMISSIONS, SENT), "linear")
     assert rows(table, "under_way", "most_under_way") == [[1, 2]]
     unanswered = [submission("a", 1.0, answered_s=None), submission("b", 99.0), submission("c", 100.0)]
@@ -61,7 +61,7 @@ def test_requests_in_flight_are_counted_at_each_send() -> None:
     assert rows(table, "under_way", "most_under_way") == [[2, 2]]
 
 
-def test_all_requests_as_counted_by_the_recorder() -> None:
+def test_all_requests_equal_the_count_of_the_recorder() -> None:
     counted = {"answers": {"201": 40, "429": 2}, "retries": {"429": 2, "connection reset": 1}}
     table = requests_table({"client": {"requests": counted}})
     assert rows(table, "what", "cause", "count") == [

@@ -1,4 +1,4 @@
-"""The whole chain of a workload's objects: queue, intermediate object, pod group, pods, volume claims, by hand."""
+"""The complete chain of a workload's objects: queue, intermediate object, pod group, pods, volume claims, by hand."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from perfanalysis.workloads.scale_test.workloads import workloads_table
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 
 
-def bound(pod: str, moment: float) -> dict[str, Any]:
-    """The scheduler's event of a pod's binding, at its own time, seen 50 ms later."""
+def binding_event(pod: str, moment: float) -> dict[str, Any]:
+    """Return the scheduler's event of a pod's binding, at its own time, seen 50 ms later."""
     of = {"kind": "Pod", "namespace": "ns", "name": pod, "workload": pod.split("-")[0]}
     times = {"seen_s": moment + 0.05, "server_s": moment, "resolution_s": 1e-6}
     return {**of, **times, "type": "Normal", "reason": "Scheduled", "message": "", "count": 1}
 
 
 def of_pods(name: str, **times: tuple[float, float]) -> list[dict[str, Any]]:
-    """Transitions of a workload's two pods: word → its time of each."""
+    """Return transitions of a workload's two pods: word → time of each."""
     return [transition("Pod", f"{name}-{pod}", word, at[pod]) for word, at in times.items() for pod in range(2)]
 
 
 @pytest.fixture
-def queued() -> ScaleTestTables:
-    """A Job of two pods that Kueue held back, with a pod group and two volume claims."""
+def queued_job() -> ScaleTestTables:
+    """Return a Job of two pods that Kueue queued, with a pod group and two volume claims."""
     job = {"created": 10.5, "suspended": 10.5, "started": 16.0, "completed": 40.0}
     queue = {"created": 11.0, "quota_reserved": 14.0, "admitted": 15.0}
     seen = [transition("Job", "a", word, at) for word, at in job.items()]
@@ -40,18 +40,22 @@ def queued() -> ScaleTestTables:
     for claim, (created, bound_at) in claims.items():
         seen += [transition("PersistentVolumeClaim", claim, "created", created)]
         seen += [transition("PersistentVolumeClaim", claim, "bound", bound_at)]
-    return tables([submission("a", 10.0, pods=2.0, queue="blue")], seen, [bound("a-0", 18.75), bound("a-1", 20.25)])
+    return tables(
+        [submission("a", 10.0, pods=2.0, queue="blue")],
+        seen,
+        [binding_event("a-0", 18.75), binding_event("a-1", 20.25)],
+    )
 
 
 def latencies(recorded: ScaleTestTables) -> dict[str, float]:
-    """Step → latency of the one workload, where it has one."""
+    """Return step → latency of the only workload, for existing steps."""
     workloads = workloads_table(recorded)
     row = latencies_table(workloads).iloc[0]
     return {step.name: float(row[f"{step.name}_s"]) for step in present_steps(workloads)}
 
 
-def test_every_step_of_the_chain_matches_hand_computation(queued: ScaleTestTables) -> None:
-    found = latencies(queued)
+def test_every_step_of_the_chain_matches_hand_computation(queued_job: ScaleTestTables) -> None:
+    found = latencies(queued_job)
     expected = {
         "queue_wait": 16.0 - 10.5,
         "quota_wait": 14.0 - 11.0,
@@ -72,8 +76,8 @@ def test_every_step_of_the_chain_matches_hand_computation(queued: ScaleTestTable
     assert "intermediate" not in found
 
 
-def test_binding_reported_late_is_negative_with_its_cause(queued: ScaleTestTables) -> None:
-    workloads = workloads_table(queued)
+def test_binding_reported_late_is_negative_with_its_cause(queued_job: ScaleTestTables) -> None:
+    workloads = workloads_table(queued_job)
     table = anomalies_table(workloads, latencies_table(workloads))
     negative = table[(table["problem"] == "negative") & (table["clock"] == "seen")]
     cause = "clocks differ, or the watch reported it before the scheduler did"
@@ -89,14 +93,14 @@ def test_pod_group_created_first_is_marked() -> None:
     assert (row["step"], row["cause"]) == ("podgroup_creation", "the pod group was created before the workload")
 
 
-def test_object_between_workload_and_pods() -> None:
+def test_object_between_workload_and_pods_has_its_step() -> None:
     seen = [transition("TrainingWorkload", "a", "created", 1.25), transition("RunaiJob", "a", "created", 1.75)]
     seen += [transition("RunaiJob", "a", "completed", 8.0), transition("TrainingWorkload", "a", "completed", 9.0)]
     recorded = tables([submission("a", 1.0, kind="TrainingWorkload")], seen)
     row = workloads_table(recorded).iloc[0]
     assert (row["created_s"], row["intermediate_created_s"], row["completed_s"]) == (1.25, 1.75, 9.0)
     assert latencies(recorded)["intermediate"] == 0.5
-    # nobody recorded the submission: the same objects are what they were
+    # Without a recorded submission, the same objects are recognized.
     watched = workloads_table(tables([], list(reversed(seen)))).iloc[0]
     assert (watched["kind"], watched["created_s"], watched["intermediate_created_s"]) == (
         "TrainingWorkload",

@@ -14,7 +14,7 @@ from perfanalysis.workloads.scale_test.workloads import workloads_table
 from tests.unit.analysis.hand_made import life, submission, tables, transition
 
 
-def deleted(name: str, number: int, outcome: str = "deleted") -> dict[str, Any]:
+def deletion(name: str, number: int, outcome: str = "deleted") -> dict[str, Any]:
     return {"round": number, "index": 0, "namespace": "ns", "name": name, "sent_s": 5.0, "outcome": outcome}
 
 
@@ -23,7 +23,7 @@ def test_churn_rounds_match_hand_computation() -> None:
     sent += [submission("c", 6.0, round=1, replaces=0), submission("d", 6.0, round=1, replaces=1)]
     seen = [*life("a", scheduled=2.0), *life("b", scheduled=3.0)]
     seen += [*life("c", scheduled=6.5, completed=9.0), *life("d", scheduled=7.5)]
-    recorded = tables(sent, seen, churn=[deleted("a", 1), deleted("b", 1, "failed"), deleted("c", 2)])
+    recorded = tables(sent, seen, churn=[deletion("a", 1), deletion("b", 1, "failed"), deletion("c", 2)])
     workloads = workloads_table(recorded)
     table = rounds_table(recorded, workloads, latencies_table(workloads), "linear")
     columns = ["round", "submitted", "deleted", "failed_deletions", "completed"]

@@ -17,8 +17,8 @@ from tests.unit.analysis.hand_made import tables
 BOUNDS = np.array([0.1, 0.2, 0.5, np.inf])
 
 
-def made(samples: list[dict[str, Any]], begin: float = 0.0) -> tuple[dict[tuple[Any, ...], Any], pd.DataFrame]:
-    """(component, measure, detail, statistic) → value or reason; and the course over time."""
+def compute(samples: list[dict[str, Any]], begin: float = 0.0) -> tuple[dict[tuple[Any, ...], Any], pd.DataFrame]:
+    """Return (component, measure, detail, statistic) → value or reason, and the course over time."""
     frame = tables([], [], control_plane=samples).control_plane
     measures, series = control_plane_tables(frame, Window(begin, 100.0))
     rows = measures.astype("object").where(measures.notna(), None).to_dict("records")
@@ -28,11 +28,11 @@ def made(samples: list[dict[str, Any]], begin: float = 0.0) -> tuple[dict[tuple[
     }, series
 
 
-def test_percentiles_of_a_histogram() -> None:
+def test_histogram_percentiles_match_hand_computation() -> None:
     # 50 values up to 0.1, 40 more up to 0.2, 10 more up to 0.5
     counts = np.array([50.0, 90.0, 100.0, 100.0])
     assert quantile(BOUNDS, counts, 0.5) == Value(0.1, count=100)
-    # the 70th of 100 stands 20 of 40 into the second bucket
+    # The 70th of 100 is 20 of 40 into the second bucket.
     assert quantile(BOUNDS, counts, 0.7).number == pytest.approx(0.15)
     assert quantile(BOUNDS, counts, 0.99).number == pytest.approx(0.2 + 0.3 * 9 / 10)
 
@@ -49,7 +49,7 @@ def test_restarted_counter_continues_from_zero() -> None:
     samples = [sample(at, "process_cpu_seconds_total", value) for at, value in values]
     frame = with_increases(tables([], [], control_plane=samples).control_plane)
     assert frame["increase"].tolist() == [0.0, 30.0, 5.0, 20.0]
-    found, series = made(samples, begin=5.0)
+    found, series = compute(samples, begin=5.0)
     assert found["kube-apiserver", "cpu", None, "total"] == 55.0
     assert series[["time_s", "value"]].to_numpy().tolist() == [[5.0, 3.0], [15.0, 0.5], [25.0, 2.0]]
 
@@ -58,7 +58,7 @@ def test_series_that_appears_later_began_at_zero() -> None:
     samples = [sample(at, "apiserver_request_total", 10.0, verb="GET", code="200") for at in (0.0, 10.0)]
     samples += [sample(10.0, "apiserver_request_total", 2.0, verb="GET", code="503")]
     samples += [sample(10.0, "apiserver_request_total", 6.0, verb="POST", code="429")]
-    found, _ = made(samples)
+    found, _ = compute(samples)
     assert found["kube-apiserver", "requests", "POST", "total"] == 6.0
     assert found["kube-apiserver", "requests", None, "total"] == 8.0
     assert found["kube-apiserver", "answers", "503", "total"] == 2.0
@@ -68,7 +68,7 @@ def test_series_that_appears_later_began_at_zero() -> None:
 
 def test_latencies_by_verb_cover_the_test_only() -> None:
     name = "apiserver_request_duration_seconds_bucket"
-    # before the test 1000 slow requests; during it 100 for jobs, half of them below 0.1 s, and 100 for pods, below 0.2
+    # Before the test 1000 slow requests; during it 100 for jobs, half of them below 0.1 s, and 100 for pods, below 0.2
     before = {"0.1": 0.0, "0.2": 0.0, "+Inf": 1000.0}
     during = {"jobs": {"0.1": 50.0, "0.2": 100.0, "+Inf": 100.0}, "pods": {"0.1": 0.0, "0.2": 100.0, "+Inf": 100.0}}
     samples = [sample(0.0, name, before[le], verb="POST", resource="jobs", le=le) for le in before]
@@ -79,13 +79,13 @@ def test_latencies_by_verb_cover_the_test_only() -> None:
         sample(9.0, name, n, verb="POST", resource="pods", subresource="binding", le=le)
         for le, n in during["pods"].items()
     ]
-    found, _ = made(samples)
-    # of 200 requests 50 are below 0.1 s: the 100th stands 50 of 150 into the second bucket
+    found, _ = compute(samples)
+    # Of 200 requests 50 are below 0.1 s: the 100th is 50 of 150 into the second bucket.
     assert found["kube-apiserver", "request_latency", "POST", "p50"] == pytest.approx(0.1 + 0.1 / 3)
     assert found["kube-apiserver", "bind_request_latency", None, "p50"] == pytest.approx(0.15)
 
 
-def test_peaks_and_growth() -> None:
+def test_peaks_and_growth_match_hand_computation() -> None:
     pending = {0.0: (0, 0), 5.0: (30, 5), 10.0: (10, 40)}
     samples = [
         sample(at, "scheduler_pending_pods", number, "kube-scheduler", queue=queue)
@@ -94,9 +94,9 @@ def test_peaks_and_growth() -> None:
     ]
     sizes = {0.0: 100.0, 5.0: 180.0, 10.0: 160.0}
     samples += [sample(at, "etcd_mvcc_db_total_size_in_bytes", size, "etcd") for at, size in sizes.items()]
-    found, series = made(samples)
+    found, series = compute(samples)
     assert found["kube-scheduler", "pending_pods", "active", "peak"] == 30.0
-    # all queues together were longest at 10, with 50
+    # All queues together were longest at 10, with 50.
     assert found["kube-scheduler", "pending_pods", None, "peak"] == 50.0
     assert found["etcd", "db_size", None, "peak"] == 180.0
     assert found["etcd", "db_size", None, "growth"] == 60.0
@@ -105,13 +105,15 @@ def test_peaks_and_growth() -> None:
 
 
 def test_single_scrape_has_values_but_no_increase() -> None:
-    found, _ = made([sample(1.0, "process_cpu_seconds_total", 7.0), sample(1.0, "process_resident_memory_bytes", 1e9)])
+    found, _ = compute(
+        [sample(1.0, "process_cpu_seconds_total", 7.0), sample(1.0, "process_resident_memory_bytes", 1e9)]
+    )
     assert found["kube-apiserver", "cpu", None, "total"] == "scraped only once"
     assert found["kube-apiserver", "memory", None, "peak"] == 1e9
 
 
 def test_run_without_scrapes_has_two_empty_tables() -> None:
-    found, series = made([])
+    found, series = compute([])
     assert found == {}
     assert len(series) == 0
 
@@ -124,7 +126,7 @@ def test_parts_of_one_cycle_are_not_summed() -> None:
             samples += [
                 sample(at, name, number, "kube-scheduler", extension_point=point, le=le) for le in (median, "+Inf")
             ]
-    found, _ = made(samples)
+    found, _ = compute(samples)
     assert found["kube-scheduler", "extension_point_latency", "Bind", "p50"] == 0.25
     assert found["kube-scheduler", "extension_point_latency", "Filter", "p50"] == 0.05
     assert ("kube-scheduler", "extension_point_latency", None, "p50") not in found

@@ -1,4 +1,4 @@
-"""Evictions, for whom, and what replaced them, by hand."""
+"""Evictions, their preemptors, and their replacements, by hand."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def pod(name: str, created: float, scheduled: float | None = None) -> list[dict[
     return [transition("Pod", name, word, at, node="n1") for word, at in times.items() if at is not None]
 
 
-def preempted(victim: str, by: str, moment: float) -> dict[str, Any]:
-    """The default scheduler's event; the victim's uid is not in it, only the preemptor's."""
+def preemption_event(victim: str, by: str, moment: float) -> dict[str, Any]:
+    """Return the default scheduler's event; it contains the preemptor's uid, not the victim's."""
     of = {"kind": "Pod", "namespace": "ns", "name": victim, "workload": victim.split("-")[0], "count": 1}
     text = f"Preempted by {by} on node n1"
     return {**of, "seen_s": moment, "server_s": moment, "type": "Normal", "reason": "Preempted", "message": text}
 
 
-# low has two pods, which make place for high and for the gang top; both come back, one of them twice evicted
+# low has two pods, evicted for high and for the gang top; both return, one of them is evicted twice.
 SENT = [
     submission("low", 1.0, pods=2.0, priority=10, queue="blue"),
     submission("high", 5.0, priority=100),
@@ -54,25 +54,25 @@ SEEN = [
     *pod("low-3", 8.5, 15.0),
     transition("Pod", "low-3", "evicted", 16.0, reason="NodeLost", node="n2"),
 ]
-EVENTS = [preempted("low-0", "pod uid-high-0", 7.1), preempted("low-1", "podgroup uid-top-group", 8.25)]
+EVENTS = [preemption_event("low-0", "pod uid-high-0", 7.1), preemption_event("low-1", "podgroup uid-top-group", 8.25)]
 
 
-def evictions(recorded: ScaleTestTables) -> tuple[pd.DataFrame, pd.DataFrame]:
-    workloads = workloads_table(recorded)
-    return evictions_table(recorded, workloads, pods_table(recorded.transitions, workloads)), workloads
+def evictions(recorded_tables: ScaleTestTables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    workloads = workloads_table(recorded_tables)
+    return evictions_table(recorded_tables, workloads, pods_table(recorded_tables.transitions, workloads)), workloads
 
 
 @pytest.fixture
-def recorded() -> ScaleTestTables:
+def recorded_tables() -> ScaleTestTables:
     return tables(SENT, SEEN, EVENTS)
 
 
-def test_every_eviction_names_its_preemptor(recorded: ScaleTestTables) -> None:
-    table, _ = evictions(recorded)
+def test_every_eviction_names_its_preemptor(recorded_tables: ScaleTestTables) -> None:
+    table, _ = evictions(recorded_tables)
     rows = table[["evicted_s", "pod", "priority", "preempted", "by_workload", "by_priority"]].astype("object")
     assert rows.where(rows.notna(), None).to_numpy().tolist() == [
         [7.0, "low-0", 10, True, "high", 100],
-        # its state never told of it: it was gone before, and the event is all there is
+        # No state of the pod shows it: the pod was deleted first, and only the event remains.
         [8.25, "low-1", 10, True, "top", 1000],
         [16.0, "low-3", 10, False, None, None],
     ]
@@ -80,15 +80,15 @@ def test_every_eviction_names_its_preemptor(recorded: ScaleTestTables) -> None:
     assert table["reason"].tolist() == [BY_SCHEDULER, BY_SCHEDULER, "NodeLost"]
 
 
-def test_replacements_are_the_next_pods_of_the_workload(recorded: ScaleTestTables) -> None:
-    table, _ = evictions(recorded)
+def test_replacements_are_the_next_pods_of_the_workload(recorded_tables: ScaleTestTables) -> None:
+    table, _ = evictions(recorded_tables)
     assert table["replaced_s"].tolist()[:2] == [7.25, 8.5]
     assert table["rescheduling_s"].tolist()[:2] == [20.0 - 7.0, 15.0 - 8.25]
     assert pd.isna(table["rescheduling_s"].iloc[2])
 
 
-def test_preemption_by_victim_and_by_preemptor(recorded: ScaleTestTables) -> None:
-    table, workloads = evictions(recorded)
+def test_preemptions_are_counted_by_victim_and_preemptor(recorded_tables: ScaleTestTables) -> None:
+    table, workloads = evictions(recorded_tables)
     rows = preemptions_table(table, workloads)[["workload", "priority", "preempted", "preempting"]]
     assert rows.astype("object").to_numpy().tolist() == [["low", 10, 2, 0], ["high", 100, 0, 1], ["top", 1000, 0, 1]]
     by_priority = by_priority_table(table).astype("object").to_numpy().tolist()
@@ -96,7 +96,7 @@ def test_preemption_by_victim_and_by_preemptor(recorded: ScaleTestTables) -> Non
 
 
 def test_reclaims_are_preemptions_for_another_tenant() -> None:
-    """Blue lost two pods to red, one to itself, one to nobody knows whom; what red lost was no preemption."""
+    """Blue lost two pods to red, one to itself, one to an unknown preemptor; red lost none by preemption."""
     pairs = [("blue", "red", True), ("blue", "red", True), ("blue", "blue", True), ("blue", None, True)]
     rows = [
         {"pod": f"p-{number}", "workload": f"w-{number}", "tenant": of, "by_tenant": by, "preempted": preempted}
@@ -120,7 +120,7 @@ def test_tenant_of_a_preemptor_is_that_of_its_workload() -> None:
 
 
 def test_preemption_before_binding_is_not_an_eviction() -> None:
-    event = preempted("low-0", "pod uid-high-0", 7.0)
+    event = preemption_event("low-0", "pod uid-high-0", 7.0)
     event["message"] += " (in kube-scheduler memory)."
     table, workloads = evictions(tables(SENT, SEEN[:7], [event]))
     assert len(table) == 0
@@ -142,7 +142,7 @@ def test_workload_evicted_by_kueue_returns_with_all_pods() -> None:
 def test_kueue_names_the_preempting_workload_each_time() -> None:
     def reclaimed_for(uid: str, moment: float) -> dict[str, Any]:
         message = f"Preempted to accommodate a workload (UID: {uid}) due to reclamation within the cohort"
-        return {**preempted("a-queue", "", moment), "kind": "Workload", "message": message}
+        return {**preemption_event("a-queue", "", moment), "kind": "Workload", "message": message}
 
     sent = [submission(name, 0.5, queue=queue) for name, queue in (("a", "blue"), ("b", "red"), ("c", "green"))]
     seen = [transition("Job", name, "created", 1.0) for name in "abc"]
@@ -162,6 +162,6 @@ def test_equal_names_in_two_namespaces_are_evicted_separately() -> None:
     seen += [
         transition("Pod", "a-0", word, at, namespace="other", uid="x") for word, at in (("created", 3), ("evicted", 5))
     ]
-    table, _ = evictions(tables(sent, seen, [preempted("a-0", "pod uid-z", 6.0)]))
+    table, _ = evictions(tables(sent, seen, [preemption_event("a-0", "pod uid-z", 6.0)]))
     assert table["workload"].tolist() == ["other/a", "ns/a"]
     assert table["preempted"].tolist() == [False, True]

@@ -1,4 +1,4 @@
-"""What tenants held while they competed, by hand."""
+"""The GPUs of competing tenants, by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SEEN = [
 ]
 
 
-def test_shares_while_both_tenants_wait() -> None:
+def test_shares_are_measured_while_both_tenants_wait() -> None:
     # Both wait from 6 to 14: blue holds 3 GPUs until 12, then none; red holds 1 all along.
     found = by_tenant(fairness_table(tenants(SENT, SEEN)))
     blue, red = found["blue"], found["red"]
@@ -50,7 +50,7 @@ def test_shares_while_both_tenants_wait() -> None:
     assert blue["resource"] == "GPUs"
 
 
-def test_jains_index() -> None:
+def test_jains_index_matches_hand_computation() -> None:
     assert jain(np.array([2.25, 1.0])) == pytest.approx(3.25**2 / (2 * (2.25**2 + 1)))
     assert jain(np.array([4.0, 4.0, 4.0])) == pytest.approx(1.0)
     assert jain(np.array([4.0, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
@@ -60,7 +60,7 @@ def test_jains_index() -> None:
 
 def test_single_tenant_has_no_competition() -> None:
     table = fairness_table(tenants(SENT[:2], SEEN))
-    # red was only watched: it is the namespace's
+    # red was only watched: its tenant is the namespace.
     alone = by_tenant(fairness_table(tenants(SENT[:2], [row for row in SEEN if row["workload"] in ("a", "b")])))
     assert alone["blue"]["contended_s"] == 0.0
     assert pd.isna(alone["blue"]["mean_held"])
@@ -77,7 +77,7 @@ def test_pods_are_counted_if_no_workload_requests_gpus() -> None:
     sent = [{**row, "gpus": 0.0} for row in SENT]
     found = by_tenant(fairness_table(tenants(sent, SEEN)))
     assert found["blue"]["resource"] == "pods"
-    # one pod of a until 12
+    # One pod of a until 12
     assert found["blue"]["held_s"] == 6.0
 
 

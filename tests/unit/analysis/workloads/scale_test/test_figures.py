@@ -1,4 +1,4 @@
-"""The figures of a scale test: what is on them, where something occurred and where it did not."""
+"""The figures of a scale test: their contents, with and without the events that they show."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ EVERYTHING = Shape(workloads=300, nodes=8, pods=2, rate=10.0, failing=0.02, kind
 EVERY_FIGURE = {"general", "distributions", "detailed", "ramp", "queues", "evictions", "concurrency", "gpus", "nodes"}
 
 
-def measured(*rows: dict[str, Any], recording: Document | None = None) -> Measures:
-    """Two tenants share two GPUs of one node; the rows of transitions are added."""
+def measures_of_tenants(*rows: dict[str, Any], recording: Document | None = None) -> Measures:
+    """Return two tenants that share two GPUs of one node; *rows* are added to the transitions."""
     submitted = [
         submission("a", 100.0, queue="gold"),
         submission("b", 101.0, queue="silver"),
@@ -67,7 +67,7 @@ def window(measures: Measures) -> Any:
 
 
 def test_titles_state_average_and_median() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     title = next(charts(general_figure(measures, window(measures)))).title
     # 0.5, 4.5 and 8.5 s from sent to scheduled; P99 needs a hundred values
     assert title == "Sent to scheduled: all pods scheduled \u2212 sent \u00b7 average 4.50\u202fs, median 4.50\u202fs"
@@ -75,14 +75,14 @@ def test_titles_state_average_and_median() -> None:
 
 def test_intermediate_object_has_its_row() -> None:
     between = [transition("RunaiJob", name, "created", 100.25 + place) for place, name in enumerate("abc")]
-    measures = measured(*between)
+    measures = measures_of_tenants(*between)
     first = general_figure(measures, window(measures)).rows[0][0]
     assert first.title.endswith("average 250\u202fms, median 250\u202fms")
     assert first.layers[0].y == pytest.approx(250.0)
 
 
 def test_every_point_belongs_to_a_real_workload() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     figure = detailed_figure(measures, window(measures))
     for chart in (row[0] for row in figure.rows):
         assert set(chart.layers[0].x) <= {0.0, 1.0, 2.0}
@@ -91,7 +91,7 @@ def test_every_point_belongs_to_a_real_workload() -> None:
 
 
 def test_series_and_distribution_share_their_axis() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     for series, distribution in detailed_figure(measures, window(measures)).rows:
         assert (series.y.low, series.y.high, series.y.unit) == (
             distribution.y.low,
@@ -104,7 +104,7 @@ def test_series_and_distribution_share_their_axis() -> None:
 def test_changing_nodes_are_marked() -> None:
     lost = transition("Node", "node-0", "not_ready", 103.0, workload=None)
     back = transition("Node", "node-0", "ready", 104.5, workload=None)
-    measures = measured(lost, back)
+    measures = measures_of_tenants(lost, back)
     assert [(layer.label, list(layer.x)) for layer in node_moments(measures)] == [
         ("node lost", [3.0]),
         ("node back", [4.5]),
@@ -114,11 +114,11 @@ def test_changing_nodes_are_marked() -> None:
 
 
 def test_node_changes_before_the_test_are_not_marked() -> None:
-    assert node_moments(measured(transition("Node", "node-0", "deleted", 50.0, workload=None))) == ()
+    assert node_moments(measures_of_tenants(transition("Node", "node-0", "deleted", 50.0, workload=None))) == ()
 
 
 def test_steady_part_is_a_span() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     [span, _] = layers(ramp_figure(measures, window(measures)), "spans")
     assert measures.ramp is not None
     assert (span.x[0], span.high is not None and span.high[0]) == (
@@ -147,7 +147,7 @@ def test_run_without_a_requested_rate_draws_none(client: object) -> None:
 
 
 def test_queue_shares_add_up_and_name_their_weight() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     [shares, *_] = charts(queues_figure(measures, window(measures)))
     gold, silver = (layer for layer in shares.layers if layer.kind == "steps")
     both = np.isfinite(gold.y)
@@ -191,7 +191,7 @@ def test_all_recorded_data_is_shown(tmp_path: Path) -> None:
 
 
 def test_unfinished_run_has_its_plots(tmp_path: Path) -> None:
-    """Cut off in mid-submission, with queues, evictions and scrapes that had begun."""
+    """Interrupted during the submission, with queues, evictions and scrapes in progress."""
     run = write_run(tmp_path, [replace(EVERYTHING, cut_after=20.0)], status="running")
     paths = make_report(run)
     assert set(figures_in(paths.index)) >= {*EVERY_FIGURE, "control_plane"} - {"evictions"}
@@ -199,7 +199,7 @@ def test_unfinished_run_has_its_plots(tmp_path: Path) -> None:
 
 
 def test_tables_list_missing_data() -> None:
-    measures = measured()
+    measures = measures_of_tenants()
     found = [
         block
         for section in sections(measures, evaluate(KPIS, measures), ())

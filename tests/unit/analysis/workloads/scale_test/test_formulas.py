@@ -1,4 +1,4 @@
-"""Measures of scheduling stand in the report with their formulas; how complete the data is, in a table."""
+"""The report states measures of scheduling with their formulas, and the completeness of the data in a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATED = {"submitted": 3, "completed": 1, "failed": 0, "lost": 1, "running": 1}
 
 @pytest.fixture(name="measures")
 def _measures() -> Measures:
-    """One workload completed, one running, one never seen."""
+    """Return measures of one completed workload, one running, one never seen."""
     sent = [submission("a", 100.0), submission("b", 101.0), submission("c", 102.0)]
     seen = life("a", created=100.5, pod_created=101.0, scheduled=103.0, initialized=103.5, running=104.0)
     seen += [transition("Pod", "a-0", "succeeded", 110.0), transition("Job", "a", "completed", 110.5)]
@@ -35,14 +35,14 @@ def test_every_scheduling_measure_has_a_kpi_and_a_formula(measures: Measures) ->
 def test_values_are_shown_with_units_and_common_terms(measures: Measures) -> None:
     kpis = [
         *(kpi for kpi in evaluate(KPIS, measures) if kpi.name not in ("steady_scheduling_rate",)),
-        *(_valued(kpi.name, 7.5, kpi.unit) for kpi in KPIS if kpi.name == "steady_scheduling_rate"),
+        *(_kpi_value(kpi.name, 7.5, kpi.unit) for kpi in KPIS if kpi.name == "steady_scheduling_rate"),
     ]
     cells = {row[0].text: row[1] for row in formulas_table(kpis).rows}
     assert cells["Scheduled in the steady part"].detail == "450 a minute"
     assert cells["Queue wait"].reason
 
 
-def _valued(name: str, number: float, unit: str) -> KpiValue:
+def _kpi_value(name: str, number: float, unit: str) -> KpiValue:
     return KpiValue(number, name=name, help="help", unit=unit, direction="higher")
 
 

@@ -11,8 +11,8 @@ from perfanalysis.workloads.scale_test.workloads import workloads_table
 from tests.unit.analysis.hand_made import submission, tables, transition
 
 
-def inverted(workloads: list[tuple[str, float, float, dict[str, Any]]]) -> list[list[Any]]:
-    """Name, sent, bound and more of each → priority, workloads, pairs, overtaking, overtaken of each group."""
+def count_inversions(workloads: list[tuple[str, float, float, dict[str, Any]]]) -> list[list[Any]]:
+    """Return workloads, pairs, overtaking and overtaken by priority; *workloads* have name, sent, bound and more."""
     sent = [submission(name, at, **more) for name, at, _, more in workloads]
     seen = [transition("Pod", f"{name}-0", "scheduled", bound) for name, _, bound, _ in workloads]
     table = inversions_table(workloads_table(tables(sent, seen)))
@@ -21,18 +21,18 @@ def inverted(workloads: list[tuple[str, float, float, dict[str, Any]]]) -> list[
 
 
 def test_two_overtaking_workloads_are_two_inversions() -> None:
-    # a is answered at 1.01, so before b and c are sent; both start before it, b after c
+    # a is answered at 1.01, so before b and c are sent; both start before it, b after c.
     same: dict[str, Any] = {"priority": 5}
-    assert inverted([("a", 1.0, 9.0, same), ("b", 2.0, 8.0, same), ("c", 3.0, 7.0, same)]) == [[5, 3, 3, 2, 2]]
+    assert count_inversions([("a", 1.0, 9.0, same), ("b", 2.0, 8.0, same), ("c", 3.0, 7.0, same)]) == [[5, 3, 3, 2, 2]]
 
 
 def test_concurrent_requests_have_no_order() -> None:
     slow = {"priority": 5, "answered_s": 2.5}
-    assert inverted([("a", 1.0, 9.0, slow), ("b", 2.0, 8.0, {"priority": 5})]) == [[5, 2, 0, 0, 0]]
+    assert count_inversions([("a", 1.0, 9.0, slow), ("b", 2.0, 8.0, {"priority": 5})]) == [[5, 2, 0, 0, 0]]
 
 
 def test_only_equal_workloads_are_compared() -> None:
-    found = inverted(
+    found = count_inversions(
         [
             ("a", 1.0, 9.0, {"priority": 5}),
             ("b", 2.0, 8.0, {"priority": 6}),
@@ -59,7 +59,7 @@ def test_counts_equal_those_of_all_pairs() -> None:
         started = random.integers(0, 12, count).astype(float)
         groups = random.integers(0, 3, count)
         alike = groups[:, None] == groups[None, :]
-        # row i was submitted before column j and started after it
+        # Row i was submitted before column j and started after it.
         pairs = alike & (answered[:, None] < sent[None, :]) & (started[:, None] > started[None, :])
         overtakes, overtaken = counts_of_pairs(answered, sent, started, groups)
         assert overtakes.tolist() == pairs.sum(axis=0).tolist()

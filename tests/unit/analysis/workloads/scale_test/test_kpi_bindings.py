@@ -1,4 +1,4 @@
-"""Each KPI of the control plane, and each ratio and rate, is bound to what its name says: numbers by hand."""
+"""Each KPI of the control plane, and each ratio and rate, has the value that its name states: numbers by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.unit.analysis.control_plane_recording import (
 )
 from tests.unit.analysis.hand_made import frame, life, submission, tables
 
-# of 200 values 150 lie below the bound b, the rest below 4 b: the 100th is at 100/150 of b, the 198th at b + 3 b 48/50
+# Of 200 values 150 are below the bound b, the rest below 4 b: the 100th is at 100/150 of b, the 198th at b + 3 b 48/50.
 BOUNDS = {
     "apiserver_get": 0.001,
     "apiserver_list": 0.002,
@@ -61,7 +61,7 @@ OF_CONTROL_PLANE = {
     "controllers_memory_peak": 420.0,
     "etcd_memory_peak": 950.0,
 }
-# the ramp lasts from 100 to 107, the steady part, in which three run, to 115; four GPUs for 20 s are 80 GPU-seconds
+# The ramp lasts from 100 to 107, the steady part of three to 115; four GPUs for 20 s are 80 GPU-seconds.
 OF_WORKLOADS = {
     "completed_ratio": 4 / 6,
     "failed_ratio": 1 / 6,
@@ -84,13 +84,13 @@ def measures() -> Measures:
 
 
 @pytest.fixture(scope="module")
-def found(measures: Measures) -> dict[str, KpiValue]:
+def kpi_values(measures: Measures) -> dict[str, KpiValue]:
     return {value.name: value for value in evaluate(KPIS, measures)}
 
 
 @pytest.mark.parametrize(("name", "expected"), [*OF_CONTROL_PLANE.items(), *OF_WORKLOADS.items()])
-def test_kpi_computes_what_its_name_states(found: dict[str, KpiValue], name: str, expected: float) -> None:
-    assert found[name].number == pytest.approx(expected), found[name].reason
+def test_kpi_computes_what_its_name_states(kpi_values: dict[str, KpiValue], name: str, expected: float) -> None:
+    assert kpi_values[name].number == pytest.approx(expected), kpi_values[name].reason
 
 
 def test_control_plane_kpis_are_complete_and_distinct() -> None:
@@ -132,7 +132,7 @@ COURSES = {
 }
 
 
-def test_control_plane_over_time(measures: Measures) -> None:
+def test_control_plane_course_matches_hand_computation(measures: Measures) -> None:
     courses: dict[tuple[str, str, str | None], list[tuple[float, float]]] = {}
     for row in measures.control_plane_series.to_dict("records"):
         detail = None if pd.isna(row["detail"]) else str(row["detail"])
@@ -143,7 +143,7 @@ def test_control_plane_over_time(measures: Measures) -> None:
         assert [value for _, value in courses[name]] == pytest.approx([value for _, value in points]), name
 
 
-def test_cost_of_preemption_by_priority() -> None:
+def test_cost_of_preemption_is_listed_by_priority() -> None:
     pairs = [("a", "x"), ("a", "x"), ("b", "x"), ("c", "y")]
     rows = [
         {"workload": victim, "priority": 10, "preempted": True, "by_workload": by, "by_priority": 100}
@@ -156,7 +156,7 @@ def test_cost_of_preemption_by_priority() -> None:
     assert table[names].where(table.notna(), None).to_numpy().tolist() == [[20, None, 1, 1, 0], [10, 100, 4, 3, 2]]
 
 
-def test_usage_and_waiting_of_tenants_over_time() -> None:
+def test_tenants_have_usage_and_waiting_over_time() -> None:
     sent = [submission("a", 100.0, queue="blue", gpus=3.0), submission("b", 100.0, queue="red", gpus=2.0)]
     seen = life("a", created=105.0, pod_created=106.0, scheduled=110.5, succeeded=150.0, completed=150.0)
     seen += life("b", created=108.0, pod_created=108.0, scheduled=130.0, succeeded=160.0, completed=160.0)

@@ -1,4 +1,4 @@
-"""KPIs of scheduling, of the API as submitters saw it, of nodes and of the control plane, by hand."""
+"""KPIs of scheduling, of the submitters' requests, of nodes and of the control plane, by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def numbers(found: dict[str, KpiValue], *names: str) -> list[float | None]:
     return [found[name].number for name in names]
 
 
-def test_preemption_and_rescheduling() -> None:
+def test_preemption_kpis_match_hand_computation() -> None:
     found = kpis(tables(test_evictions.SENT, test_evictions.SEEN, test_evictions.EVENTS))
     assert numbers(found, "evictions", "preemptions", "rescheduled_ratio") == [3.0, 2.0, 2 / 3]
     # 13 s and 6.75 s
@@ -32,18 +32,18 @@ def test_preemption_and_rescheduling() -> None:
     assert found["rescheduling_p99"].reason == "needs 100 values, found 2"
 
 
-def test_jain_indices() -> None:
+def test_jain_index_kpis_match_hand_computation() -> None:
     found = kpis(tables(test_fairness.SENT, test_fairness.SEEN))
-    # equal shares of the demand: both indices are that of 2.25 and 1 GPUs
+    # Equal shares of the demand: both indices are the index of 2.25 and 1 GPUs.
     index = 3.25**2 / (2 * (2.25**2 + 1))
     assert numbers(found, "fairness_jain", "fairness_jain_by_demand") == pytest.approx([index, index])
     alone = kpis(tables([submission("a", 1.0)], life("a", created=2.0)))
     assert alone["fairness_jain"].reason == "fewer than two tenants had work waiting at the same time"
 
 
-def test_order_and_ramp() -> None:
+def test_order_and_ramp_kpis_match_hand_computation() -> None:
     sent, seen = rising()
-    # w0 is scheduled after w1 and w2
+    # w0 is scheduled after w1 and w2.
     for row in seen:
         if row["name"] == "w0-0" and row["transition"] == "scheduled":
             row["seen_s"] = 4.5
@@ -53,7 +53,7 @@ def test_order_and_ramp() -> None:
     assert numbers(found, "steady_completion_rate") == [11 / 13]
 
 
-def test_api_latency_seen_by_submitters() -> None:
+def test_api_latency_kpis_match_hand_computation() -> None:
     sent = [submission("a", 1.0, attempts=4), submission("b", 2.0), submission("c", 3.0, outcome="failed", status=403)]
     found = kpis(tables(sent, []))
     assert numbers(found, "api_error_ratio", "api_retry_ratio") == [1 / 3, 3 / 6]
@@ -68,8 +68,8 @@ def test_lost_nodes_are_counted_if_nodes_were_watched() -> None:
     assert kpis(tables(sent, []), WATCHED)["nodes_lost"].number == 0.0
     assert kpis(tables(sent, []))["nodes_lost"].reason == "objects of kind Node were not watched"
     refused = {"not_watched": [{"kind": "Node", "api_version": "v1", "reason": "403 Forbidden"}]}
-    told = kpis(tables(sent, []), refused)["nodes_lost"].reason
-    assert told == "could not watch objects of kind Node: 403 Forbidden"
+    reason = kpis(tables(sent, []), refused)["nodes_lost"].reason
+    assert reason == "could not watch objects of kind Node: 403 Forbidden"
 
 
 def test_absent_steps_have_a_reason() -> None:
@@ -85,7 +85,7 @@ def test_absent_steps_have_a_reason() -> None:
     assert {name: found[name].reason for name in reasons} == reasons
 
 
-def test_control_plane_kpis() -> None:
+def test_control_plane_kpis_match_hand_computation() -> None:
     def scraped(at: float, component: str, metric: str, value: float, **labels: str) -> dict[str, Any]:
         return {"at_s": at, "component": component, "metric": metric, "value": value, **labels}
 
@@ -96,10 +96,10 @@ def test_control_plane_kpis() -> None:
     name = "scheduler_scheduling_attempt_duration_seconds_count"
     samples += [scraped(at, "kube-scheduler", name, 7.0 * at, result="scheduled") for at in (1.0, 2.0)]
     found = kpis(tables([submission("a", 1.0)], [], control_plane=samples))
-    # attempts were counted, and none with this result
+    # Attempts were counted, but none with this result.
     assert found["scheduler_errors"].number == 0.0
     assert found["etcd_cpu"].number == 3.5
-    # of 200 writes 150 took less than 1 ms, the 198th stands 48 of 50 into the bucket up to 4 ms
+    # Of 200 writes 150 took less than 1 ms, the 198th is 48 of 50 into the bucket up to 4 ms.
     assert found["etcd_fsync_p99"].number == pytest.approx(0.001 + 0.003 * 48 / 50)
     assert found["etcd_memory_peak"].reason == "etcd reported none of it between the scrapes"
     assert found["apiserver_cpu"].reason == "kube-apiserver was not scraped"

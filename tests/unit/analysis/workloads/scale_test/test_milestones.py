@@ -84,7 +84,7 @@ def test_pod_without_a_controller_is_its_own_workload() -> None:
     row = found["a"]
     assert (row["created_s"], row["running_s"], row["completed_s"], row["deleted_s"]) == (2.0, 4.0, 9.0, 12.0)
     assert pd.isna(row["failed_s"])
-    # the pod of a controller says nothing about its workload
+    # The name of a controller's pod does not identify its workload.
     assert pd.isna(found["b"]["completed_s"])
 
 

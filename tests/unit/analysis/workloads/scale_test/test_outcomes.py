@@ -64,7 +64,7 @@ def failures(recorded: ScaleTestTables) -> pd.DataFrame:
     return failures_table(recorded, workloads_table(recorded))
 
 
-def test_failures_by_stage_and_cause() -> None:
+def test_failures_are_counted_by_stage_and_cause() -> None:
     seen = [
         transition("Job", "b", "failed", 8.0, reason="BackoffLimitExceeded"),
         transition("Pod", "b-0", "failed", 7.0, reason="OOMKilled"),
@@ -74,7 +74,7 @@ def test_failures_by_stage_and_cause() -> None:
     ]
     mount = {"type": "Warning", "reason": "FailedMount", "kind": "Pod", "namespace": "ns", "seen_s": 1.0}
     events = [
-        # one event that is repeated, one of another pod, one of another cell's workload, one that is no warning
+        # One event that is repeated, one of another pod, one of another cell's workload, one that is no warning
         *({**mount, "name": "d-0", "workload": "d", "count": count} for count in (1, 2, 3)),
         {**mount, "name": "d-1", "workload": "d", "count": 1},
         {**mount, "name": "theirs-0", "workload": None, "count": 7},
@@ -107,7 +107,7 @@ def test_refusals_that_differ_only_by_name_are_one_cause() -> None:
     assert table["cause"].tolist() == ["HTTP 422: Job … is invalid: port …"]
 
 
-def test_refusal_without_a_response() -> None:
+def test_refusal_without_a_response_has_its_error_as_cause() -> None:
     sent = [submission("a", 1.0, outcome="failed", status=None, error="timeout"), submission("b", 1.0, status=201)]
     assert failures(tables(sent, []))["cause"].tolist() == ["no answer: timeout"]
 
@@ -124,7 +124,7 @@ def test_workloads_deleted_by_the_test_are_churned() -> None:
     workloads = workloads_table(recorded)
     stated = {**STATED, "running": 2, "churned": 1}
     counted = account(workloads, stated, churned_by_test(recorded, workloads))
-    # a had completed before it was deleted, e was not there to be deleted
+    # a completed before it was deleted; e did not exist any more.
     assert (counted.completed, counted.churned, counted.deleted, counted.unseen) == (1, 1, 0, 1)
     assert accounting_findings(counted, "x") == ()
 
@@ -154,7 +154,7 @@ def test_failure_after_deletion_counts_as_deleted_by_the_test() -> None:
         transition("Pod", "b-0", "failed", 7.1, reason=stopped),
     ]
     recorded = tables(SENT[:2], seen, churn=[{**CHURNED, "name": "a", "outcome": "deleted"}])
-    # its first pod failed before the deletion was sent, at 6.9
+    # Its first pod failed before the deletion was sent, at 6.9.
     assert list(failures(recorded).astype("object").itertuples(index=False, name=None)) == [
         ("workload", "deleted by the test", 1),
         ("pod", stopped, 2),

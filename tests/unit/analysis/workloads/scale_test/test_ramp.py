@@ -15,12 +15,12 @@ RUNNING = StepSeries(np.array([10.0, 20.0, 40.0, 60.0, 70.0]), np.array([2.0, 10
 
 
 def test_plateau_has_its_ends() -> None:
-    # 10 ran for a third of the busy time: the plateau; 9 is nine tenths of it, so the drain begins at 60
+    # 10 ran for a third of the busy time: the plateau; 9 is nine tenths of it, so the drain begins at 60.
     assert ramp_of(RUNNING, Window(0.0, 80.0)) == Ramp(10.0, 20.0, 60.0)
 
 
 def test_short_peak_is_no_plateau() -> None:
-    # 50 ran for 1 s of 100
+    # 50 ran for 1 s of 100.
     series = StepSeries(np.array([0.0, 50.0, 51.0, 100.0]), np.array([5.0, 50.0, 5.0, 0.0]))
     assert ramp_of(series, Window(0.0, 100.0)) == Ramp(5.0, 0.0, 100.0)
 
@@ -31,7 +31,7 @@ def test_run_without_pods_has_no_plateau() -> None:
     assert len(phases_table(workloads_table(tables([], [])), RUNNING, None, window)) == 0
 
 
-def test_reached_concurrency_of_each_phase() -> None:
+def test_each_phase_has_its_reached_concurrency() -> None:
     sent, seen = rising()
     workloads = workloads_table(tables(sent, seen))
     running = count_between(
@@ -39,7 +39,7 @@ def test_reached_concurrency_of_each_phase() -> None:
     )
     window = Window(0.0, 31.0)
     ramp = ramp_of(running, window)
-    # 10 run from 11 to 22, and 9 before (from 10) and after (to 23)
+    # 10 run from 11 to 22, and 9 before (from 10) and after (to 23).
     assert ramp == Ramp(10.0, 10.0, 23.0)
     table = phases_table(workloads, running, ramp, window).set_index("phase")
     assert table["length_s"].tolist() == [10.0, 13.0, 8.0]

@@ -26,7 +26,7 @@ SEEN = [
 
 
 def names(selection: Selection, submitted: list[dict[str, object]] = SUBMITTED) -> tuple[list[str], list[str], str]:
-    """The submitted and the seen workloads of a part, and what it is called."""
+    """Return the submitted and the observed workloads of a part, and its name."""
     part, words = select(tables(submitted, SEEN), selection)
     seen = part.transitions["workload"].dropna().astype("str").unique()
     return sorted(part.submissions["name"].astype("str")), sorted(seen), words

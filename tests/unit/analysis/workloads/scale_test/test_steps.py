@@ -1,4 +1,4 @@
-"""Latencies, their resolution, and what is missing or negative, computed by hand."""
+"""Latencies, their resolution, and missing or negative ones, computed by hand."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_every_step_matches_hand_computation() -> None:
 
 def test_server_timestamps_have_the_sum_of_both_resolutions() -> None:
     row = latencies(tables([submission("a", 100.5)], life("a", **TIMES))).iloc[0]
-    # created 100.75 and scheduled 102.5 are stamped 100 and 102 by the server, sent is the client's own stamp
+    # The server stamps created 100.75 as 100 and scheduled 102.5 as 102; sent is the client's own timestamp.
     assert (row["scheduling_server_s"], row["scheduling_resolution_s"]) == (1.0, 2.0)
     assert row["time_to_scheduled_server_s"] == pytest.approx(1.5)
     assert row["time_to_scheduled_resolution_s"] == pytest.approx(1.000001)
     assert pd.isna(row["answer_server_s"])
 
 
-def test_spread_of_a_gang() -> None:
+def test_gang_spread_matches_hand_computation() -> None:
     pods = [transition("Pod", f"a-{pod}", "created", 10.0 + 2 * pod) for pod in range(3)]
     assert latencies(tables([submission("a", 9.0, pods=3.0)], pods)).iloc[0]["all_pods_s"] == 4.0
 
@@ -86,7 +86,7 @@ def test_negative_latencies_are_kept_and_counted_by_cause() -> None:
 
 
 def test_server_difference_within_resolution_is_no_anomaly() -> None:
-    # sent 100.5, created stamped 100: -0.5 s, but the stamp is only good to a second
+    # sent 100.5, created stamped 100: -0.5 s, but the timestamp has a resolution of one second.
     recorded = tables([submission("a", 100.5)], life("a", created=100.75))
     assert latencies(recorded).iloc[0]["creation_server_s"] == -0.5
     assert [row for row in anomalies(recorded) if row[2] == "negative"] == []
@@ -98,7 +98,7 @@ def test_server_difference_beyond_resolution_is_counted() -> None:
     assert found == [("creation", "server", "negative", "clocks of client and server differ", 1)]
 
 
-def test_causes_of_negative_latencies() -> None:
+def test_negative_latencies_have_a_cause() -> None:
     steps = {step.name: step for step in STEPS}
     assert negative_cause(steps["creation"], "seen") == "seen before the client sent it"
     assert negative_cause(steps["scheduling"], "seen") == "one watch out of order"
@@ -124,7 +124,7 @@ def test_step_statistics_have_a_value_or_a_reason() -> None:
     seen = [row for number in range(30) for row in life(f"w{number}", created=number + 0.25)]
     frame = latencies(tables(sent, seen))
     table = percentiles_table(frame, step_estimates(frame, "linear"))
-    # by default every step, so that tables of several recordings can be put together
+    # By default every step, so that tables of several recordings can be concatenated
     assert len(table) == len(STEPS) * 2 * 5
     assert (table["value"].notna() | table["reason"].notna()).all()
     creation = table[(table["step"] == "creation") & (table["clock"] == "seen")].set_index("statistic")
