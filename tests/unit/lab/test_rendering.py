@@ -114,10 +114,12 @@ def test_recorded_program_can_be_restarted(lab_with_credentials: tuple[Lab, Cred
         assert [str(part) for part in again.command] == [str(part) for part in program.command]
 
 
-def test_api_server_passes_users_on_to_a_metrics_server(tmp_path: Path, made: tuple[Lab, Credentials]) -> None:
+def test_api_server_passes_users_on_to_a_metrics_server(
+    tmp_path: Path, lab_with_credentials: tuple[Lab, Credentials]
+) -> None:
     asked = {}
     lab, files = make_lab(tmp_path / "real", Options(products=(WORKER,)))
-    for name, each in (("plain", made), ("real", (lab, files))):
+    for name, each in (("plain", lab_with_credentials), ("real", (lab, files))):
         flags = [str(part) for part in programs.apiserver(each[0], BINARIES, each[1]).command]
         asked[name] = [flag for flag in flags if flag.startswith(("--proxy-client", "--requestheader"))]
     assert asked["plain"] == []
