@@ -131,7 +131,7 @@ def run(
 
 
 def missing_rights(document: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """The rights that a refused run names."""
+    """Return the missing rights that a refused run reports."""
     phrases = re.search(r"has no rights to: (.*); request them", document["reason"]["why"])
     assert phrases, document["reason"]
     found = [re.fullmatch(r"([a-z, ]+) ([\w/]+)(?: in namespace (\S+))?", each) for each in phrases[1].split("; ")]

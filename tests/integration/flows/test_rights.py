@@ -26,11 +26,11 @@ def test_listed_rights_suffice_to_run_other_commands(
     shared_lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its Job is simulated; without the right to delete collections the Job stays, and the command prints why."""
-    rules = yaml.safe_load((ROLES / "llmd_run_multiturn_benchmark/meta/rights.yml").read_text())["rights"]
+    rules = yaml.safe_load((ROLES / "llm_d_run_multiturn_benchmark/meta/rights.yml").read_text())["rights"]
     with user(shared_lab, tmp_path) as cluster:
         words = {"endpoint-url": "http://a/v1", "namespace": cluster.namespace, "patch": json.dumps(SIMULATED)}
         options = [word for name, value in words.items() for word in (f"--{name}", value)]
-        command = ["perfdrv", "toolbox", "llmd", "run-multiturn-benchmark", *options]
+        command = ["perfdrv", "toolbox", "llm-d", "run-multiturn-benchmark", *options]
         monkeypatch.setenv("KUBECONFIG", str(cluster.kubeconfig))
         cluster.allow([(", ".join(lease.RIGHTS["verbs"]), objects.KIND, objects.NAMESPACE)])
         for rule in rules:

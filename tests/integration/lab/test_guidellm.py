@@ -96,7 +96,7 @@ def test_real_guidellm_measures_the_configured_latencies(
     words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     runs = tmp_path / "runs"
-    ran = lab.run(runs, "perfdrv", "toolbox", "llmd", "run-guidellm-benchmark", *words)
+    ran = lab.run(runs, "perfdrv", "toolbox", "llm-d", "run-guidellm-benchmark", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = runs.iterdir()
     reported = lab.run(runs, "perfanalysis", "report", str(run))

@@ -66,7 +66,7 @@ def deploy(labs: Labs, runs: Path, *words: str) -> subprocess.CompletedProcess[s
     """Run the command that deploys an LLMInferenceService and waits for it."""
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     environment = {**lab.environment(runs), "KUBECONFIG": str(lab.kubeconfig)}
-    return lab.run_with(environment, "perfdrv", "toolbox", "llmd", "deploy-llm-inference-service", *words)
+    return lab.run_with(environment, "perfdrv", "toolbox", "llm-d", "deploy-llm-inference-service", *words)
 
 
 @pytest.mark.parametrize("part", ["worker", "prefill"])
@@ -165,7 +165,7 @@ def test_all_requests_have_the_token_and_no_file_contains_it(
         for each in definitions:
             crds(open_data_hub).delete_custom_resource_definition(each["metadata"]["name"])
     assert code == 0, said
-    (captured,) = runs.rglob("*__llmd__capture_isvc_state/artifacts/httproute.yml")
+    (captured,) = runs.rglob("*__llm_d__capture_isvc_state/artifacts/httproute.yml")
     # so the lab's gateway returns 401 for any other request
     assert yaml.safe_load(captured.read_text())["metadata"]["annotations"][f"{PREFIX}bearer-token"] == "true"
     kpis = json.loads(next(runs.rglob("kpis.json")).read_text())["kpis"]

@@ -351,7 +351,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     answered = [one["value"] for one in kpis if one["name"] == "time_to_first_answer"]
     assert len(answered) == 3
     assert min(answered) > 0
-    captured = run.glob("*__cell__*/*__llmd__capture_isvc_state/artifacts/deployment.yml")
+    captured = run.glob("*__cell__*/*__llm_d__capture_isvc_state/artifacts/deployment.yml")
     deployed = [list(yaml.safe_load_all(path.read_text())) for path in sorted(captured)]
     assert [{each["metadata"]["name"]: each["spec"]["replicas"] for each in cell} for cell in deployed] == [
         {"llm-d-kserve": 2},
@@ -380,9 +380,9 @@ def test_llm_d_reads_the_model_from_a_claim_downloaded_once(labs: Labs, kserve: 
         assert ran.returncode == 0, ran.stdout + ran.stderr
         (command,) = folder.glob("*/*prepare*/**/*__storage__download_to_pvc")
         downloads.append([path.name for path in command.glob("src/pod_*")])
-        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/llminferenceservice.yml")
+        (captured,) = folder.rglob("*__llm_d__capture_isvc_state/artifacts/llminferenceservice.yml")
         assert yaml.safe_load(captured.read_text())["spec"]["model"]["uri"] == "pvc://models/facebook/opt-125m"
-        (captured,) = folder.rglob("*__llmd__capture_isvc_state/artifacts/deployment.yml")
+        (captured,) = folder.rglob("*__llm_d__capture_isvc_state/artifacts/deployment.yml")
         volumes = yaml.safe_load(captured.read_text())["spec"]["template"]["spec"]["volumes"]
         mounted = [each["persistentVolumeClaim"] for each in volumes if "persistentVolumeClaim" in each]
         assert mounted == [{"claimName": "models"}]

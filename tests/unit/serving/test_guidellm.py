@@ -21,7 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import 
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
-_ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llmd_run_guidellm_benchmark"
+_ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_d_run_guidellm_benchmark"
 REAL = Path(__file__).parents[2] / "data/foreign/load_tests/guidellm-0.8.1.json"
 
 

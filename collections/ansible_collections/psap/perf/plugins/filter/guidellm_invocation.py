@@ -15,7 +15,7 @@ positional: rates
 options:
   _input:
     description:
-      - The arguments of the role P(psap.perf.llmd_run_guidellm_benchmark#role), by their names without the role's.
+      - The arguments of the role P(psap.perf.llm_d_run_guidellm_benchmark#role), by their names without the role's.
     type: dict
     required: true
   rates:

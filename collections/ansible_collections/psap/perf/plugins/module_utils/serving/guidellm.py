@@ -46,7 +46,7 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Guidellm(ServedArguments):
-    """The arguments of the command llmd_run_guidellm_benchmark that describe the load."""
+    """The arguments of the command llm_d_run_guidellm_benchmark that describe the load."""
 
     endpoint_url: str
     namespace: str

@@ -13,7 +13,7 @@ description:
     is interrupted.
   - Results in a pod are fetched by exec, in pieces. The API's key is replaced in them.
   - It does not change the cluster.
-  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.llmd_run_guidellm_benchmark).
+  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.llm_d_run_guidellm_benchmark).
 author: The psap.perf developers (@openshift-psap)
 options:
   rates:
