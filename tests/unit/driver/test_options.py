@@ -82,6 +82,17 @@ def test_help_lists_the_keys_of_a_dictionary(project: Project) -> None:
     assert "keys: speed: How fast]" in str(option.help)
 
 
+def test_help_names_other_options_as_they_are_typed(project: Project) -> None:
+    spec = project.content().command("demo_greet")
+    name, *others = spec.arguments
+    texts = ("Repeats demo_greet_count times, and demo_greet_check decides.",)
+    spec = replace(spec, description=texts, arguments=(replace(name, description=("Not demo_greet_loud.",)), *others))
+    command = make_command("greet", spec)
+    assert command.help is not None
+    assert command.help.endswith("Repeats --count times, and --argument-check decides.")
+    assert (command.params[0].help or "").startswith("Not --loud.")
+
+
 def test_group_help_summarizes_its_commands(perfdrv: Callable[..., Result]) -> None:
     assert "Commands of the group demo." in perfdrv("toolbox", "demo", "--help").output
     assert CommandGroup("nfd-operator", {}).help == "Deploy and undeploy the Node Feature Discovery operator."

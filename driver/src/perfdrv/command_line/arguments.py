@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,17 @@ def command_options(spec: CommandSpec, taken: Collection[str]) -> list[click.Opt
     Args:
         taken: Long options that the command line has already, such as `--check`.
     """
-    return [_option(argument, taken) for argument in spec.arguments]
+    return [_option(argument, spec, taken) for argument in spec.arguments]
+
+
+def with_option_names(text: str, spec: CommandSpec, taken: Collection[str]) -> str:
+    """Return *text* with the command's options in place of the names of its arguments.
+
+    Args:
+        taken: As in :func:`command_options`.
+    """
+    words = {argument.name: f"--{_word(argument, taken)}" for argument in spec.arguments}
+    return re.sub(r"\w+", lambda found: words.get(found[0], found[0]), text)
 
 
 def given_arguments(spec: CommandSpec, ctx: click.Context) -> dict[str, Any]:
@@ -76,17 +87,20 @@ def given_arguments(spec: CommandSpec, ctx: click.Context) -> dict[str, Any]:
     }
 
 
-def _option(argument: Option, taken: Collection[str]) -> click.Option:
+def _word(argument: Option, taken: Collection[str]) -> str:
     word = argument.short_name.replace("_", "-")
-    if {f"--{word}", f"--no-{word}"} & set(taken):
-        word = COLLIDING_PREFIX + word
+    return COLLIDING_PREFIX + word if {f"--{word}", f"--no-{word}"} & set(taken) else word
+
+
+def _option(argument: Option, spec: CommandSpec, taken: Collection[str]) -> click.Option:
+    word = _word(argument, taken)
     flag = argument.type == "bool"
     return click.Option(
         [argument.name, f"--{word}/--no-{word}" if flag else f"--{word}"],
         type=click.BOOL if flag else DeclaredType(argument),
         # click's `required` would refuse a value from a preset or a site; Ansible checks that there is one
         default=None,
-        help=_help(argument),
+        help=with_option_names(_help(argument), spec, taken),
     )
 
 

@@ -15,7 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import 
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.ansible.sites import read_site
-from perfdrv.command_line.arguments import command_options, given_arguments, long_options
+from perfdrv.command_line.arguments import command_options, given_arguments, long_options, with_option_names
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
     OrderedCommand,
@@ -106,15 +106,17 @@ def make_command(name: str, spec: CommandSpec) -> click.Command:
         click.Option(["--show-args"], is_flag=True, help="Show all arguments with their origins, and run nothing."),
     ]
 
+    taken = long_options(own) | {"--help"}
+
     def invoke(ctx: click.Context, **_params: Any) -> int:
         return _invoke(ctx, spec)
 
     return OrderedCommand(
         name,
         callback=click.pass_context(invoke),
-        help="\n\n".join(filter(None, (f"{spec.short_description}.", *spec.help))),
+        help=with_option_names("\n\n".join((f"{spec.short_description}.", *spec.help)), spec, taken),
         short_help=spec.short_description,
-        params=[*command_options(spec, long_options(own) | {"--help"}), *own],
+        params=[*command_options(spec, taken), *own],
     )
 
 
