@@ -75,6 +75,7 @@ class ActionModule(PerfAction):
                 "id": hashlib.sha1(str(directory).encode(), usedforsecurity=False).hexdigest()[:12],
                 "directories": {**outer, name: str(directory)},
                 "arguments": {option.short_name: value for option, value in given},
+                "check_mode": context.check_mode,
                 **lease,
             }
         )

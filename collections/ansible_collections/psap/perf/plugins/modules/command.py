@@ -52,4 +52,8 @@ arguments:
     - The arguments of this command by their names without the role's, for a role that several commands include.
   type: dict
   returned: success
+check_mode:
+  description: Whether the command runs in check mode, also if only a task or a block sets C(check_mode).
+  type: bool
+  returned: success
 """
