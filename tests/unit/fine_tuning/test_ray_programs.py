@@ -27,7 +27,7 @@ def base(name: str) -> dict[str, object]:
 
 def test_step_is_printed_in_the_format_of_the_analysis(tmp_path: Path) -> None:
     program = load_program("finetune")
-    printed = [program.told_of(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
+    printed = [program.step_numbers(0, step, 2.5 - step, 1.5, 2e-5) for step in range(2)]
     log = tmp_path / "log"
     log.write_text("".join(f"{program.line_of(each)}\n" for each in printed))
     steps = read_log(log, "log", "ray").steps

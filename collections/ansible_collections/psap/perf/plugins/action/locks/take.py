@@ -71,14 +71,14 @@ class ActionModule(LockAction):
                 request = {"state": "present", "who": who, "duration_s": round(args.duration), "wait_s": call_s}
                 found = self._call(context, shown, left_s, {**request, "stays": left_s > call_s})
                 if found and (found["locked"] or context.check_mode):
-                    return VerbResult(changed=bool(found["changed"]), values={"lock": found["told"]})
+                    return VerbResult(changed=bool(found["changed"]), values={"lock": found["state_text"]})
                 if found and left_s <= call_s:
                     raise LockHeldError(
-                        f"{args.folder} {found['told']}; wait for it (timeout), see it with perfdrv lock "
+                        f"{args.folder} {found['state_text']}; wait for it (timeout), see it with perfdrv lock "
                         "status, or take it with perfdrv lock break"
                     )
-                if found and found["told"] != shown:
-                    shown = found["told"]
+                if found and found["state_text"] != shown:
+                    shown = found["state_text"]
                     show_wait(f"{args.folder} {shown}")
                 context.check_interrupted()
         except PerfError:

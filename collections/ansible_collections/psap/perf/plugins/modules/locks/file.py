@@ -74,7 +74,7 @@ locked:
   description: Whether the owner has the lock.
   type: bool
   returned: success
-told:
+state_text:
   description: Who has the lock, and who is ahead in the queue.
   type: str
   returned: success
@@ -123,7 +123,7 @@ def main() -> None:
     except PerfError as error:
         module.fail_json(msg=str(error), exit_code=error.exit_code, error_kind=type(error).__name__)
     locked = state.holder is not None and state.holder.who.owner == who.owner
-    module.exit_json(changed=changed, locked=locked, told=state.describe(who), lock=state.document())
+    module.exit_json(changed=changed, locked=locked, state_text=state.describe(who), lock=state.document())
 
 
 def _change(lock: FileLock, who: Requester, module: AnsibleModule) -> tuple[State, bool]:

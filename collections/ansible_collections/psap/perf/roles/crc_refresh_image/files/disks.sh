@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# What the scripts have in common: finding a disk, a folder to work in, mounts, and saying why they fail.
+# Shared functions of the scripts: disks, the working folder, mounts and errors.
 
 fail() {
     echo "$1" >&2
     exit 1
 }
 
-# disk VOLUME NAME: the device of a volume of EBS. NVMe has the volume's ID as the serial number, whatever order the
-# devices came in; a machine on Xen has no NVMe, and there the device has the NAME.
+# disk VOLUME NAME: print the device of a volume of EBS. An NVMe device has the volume's ID as its serial number; a
+# machine on Xen has no NVMe, and its device is called NAME.
 disk() {
     local found
     found=$(lsblk --nodeps --noheadings --output PATH,SERIAL | awk -v serial="${1/-/}" '$2 == serial { print $1 }')

@@ -1,7 +1,7 @@
-"""Fine-tunes a language model on all GPUs of a Ray cluster, by Ray Train and DeepSpeed, as `config.json` says.
+"""Fine-tunes a language model on all GPUs of a Ray cluster with Ray Train and DeepSpeed, configured by `config.json`.
 
-The driver runs on the head, the training in a process on each GPU: in Ray's image, Python 3.9, with the packages that
-the job's runtime environment installs.
+The driver runs on the head node, the training in one process on each GPU. Both run in Ray's image with Python 3.9 and
+the packages that the job's runtime environment installs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ IGNORED = -100
 
 
 def main() -> None:
-    """Train; a process that fails fails the job."""
+    """Train the model; the job fails if a process fails."""
     import dataset
     import ray
     from ray.train import FailureConfig, RunConfig, ScalingConfig
@@ -40,12 +40,12 @@ def main() -> None:
 
 
 def processes(job: dict) -> int:
-    """One for each GPU; without any, one for each pod."""
+    """Return the number of processes: one for each GPU, or one for each pod without GPUs."""
     return job["pods"] * max(1, job["gpus_per_pod"])
 
 
 def deepspeed_settings(settings: dict) -> dict:
-    """DeepSpeed's own configuration: what is given, with the batch that the command's other settings tell."""
+    """Return the configuration of DeepSpeed, with the batch size of the command's other settings."""
     return {
         **settings["deepspeed"],
         "train_micro_batch_size_per_gpu": settings["batch_size_per_device"],
@@ -54,7 +54,7 @@ def deepspeed_settings(settings: dict) -> dict:
 
 
 def train(settings: dict) -> None:
-    """What each process does: the steps of all epochs, each told by the first of them."""
+    """Run the steps of all epochs in one process; the first process prints and reports each step."""
     import deepspeed
     import ray.train
     import torch
@@ -78,14 +78,14 @@ def train(settings: dict) -> None:
             loss = engine(**{name: part.to(engine.device) for name, part in batch.items()}).loss
             engine.backward(loss)
             engine.step()
-            told = told_of(epoch, step, loss.item(), time.monotonic() - begun, settings["learning_rate"])
+            numbers = step_numbers(epoch, step, loss.item(), time.monotonic() - begun, settings["learning_rate"])
             if first:
-                print(line_of(told), flush=True)
-            ray.train.report(told)
+                print(line_of(numbers), flush=True)
+            ray.train.report(numbers)
 
 
 def load(settings: dict):
-    """The model, with adapters where it is not trained as a whole, and its tokenizer."""
+    """Return the model, with adapters for LoRA, and its tokenizer."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -104,20 +104,20 @@ def load(settings: dict):
 
 
 def trainable(model) -> list:
-    """The parameters that the optimizer changes."""
+    """Return the parameters that the optimizer changes."""
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
 def collated(tokenizer, texts: list, max_length: int) -> dict:
-    """A batch of texts as the model takes it; what only fills up counts for no loss."""
+    """Return a batch of tokenized texts; padding does not count for the loss."""
     batch = tokenizer(texts, padding="max_length", truncation=True, max_length=max_length, return_tensors="pt")
     labels = batch["input_ids"].clone()
     labels[batch["attention_mask"] == 0] = IGNORED
     return {**batch, "labels": labels}
 
 
-def told_of(epoch: int, step: int, loss: float, took_s: float, rate: float) -> dict:
-    """The numbers of a step, by the names of Ray Train's tables."""
+def step_numbers(epoch: int, step: int, loss: float, took_s: float, rate: float) -> dict:
+    """Return the numbers of a step by the names of Ray Train's tables."""
     return {
         "epoch": epoch,
         "iteration": step,
@@ -127,10 +127,10 @@ def told_of(epoch: int, step: int, loss: float, took_s: float, rate: float) -> d
     }
 
 
-def line_of(told: dict) -> str:
-    """The line of a step that the analysis looks for."""
-    place = f"[epoch {told['epoch']} step {told['iteration']}]"
-    return f"{place} loss: {told['train_loss_batch']:.4f} step-time: {told['step_time_s']:.6f}"
+def line_of(numbers: dict) -> str:
+    """Return the line of a step, in the form that the analysis reads."""
+    place = f"[epoch {numbers['epoch']} step {numbers['iteration']}]"
+    return f"{place} loss: {numbers['train_loss_batch']:.4f} step-time: {numbers['step_time_s']:.6f}"
 
 
 if __name__ == "__main__":

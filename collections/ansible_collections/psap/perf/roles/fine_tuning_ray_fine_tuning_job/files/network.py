@@ -1,6 +1,6 @@
-"""Measures the network between the pods of a Ray cluster, as `config.json` says: by iperf3, or by moving objects.
+"""Measures the network between the pods of a Ray cluster with iperf3 or by moving objects, configured by `config.json`.
 
-It runs on the head, in Ray's image: Python 3.9, and Ray and NumPy of its packages.
+It runs on the head node in Ray's image, with Python 3.9, Ray and NumPy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MIB = 2**20
 
 
 def main() -> None:
-    """Run the test that is asked for; an unknown one raises."""
+    """Run the configured test."""
     import ray
 
     settings = json.loads(CONFIGURATION.read_text(encoding="utf-8"))
@@ -28,12 +28,12 @@ def main() -> None:
 
 
 def on(ray, node: str):
-    """Where an actor or a task has to run."""
+    """Return the scheduling strategy of an actor or a task that must run on *node*."""
     return ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
 
 
 def iperf(ray, nodes: list, settings: dict) -> None:
-    """A server in one pod, a client in another, as often as wanted; the client's report is the result."""
+    """Run a server in one pod and a client in another, repeatedly; the client prints its report."""
     serve = ray.remote(num_cpus=0)(serve_once)
     measure = ray.remote(num_cpus=0)(run_client)
     address = ray.get(ray.remote(num_cpus=0)(address_of).options(scheduling_strategy=on(ray, nodes[0])).remote())
@@ -44,25 +44,25 @@ def iperf(ray, nodes: list, settings: dict) -> None:
 
 
 def address_of() -> str:
-    """The address of this pod that others of the cluster know."""
+    """Return the address at which other pods of the cluster reach this pod."""
     import ray
 
     return ray.util.get_node_ip_address()
 
 
 def serve_once() -> None:
-    """Answer one client."""
+    """Serve one client."""
     subprocess.run(["iperf3", "--server", "--one-off", "--port", str(PORT)], check=True, stdout=subprocess.DEVNULL)
 
 
 def client_words(address: str, settings: dict) -> list:
-    """The client's command line."""
+    """Return the client's command line."""
     words = ["iperf3", "--client", address, "--port", str(PORT), "--connect-timeout", "30000"]
     return [*words, "--time", str(settings["duration_s"]), "--parallel", str(settings["streams"])]
 
 
 def run_client(words: list) -> None:
-    """Measure; the server may take a moment until it listens."""
+    """Run the client, and repeat it until the server listens."""
     for attempt in range(10):
         if subprocess.run(words, check=False).returncode == 0:
             return
@@ -71,7 +71,7 @@ def run_client(words: list) -> None:
 
 
 def overhead(ray, nodes: list, settings: dict) -> None:
-    """Move objects from the head's store to every other pod, and say how long that took; too long is a failure."""
+    """Move objects from the head node to every other pod and print the time; fail if it is above the limit."""
     import numpy
 
     measured = ray.remote(num_cpus=0)(len)
@@ -87,7 +87,7 @@ def overhead(ray, nodes: list, settings: dict) -> None:
 
 
 def report(took_s: float, limit_s: float) -> str:
-    """What the analysis looks for: the time, and whether it was short enough."""
+    """Return the time and the verdict, in the form that the analysis reads."""
     verdict, sign = ("PASSED", "<=") if took_s <= limit_s else ("FAILED", ">")
     return (
         f"The network overhead test took {took_s:.2f} seconds\n"

@@ -1,7 +1,7 @@
-"""Multiplies the same matrices over and over on every GPU; a result that differs from the first is a fault.
+"""Multiplies the same matrices repeatedly on every GPU; a result that differs from the first is a fault.
 
-Runs in a pod, with nothing but Python and CUDA's libraries: `python3 gpu_burn.py SECONDS`. Exit code 1: a GPU is
-faulty; 2: there is none, or CUDA does not work.
+Runs in a pod with Python and CUDA's libraries only: `python3 gpu_burn.py SECONDS`. Exit code 1: a GPU is faulty;
+2: no GPU, or CUDA does not work.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any
 SIDE = 8192
 _BYTES = 4 * SIDE * SIDE
 _PATTERN = 1 << 20
-# of the memory that is free; the libraries need some
+# share of the free memory; the libraries need the rest
 _SHARE = 0.9
 _TO_DEVICE = 1
 _NOT_TRANSPOSED = 0
 
 
 class CudaError(Exception):
-    """A call failed."""
+    """Raised if a call of CUDA fails."""
 
 
 class Gpu:
     """One GPU, used by one thread."""
 
     def __init__(self, runtime: Any, blas: Any, index: int) -> None:
-        """*runtime* is libcudart, *blas* libcublas."""
+        """Use the GPU *index*; *runtime* is libcudart, *blas* is libcublas."""
         self._runtime = runtime
         self._blas = blas
         self._call(runtime.cudaSetDevice, index)
@@ -39,13 +39,13 @@ class Gpu:
         self._call(blas.cublasCreate_v2, ctypes.byref(self._handle))
 
     def free_bytes(self) -> int:
-        """Memory that nobody uses."""
+        """Return the size of the free memory."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         self._call(self._runtime.cudaMemGetInfo, ctypes.byref(free), ctypes.byref(total))
         return free.value
 
     def matrix(self, content: bytes | None = None) -> ctypes.c_void_p:
-        """A new matrix; without content, of whatever was there."""
+        """Return a new matrix; uninitialized without *content*."""
         place = ctypes.c_void_p()
         self._call(self._runtime.cudaMalloc, ctypes.byref(place), ctypes.c_size_t(_BYTES))
         if content is not None:
@@ -53,14 +53,14 @@ class Gpu:
         return place
 
     def multiply(self, left: ctypes.c_void_p, right: ctypes.c_void_p, result: ctypes.c_void_p) -> None:
-        """*result* becomes *left* times *right*."""
+        """Write *left* times *right* to *result*."""
         one, zero = ctypes.c_float(1.0), ctypes.c_float(0.0)
         sides = [SIDE] * 3
         operands = (ctypes.byref(one), left, SIDE, right, SIDE, ctypes.byref(zero), result, SIDE)
         self._call(self._blas.cublasSgemm_v2, self._handle, _NOT_TRANSPOSED, _NOT_TRANSPOSED, *sides, *operands)
 
     def difference(self, expected: ctypes.c_void_p, found: ctypes.c_void_p) -> float:
-        """The sum of what *found* differs by, 0 for not at all; *found* holds the differences then."""
+        """Return the sum of the absolute differences, which overwrite *found*; 0 for equal matrices."""
         minus, total = ctypes.c_float(-1.0), ctypes.c_float()
         count = SIDE * SIDE
         self._call(self._blas.cublasSaxpy_v2, self._handle, count, ctypes.byref(minus), expected, 1, found, 1)
@@ -75,7 +75,7 @@ class Gpu:
 
 
 def burn(gpu: Gpu, until: float, clock: Any = time.monotonic) -> tuple[int, int]:
-    """Stress *gpu* up to the moment *until*, and at least once; products, and how many of them were wrong."""
+    """Stress *gpu* until *until*, at least once; return the number of products and of wrong products."""
     left, right = gpu.matrix(_content(1)), gpu.matrix(_content(2))
     expected = gpu.matrix()
     gpu.multiply(left, right, expected)
@@ -85,24 +85,24 @@ def burn(gpu: Gpu, until: float, clock: Any = time.monotonic) -> tuple[int, int]
         for result in results:
             gpu.multiply(left, right, result)
         for result in results:
-            # a difference that is no number is one, too
+            # NaN is a fault too
             faults += gpu.difference(expected, result) != 0
         products += len(results)
     return products, faults
 
 
 def _content(seed: int) -> bytes:
-    """A matrix of numbers between -1 and 1, the same for the same *seed*; a pattern, repeated."""
+    """Return a matrix of numbers between -1 and 1 that repeats one pattern; equal for equal seeds."""
     numbers = random.Random(seed)
     pattern = array.array("f", (numbers.uniform(-1, 1) for _number in range(_PATTERN)))
     return pattern.tobytes() * (SIDE * SIDE // _PATTERN)
 
 
 def burn_all(runtime: Any, blas: Any, seconds: float) -> int:
-    """Stress all GPUs at once; the exit code."""
+    """Stress all GPUs concurrently and return the exit code."""
     count = ctypes.c_int()
     if runtime.cudaGetDeviceCount(ctypes.byref(count)) or not count.value:
-        print("there is no GPU that CUDA can use", flush=True)
+        print("no GPU that CUDA can use", flush=True)
         return 2
     codes: dict[int, int] = {}
     threads = [

@@ -1,6 +1,6 @@
-"""Writes how much of the processors and of the memory is used, a line of JSON each: ``sample.py SECONDS``.
+"""Writes the use of processors and memory, a line of JSON for each sample: ``sample.py SECONDS``.
 
-It works on Linux, by what its kernel counts, and on macOS, by its ``top``; Python 3.9 is all that it needs.
+It reads ``/proc`` on Linux and runs ``top`` on macOS. Needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-# columns of /proc/stat: of all, those of guests are part of others; idle and iowait are what a processor does not do
+# columns of /proc/stat: all but those of guests, which others contain; idle and iowait
 _ALL, _IDLE = slice(1, 9), slice(4, 6)
 _IDLE_OF_TOP = re.compile(r"CPU usage:.* ([\d.]+)% idle")
 _MEMORY_OF_TOP = re.compile(r"PhysMem: (\d+)([KMGT]) used")
@@ -22,20 +22,20 @@ _BYTES = {unit: 1 << 10 * power for power, unit in enumerate("KMGT", start=1)}
 
 
 def processor_ticks(stat: str) -> tuple[int, int]:
-    """How long all processors had something to do, and how long they were there, of /proc/stat."""
+    """Return the busy ticks and all ticks of all processors in *stat*, the text of /proc/stat."""
     words = stat.partition("\n")[0].split()
     total = sum(map(int, words[_ALL]))
     return total - sum(map(int, words[_IDLE])), total
 
 
 def memory_bytes(meminfo: str) -> tuple[int, int]:
-    """What is in use, and what there is, of /proc/meminfo."""
+    """Return used and total bytes in *meminfo*, the text of /proc/meminfo."""
     kib = {name: int(rest.split()[0]) for name, rest in (line.split(":") for line in meminfo.splitlines())}
     return (kib["MemTotal"] - kib["MemAvailable"]) << 10, kib["MemTotal"] << 10
 
 
 def of_linux(interval_s: float) -> Iterator[dict[str, Any]]:
-    """Samples without end; a share is that of the time since the sample before."""
+    """Yield samples indefinitely; the share is of the time since the last sample."""
     stat, meminfo = Path("/proc/stat"), Path("/proc/meminfo")
     busy, there = processor_ticks(stat.read_text(encoding="ascii"))
     while True:
@@ -48,7 +48,7 @@ def of_linux(interval_s: float) -> Iterator[dict[str, Any]]:
 
 
 def of_top(lines: Iterable[str], memory_bytes: int) -> Iterator[dict[str, Any]]:
-    """Samples of what top of macOS writes; its first one is of the time since the boot."""
+    """Yield samples from the output of macOS' top, except the first, which covers the time since the boot."""
     idle, number = 100.0, 0
     for line in lines:
         if found := _IDLE_OF_TOP.search(line):
@@ -59,7 +59,7 @@ def of_top(lines: Iterable[str], memory_bytes: int) -> Iterator[dict[str, Any]]:
 
 
 def of_macos(interval_s: float) -> Iterator[dict[str, Any]]:
-    """Samples without end; top knows whole seconds only."""
+    """Yield samples indefinitely; top accepts only whole seconds."""
     memory = subprocess.run(["sysctl", "-n", "hw.memsize"], stdout=subprocess.PIPE, text=True, check=True).stdout
     words = ["top", "-l", "0", "-n", "0", "-s", str(max(1, round(interval_s)))]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as top:
@@ -67,7 +67,7 @@ def of_macos(interval_s: float) -> Iterator[dict[str, Any]]:
 
 
 def main(interval_s: float) -> None:
-    """Sample until it is ended."""
+    """Write samples until killed."""
     for sample in of_macos(interval_s) if sys.platform == "darwin" else of_linux(interval_s):
         print(json.dumps({"at_s": time.time(), **sample}), flush=True)
 

@@ -1,7 +1,7 @@
 """Writes the power of a host's processors, a line of JSON for each interval: ``rapl.py SECONDS FOLDER``.
 
-FOLDER is where Linux has the energy counters of the processors' packages, ``/sys/class/powercap``, which root reads.
-Python 3.9 is all that it needs.
+FOLDER contains the energy counters of the processors' packages; on Linux ``/sys/class/powercap``, readable by root.
+Needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from pathlib import Path
 
 
 def packages(folder: Path) -> list[Path]:
-    """Those whose sum is what the processors take; a name with a second number is a part of a package."""
+    """Return the packages of the processors; a name with a second number is a part of a package."""
     return sorted(path for path in folder.glob("intel-rapl:*") if path.name.count(":") == 1)
 
 
 def energy_uj(package: Path) -> int:
-    """What it took since some time, in microjoules."""
+    """Return the energy counter of *package* in microjoules."""
     return int((package / "energy_uj").read_text(encoding="ascii"))
 
 
 def spent_uj(package: Path, before: int, after: int) -> int:
-    """What it took in between; the counter begins anew after its range, in which it is read at least once."""
+    """Return the energy between two reads; the counter wraps around at most once between them."""
     if after >= before:
         return after - before
     return after - before + int((package / "max_energy_range_uj").read_text(encoding="ascii"))
 
 
 def main(interval_s: float, folder: Path) -> None:
-    """Sample until it is ended; power is that since the sample before."""
+    """Write samples until killed; the power is the average since the last sample."""
     found = packages(folder)
     if not found:
         sys.exit(f"{folder} has no energy counters of processors")

@@ -1,6 +1,7 @@
-"""Writes what a program says of memory, a line of JSON each: ``sample.py SECONDS PROGRAM ARGUMENT…``.
+"""Writes the used memory that a program prints, a line of JSON for each sample:
+``sample.py SECONDS PROGRAM ARGUMENT…``.
 
-Python 3.9 is all that it needs.
+Needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ _USED = re.compile(r"used (\d+)")
 
 
 def main(interval_s: float, program: list[str]) -> None:
-    """Sample until it is ended, or the program fails."""
+    """Write samples until killed or until the program fails."""
     while True:
-        asked = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
-        if asked.returncode != 0:
-            sys.exit(f"{' '.join(program)} ended with {asked.returncode}")
-        found = _USED.search(asked.stdout)
+        done = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(program)} ended with {done.returncode}")
+        found = _USED.search(done.stdout)
         sample = {"at_s": time.time(), "used_bytes": int(found[1]) if found else None}
         print(json.dumps(sample), flush=True)
         time.sleep(interval_s)

@@ -1,8 +1,8 @@
-"""Removes working containers of our builds that were killed, or lists them: ``working_containers.py ACTION PODMAN``.
+"""Removes or lists working containers of killed builds: ``working_containers.py ACTION PODMAN``.
 
-Podman's builder writes beside each of its working containers what the build was given. Ours are given a secret that
-nothing uses, whose name has the directory of the build, in which a lock is held as long as somebody is responsible for
-it. Those of others have no such secret. Python 3.9 is all that it needs.
+Podman's builder stores the options of a build beside its working container. Our builds have an unused secret whose
+name contains the directory of the build; a process holds the lock in that directory while the build is in use. Builds
+of others have no such secret. Needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MARK, _END = "id=psap-perf:", ",src="
 
 
 def build_directory(state: str) -> Path | None:
-    """The directory of the build that *state* is of, the builder's own words; None for those of others."""
+    """Return the directory of the build with the builder's *state*; None for builds of others."""
     options = json.loads(state).get("CommonBuildOpts") or {}
     for secret in options.get("Secrets") or []:
         if secret.startswith(_MARK):
@@ -27,7 +27,7 @@ def build_directory(state: str) -> Path | None:
 
 
 def is_over(directory: Path, own: Path) -> bool:
-    """Whether nobody works there any more; who calls this does so for the directory *own*."""
+    """Return whether no process uses *directory*; the caller itself uses *own*."""
     if directory == own:
         return True
     try:
@@ -41,25 +41,25 @@ def is_over(directory: Path, own: Path) -> bool:
 
 
 def working_containers(storage: Path, own: Path) -> Iterator[str]:
-    """The IDs of those whose builds are over, in the storage of the engine."""
+    """Yield the IDs of the working containers in *storage* whose builds are over."""
     for path in storage.glob("*-containers/*/userdata/buildah.json"):
         try:
             directory = build_directory(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            # it is being written or removed
+            # the file is being written or removed
             continue
         if directory and is_over(directory, own):
             yield path.parent.parent.name
 
 
 def main(action: str, engine: list[str]) -> int:
-    """Without an engine there are none, and who builds is told so by the build."""
+    """List or remove the containers; without an engine there are none, and the build reports that."""
     try:
-        asked = [*engine, "info", "--format", "{{.Store.GraphRoot}}"]
-        told = subprocess.run(asked, capture_output=True, text=True, check=False)
+        words = [*engine, "info", "--format", "{{.Store.GraphRoot}}"]
+        info = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError:
         return 0
-    found = list(working_containers(Path(told.stdout.strip()), Path.cwd())) if told.stdout.strip() else []
+    found = list(working_containers(Path(info.stdout.strip()), Path.cwd())) if info.stdout.strip() else []
     if action == "list":
         print("\n".join(found))
         return 0

@@ -1,6 +1,6 @@
-"""Download a file, or all files of a model or data set, into a mounted volume; check them and list their sums.
+"""Download a file, or all files of a model or data set, into a mounted volume; verify and list their checksums.
 
-It runs in a plain image: Python 3.9 and no packages, and for S3 the program aws. What to do stands in ``job.json``.
+It runs in an image with Python 3.9 and, for S3, the program aws. The request is in ``job.json``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 TRIES = 5
 PAUSE_S = float(os.environ.get("DOWNLOAD_PAUSE_S", "5"))
 CHUNK = 1 << 20
-# a page of the hub that stands for a model or data set; a longer path is a file like any other
+# a page of the hub for a model or data set; a longer path is an ordinary file
 HUB_PAGE = re.compile(r"https://huggingface\.co/((?:datasets/)?[\w.-]+(?:/[\w.-]+)?)/?")
 
 
 def main(job: Path = JOB, volume: Path = VOLUME, credentials: Path = CREDENTIALS) -> int:
-    """Do it; 0, or 1 with a sentence."""
+    """Download; return 0, or 1 after printing an error."""
     wanted = json.loads(job.read_text(encoding="utf-8"))
     target = volume / wanted["storage_dir"].strip("/") / wanted["name"]
     if wanted["clean_first"] and target.exists():
@@ -41,7 +41,7 @@ def main(job: Path = JOB, volume: Path = VOLUME, credentials: Path = CREDENTIALS
         fetch(wanted["source"], target, credentials)
         files = [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
         if not files:
-            raise FailedError(f"there is nothing in {wanted['source']}")
+            raise FailedError(f"no files in {wanted['source']}")
         for path in files:
             print(f"{sum_of(path)}  {path.relative_to(volume)}", flush=True)
     except (FailedError, OSError) as error:
@@ -53,11 +53,11 @@ def main(job: Path = JOB, volume: Path = VOLUME, credentials: Path = CREDENTIALS
 
 
 class FailedError(Exception):
-    """What cannot be downloaded, and why."""
+    """Raised if a source cannot be downloaded."""
 
 
 def fetch(source: str, target: Path, credentials: Path) -> None:
-    """Bring *source* to *target*: a folder for the hub and S3, a file for any other address."""
+    """Download *source* to *target*: a folder for the hub and S3, a file for any other address."""
     page = HUB_PAGE.fullmatch(source)
     if source.startswith("hf://") or page:
         from_hub(page[1] if page else source[len("hf://") :], target, token_of(credentials))
@@ -68,7 +68,7 @@ def fetch(source: str, target: Path, credentials: Path) -> None:
 
 
 def from_hub(page: str, target: Path, token: str | None) -> None:
-    """``org/model``, ``org/model:revision`` or ``datasets/org/name``: every file, with the sums that the hub knows."""
+    """Download ``org/model``, ``org/model:revision`` or ``datasets/org/name``, and verify the hub's checksums."""
     name, _colon, revision = page.strip("/").partition(":")
     kind, path = ("datasets", name) if name.startswith("datasets/") else ("models", f"models/{name}")
     listing = f"{HUB}/api/{path}/revision/{revision or 'main'}?blobs=true"
@@ -85,7 +85,7 @@ def from_hub(page: str, target: Path, token: str | None) -> None:
 
 
 def from_s3(source: str, target: Path, credentials: Path) -> None:
-    """By the program aws, which the image must have."""
+    """Download a folder with the program aws."""
     if not shutil.which("aws"):
         raise FailedError("s3:// needs an image with the program aws")
     given = {"AWS_SHARED_CREDENTIALS_FILE": str(credentials)} if credentials.exists() else {}
@@ -97,9 +97,9 @@ def from_s3(source: str, target: Path, credentials: Path) -> None:
 
 
 def from_address(address: str, target: Path, token: str | None, wanted: str | None = None) -> None:
-    """One file, tried again when the connection breaks; a file that is there with the right sum is kept."""
+    """Download one file with retries; keep an existing file whose checksum matches."""
     if wanted and target.exists() and sum_of(target) == wanted:
-        print(f"{target.name} is there", flush=True)
+        print(f"{target.name} exists", flush=True)
         return
     for left in reversed(range(TRIES)):
         try:
@@ -118,11 +118,11 @@ def from_address(address: str, target: Path, token: str | None, wanted: str | No
 
 
 class BrokenError(Exception):
-    """A file that did not arrive as it was sent."""
+    """Raised if a file did not arrive complete."""
 
 
 def copy(address: str, target: Path, token: str | None, wanted: str | None) -> None:
-    """Read all of it, then give it its name."""
+    """Download to a temporary name, verify, and rename."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256()
@@ -132,25 +132,25 @@ def copy(address: str, target: Path, token: str | None, wanted: str | None) -> N
             digest.update(chunk)
             stream.write(chunk)
     if length is not None and unfinished.stat().st_size != int(length):
-        raise BrokenError(f"{unfinished.stat().st_size} of {length} bytes came")
+        raise BrokenError(f"{unfinished.stat().st_size} of {length} bytes received")
     if wanted and digest.hexdigest() != wanted:
-        raise BrokenError(f"its sum is {digest.hexdigest()}, not {wanted}")
+        raise BrokenError(f"the checksum is {digest.hexdigest()}, not {wanted}")
     unfinished.rename(target)
 
 
 def opened(address: str, token: str | None):
-    """The answer. The token is not shown to where a redirection leads."""
+    """Return the response. The token is not sent to the target of a redirect."""
     request = urllib.request.Request(address, headers={"User-Agent": "psap.perf"})
     if token:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
         return urllib.request.urlopen(request, timeout=60)
     except ValueError as error:
-        raise FailedError(f"{address} is not an address: {error}") from error
+        raise FailedError(f"invalid address {address}: {error}") from error
 
 
 def token_of(credentials: Path) -> str | None:
-    """The token alone, or git's ``https://user:token@host``."""
+    """Return the token of a file that contains only the token or git's ``https://user:token@host``."""
     if not credentials.exists():
         return None
     text = credentials.read_text(encoding="utf-8").strip()
@@ -158,7 +158,7 @@ def token_of(credentials: Path) -> str | None:
 
 
 def sum_of(path: Path) -> str:
-    """The file's SHA-256."""
+    """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         for chunk in iter(lambda: stream.read(CHUNK), b""):
@@ -167,7 +167,7 @@ def sum_of(path: Path) -> str:
 
 
 def open_to_all(paths: list) -> None:
-    """Let every user read what root wrote."""
+    """Make files and folders of root readable for every user."""
     for path in paths:
         path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
 
