@@ -112,7 +112,7 @@ def test_one_plan_covers_all_subscriptions_of_a_namespace(openshift: Cluster, em
     both = sorted(["gpu-operator-certified.v25.3.4", NFD])
     [plan] = wait_for("a plan names both", lambda: [
         each for each in listed(openshift, namespace, "installplans")
-        if each["spec"]["clusterServiceVersionNames"] == both
+        if sorted(each["spec"]["clusterServiceVersionNames"]) == both
     ])  # fmt: skip
     assert (plan["spec"]["approval"], plan["spec"]["approved"]) == ("Manual", False)
 
