@@ -91,7 +91,11 @@ class Site:
         return ""
 
 
-@pytest.fixture(scope="module", params=list(LABS))
+# the manifests for plain Kubernetes differ in few kinds
+SITES = [pytest.param(name, marks=[pytest.mark.deep] if name == "kubernetes" else []) for name in LABS]
+
+
+@pytest.fixture(scope="module", params=SITES)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     lab: Lab = request.getfixturevalue(LABS[request.param])
     project = temporary_project(tmp_path_factory.mktemp(request.param))

@@ -81,6 +81,7 @@ def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
     assert cell["status"] == "ok"
 
 
+@pytest.mark.deep
 def test_model_failing_alone_is_not_trained_with_others(flow: Flow) -> None:
     failing = annotated({"lab.psap.perf/exit-code": "3"})
     played = flow.play(presets=("fine_tuning_multi_model", "lab"), fine_tuning_patch=failing)

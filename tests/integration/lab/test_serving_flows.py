@@ -87,6 +87,7 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         )
 
 
+@pytest.mark.deep
 def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
@@ -171,6 +172,7 @@ def concurrent_settings(lab: Lab, **settings: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.deep
 def test_models_are_loaded_together_and_then_each_alone(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     words = ("-p", "kserve_raw", "-p", "kserve_e2e_multi", "-e", json.dumps(concurrent_settings(labs.get(NAME))))
