@@ -27,6 +27,7 @@ from perflab.worker.inside import CABLE, this_node
 
 _API_SERVER = "kube-apiserver"
 _NODE = f"/api/v1/nodes/{real_node.NAME}"
+_TAINT_NOT_READY = "node.kubernetes.io/not-ready"
 _POLL_S = 0.02
 _END_TIMEOUT_S = 60.0
 _READY, _NOT_READY = 200, 503
@@ -119,9 +120,12 @@ async def _answer(its: Node, api: Api, started: datetime.datetime) -> None:
 
 
 async def _is_ready(api: Api, started: datetime.datetime) -> bool:
-    """Return whether the kubelet has reported since *started* that the node is Ready."""
+    """Return whether the kubelet has reported since *started* that the node is Ready, and pods can run on it."""
     found = await api.get_present(_NODE)
-    conditions = found["status"].get("conditions", []) if found else []
+    # the controller manager removes the taint some time after the condition
+    if not found or any(each["key"] == _TAINT_NOT_READY for each in found["spec"].get("taints", [])):
+        return False
+    conditions = found["status"].get("conditions", [])
     ready = (each for each in conditions if each["type"] == "Ready" and each["status"] == "True")
     # a node that was Ready before a restart still appears so; the API has whole seconds
     since = started.replace(microsecond=0)
