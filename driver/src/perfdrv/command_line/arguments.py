@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +65,21 @@ def command_options(spec: CommandSpec, taken: Collection[str]) -> list[click.Opt
     Args:
         taken: Long options that the command line has already, such as `--check`.
     """
-    return [_option(argument, spec, taken) for argument in spec.arguments]
+    words = option_words(spec, taken)
+    return [_option(argument, words) for argument in spec.arguments]
 
 
-def with_option_names(text: str, spec: CommandSpec, taken: Collection[str]) -> str:
-    """Return *text* with the command's options in place of the names of its arguments.
+def option_words(spec: CommandSpec, taken: Collection[str]) -> dict[str, str]:
+    """Return the long option of each argument by the argument's name.
 
     Args:
         taken: As in :func:`command_options`.
     """
-    words = {argument.name: f"--{_word(argument, taken)}" for argument in spec.arguments}
+    return {argument.name: f"--{_word(argument, taken)}" for argument in spec.arguments}
+
+
+def with_option_names(text: str, words: Mapping[str, str]) -> str:
+    """Return *text* with the options of :func:`option_words` in place of the names of arguments."""
     return re.sub(r"\w+", lambda found: words.get(found[0], found[0]), text)
 
 
@@ -92,15 +97,15 @@ def _word(argument: Option, taken: Collection[str]) -> str:
     return COLLIDING_PREFIX + word if {f"--{word}", f"--no-{word}"} & set(taken) else word
 
 
-def _option(argument: Option, spec: CommandSpec, taken: Collection[str]) -> click.Option:
-    word = _word(argument, taken)
+def _option(argument: Option, words: Mapping[str, str]) -> click.Option:
+    word = words[argument.name]
     flag = argument.type == "bool"
     return click.Option(
-        [argument.name, f"--{word}/--no-{word}" if flag else f"--{word}"],
+        [argument.name, f"{word}/--no-{word.removeprefix('--')}" if flag else word],
         type=click.BOOL if flag else DeclaredType(argument),
         # click's `required` would refuse a value from a preset or a site; Ansible checks that there is one
         default=None,
-        help=with_option_names(_help(argument), spec, taken),
+        help=with_option_names(_help(argument), words),
     )
 
 

@@ -15,7 +15,13 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.topsail import 
 
 from perfdrv.ansible.request import RunRequest, json_vars
 from perfdrv.ansible.sites import read_site
-from perfdrv.command_line.arguments import command_options, given_arguments, long_options, with_option_names
+from perfdrv.command_line.arguments import (
+    command_options,
+    given_arguments,
+    long_options,
+    option_words,
+    with_option_names,
+)
 from perfdrv.command_line.groups import SuggestingGroup
 from perfdrv.command_line.run_options import (
     OrderedCommand,
@@ -114,7 +120,7 @@ def make_command(name: str, spec: CommandSpec) -> click.Command:
     return OrderedCommand(
         name,
         callback=click.pass_context(invoke),
-        help=with_option_names("\n\n".join((f"{spec.short_description}.", *spec.help)), spec, taken),
+        help=with_option_names("\n\n".join((f"{spec.short_description}.", *spec.help)), option_words(spec, taken)),
         short_help=spec.short_description,
         params=[*command_options(spec, taken), *own],
     )
