@@ -24,7 +24,7 @@ def api_service(lab: Lab, name: str, service: tuple[str, str], port: int) -> Ite
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": reference,
-        # there is no pod for it
+        # no pod serves it
         "spec": {"type": "ExternalName", "externalName": LOOPBACK},
     }
     yield {

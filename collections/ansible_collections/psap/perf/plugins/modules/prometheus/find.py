@@ -41,7 +41,7 @@ options:
     type: str
     default: openshift-monitoring
   required:
-    description: Whether to fail if there is none with access; not with O(via=exec), nor in check mode.
+    description: Whether a missing or inaccessible Prometheus is an error; ignored in check mode and with O(via=exec).
     type: bool
     default: true
 """
