@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease
 from ansible_collections.psap.perf.plugins.module_utils.kube_api import rights
@@ -17,9 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import la
 from ansible_collections.psap.perf.plugins.modules.preflight import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.leases import needs_lease, take_lease
+from ansible_collections.psap.perf.plugins.plugin_utils.role_rights import rules_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-
-_ROLES = Path(__file__).resolve().parents[2] / "roles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class ActionModule(PerfAction):
         require_kinds(args.requires, cluster)
         takes_lease = args.lease and needs_lease(context)
         rules = [*map(_without_nulls, args.rights), {**lease.RIGHTS, "when": takes_lease}]
-        denied = rights.missing(cluster, rights.rights(rights.applicable(rules, cluster), _rules_of))
+        denied = rights.missing(cluster, rights.rights(rights.applicable(rules, cluster), rules_of))
         if denied:
             raise ClusterError(
                 f"the user of {cluster.server} has no rights to: {'; '.join(denied)}; request them with a Role or a "
@@ -122,14 +119,6 @@ def _require_secrets(context: VerbContext, references: Sequence[str]) -> None:
 def _without_nulls(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of *rule* that have a value."""
     return {name: value for name, value in rule.items() if value is not None}
-
-
-def _rules_of(role: str) -> list[dict[str, Any]]:
-    path = _ROLES / role / "meta" / "rights.yml"
-    if not path.exists():
-        raise UsageError(f"rights: the role {role} has no meta/rights.yml")
-    rules: list[dict[str, Any]] = read_yaml(path)["rights"]
-    return rules
 
 
 def missing_kinds(server: str, missing: Mapping[tuple[str, str], str], *, is_openshift: bool) -> str:

@@ -89,8 +89,7 @@ class Cluster:
 
     def lab(self) -> dict[str, str] | None:
         """Return the lab's description, which every user may read; None on a real cluster."""
-        namespace, name = LAB_CONFIG_MAP
-        found = self._readable(Query("v1", "ConfigMap", namespace=namespace, name=name))
+        found = self._readable(Query("v1", "ConfigMap", *LAB_CONFIG_MAP))
         return dict(found.get("data") or {}) if found else None
 
     def is_visible(self, query: Query) -> bool:
@@ -148,6 +147,10 @@ class Cluster:
     def is_namespaced(self, api_version: str, kind: str) -> bool:
         """Return whether the kind is namespaced."""
         return bool(self._resource(api_version, kind).namespaced)
+
+    def resource_name(self, api_version: str, kind: str) -> str:
+        """Return the name of the kind in URLs, such as ``pods``."""
+        return str(self._resource(api_version, kind).name)
 
     def get(self, query: Query) -> Manifest | None:
         """Return the object that *query* names, or None."""
@@ -374,11 +377,7 @@ class Cluster:
         return answer
 
     def _answer(self, doing: str, request: Callable[[], Any], *, repeatable: bool = True) -> Any:
-        """Return the server's response; a request without a response is repeated while the outage may last.
-
-        Args:
-            repeatable: Whether the request is idempotent.
-        """
+        """Return the server's response; a *repeatable* request without one is repeated while the outage may last."""
         while True:
             try:
                 with self._errors.reported(doing):

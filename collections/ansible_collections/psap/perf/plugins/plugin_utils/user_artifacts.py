@@ -1,0 +1,73 @@
+"""Fetch the artifacts of users from the second container of their pods."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.users.accounts import UserState
+from ansible_collections.psap.perf.plugins.module_utils.users.archives import unpack
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+
+_CONTAINER = "artifacts"
+_PROGRAM = ("python3", "/mnt/plan/user.py")
+_CONNECTIONS = 8
+_TRIES = 3
+
+
+class UserArtifacts:
+    """Fetches the files of users into a folder, and lets their pods end.
+
+    Attributes:
+        folders: The folder of each user with files, relative to the folder.
+        problems: Why files of users could not be fetched.
+    """
+
+    def __init__(self, context: VerbContext, namespace: str, folder: Path, *, retrieve: bool) -> None:
+        self._context = context
+        self._namespace = namespace
+        self._folder = folder
+        self._retrieve = retrieve
+        self.folders: dict[int, str] = {}
+        self.problems: list[str] = []
+
+    def fetch(self, states: Sequence[UserState]) -> None:
+        """Fetch the files of *states*, several at a time."""
+        with ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="artifacts") as pool:
+            for problem in pool.map(self._fetch_one, states):
+                self.problems += [problem] if problem else []
+
+    def _fetch_one(self, state: UserState) -> str:
+        """Fetch the files of one user; return why this failed, or an empty string."""
+        name = f"user-{state.index}"
+        pod = str((state.pod or {})["metadata"]["name"])
+        problem = ""
+        for _try in range(_TRIES):
+            try:
+                if self._retrieve and state.index not in self.folders and self._unpack(pod, self._folder / name):
+                    self.folders[state.index] = name
+                self._execute(pod, "release", BytesIO())
+            except ClusterError as error:
+                problem = f"{name}: {error}"
+            else:
+                return ""
+        return problem
+
+    def _unpack(self, pod: str, folder: Path) -> int:
+        with tempfile.TemporaryFile() as stream:
+            self._execute(pod, "send", stream)
+            stream.seek(0)
+            return unpack(stream, folder)
+
+    def _execute(self, pod: str, word: str, output: BinaryIO) -> None:
+        where = (self._namespace, pod, _CONTAINER)
+        access = self._context.cluster().access
+        done = run_in_pod(access, where, [*_PROGRAM, word], output, self._context.check_interrupted)
+        if done.exit_code:
+            raise ClusterError(f"{word} in pod {pod} ended with exit code {done.exit_code}: {done.errors}")
