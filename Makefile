@@ -18,9 +18,11 @@ PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
 # at most a lab of the profile kubernetes, and of the driver; all others use a second lab of that profile
 MANIFESTS := commands/test_strict_manifests.py
 FINE_TUNING := $(addprefix fine_tuning/test_,flow_on_openshift.py rayjobs.py rights_on_openshift.py)
-OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai $(MANIFESTS))
+OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai users $(MANIFESTS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
-SCENARIOS := $(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml))
+# pods of these scenarios run programs, so that they need a lab with a real node: make test-deep-molecule
+REAL_SCENARIOS := local_ci
+SCENARIOS := $(filter-out $(REAL_SCENARIOS),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml)))
 # each scenario declares the lab that it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
 # run scenarios on a separate lab: its name, its options, the scenarios
@@ -29,7 +31,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -180,8 +182,13 @@ test-deep-unit: $(DEV)
 test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp guidellm
 	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
-test-deep-molecule: programs llama-cpp ## every failing case of every command
-	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule
+test-deep-molecule: programs llama-cpp ## every failing case of every command, and the scenarios on a real node
+	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule molecule-real
+
+molecule-real: programs
+	@echo "== molecule on a lab with a real node"
+	@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip
+	$(call molecule_on_lab,molecule-real,"--nodes 2 --with worker",$(REAL_SCENARIOS))
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py

@@ -8,14 +8,10 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.users.document import FILE
 from ansible_collections.psap.perf.plugins.module_utils.users.following import UsersFollower
 from ansible_collections.psap.perf.plugins.module_utils.users.objects import UsersJob
-from ansible_collections.psap.perf.plugins.module_utils.users.result import (
-    FILE,
-    failure,
-    success_count,
-    users_document,
-)
+from ansible_collections.psap.perf.plugins.module_utils.users.result import failure, success_count, users_result
 from ansible_collections.psap.perf.plugins.modules.users.wait import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.user_artifacts import UserArtifacts
@@ -53,12 +49,12 @@ class ActionModule(PerfAction):
                 follower.follow(context.check_interrupted, show)
         finally:
             described = lab.document() if lab else None
-            document = users_document(plan, follower.states, go_at_s, artifacts.folders, described)
-            write_json(folder / FILE, document)
+            result = users_result(plan, follower.states, go_at_s, artifacts.folders, described)
+            write_json(folder / FILE, result.document())
             write_text(folder / "success_count", f"{success_count(follower.states)}\n")
         values: dict[str, Any] = {
             "success_count": success_count(follower.states),
-            "users": {user["index"]: user["outcome"] for user in document["users"]},
+            "users": {user.index: user.outcome for user in result.users},
         }
         reason = failure(plan, follower.states)
         if reason:

@@ -55,10 +55,15 @@ class UserState:
 
     @property
     def holds_artifacts(self) -> bool:
-        """Whether the container with its artifacts runs."""
+        """Whether the container with its artifacts runs, and will run on."""
         pod = self.pod or {}
+        if (pod.get("metadata") or {}).get("deletionTimestamp"):
+            return False
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
         return any(each["name"] == "artifacts" and each.get("state", {}).get("running") for each in statuses)
+
+
+_POD_DELETED = Ending(Outcome.LOST, "pod deleted")
 
 
 def parse_reports(data: Mapping[str, str]) -> dict[int, dict[str, Any]]:
@@ -96,22 +101,22 @@ def user_states(
 def _ending(
     report: Mapping[str, Any], pod: Manifest | None, index_ended: bool, lost: Mapping[str, str]
 ) -> Ending | None:
-    if "end_at_s" in report:
+    if "end_at_s" in report and report.get("stopped") != "signal":
         return _reported(report)
     if pod is None:
         # without a report of its end, a missing pod did not end by itself
-        return Ending(Outcome.LOST, "pod deleted") if index_ended or report else None
+        return _POD_DELETED if index_ended or report else None
     name = pod["metadata"]["name"]
     evicted = _eviction(pod)
     if evicted:
         return Ending(Outcome.LOST, evicted)
     if name in lost:
         return Ending(Outcome.LOST, lost[name])
+    if pod["metadata"].get("deletionTimestamp") or "end_at_s" in report:
+        return _POD_DELETED
     ended = _terminated(pod)
     if ended is not None:
         return _killed(ended)
-    if pod["metadata"].get("deletionTimestamp"):
-        return Ending(Outcome.LOST, "pod deleted")
     return Ending(Outcome.LOST, "pod failed") if index_ended else None
 
 

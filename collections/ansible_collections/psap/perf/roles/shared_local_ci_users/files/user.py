@@ -175,12 +175,13 @@ class User:
         self._index = int(os.environ.get("JOB_COMPLETION_INDEX", "0"))
         self._api = Api(plan["namespace"])
         self._report: dict = {
-            "pod": os.environ.get("HOSTNAME"),
+            "pod": os.environ.get("PERF_USER_POD"),
             "node": os.environ.get("PERF_USER_NODE"),
             "setup_at_s": time.time(),
         }
         self._go = threading.Event()
         self._stop = threading.Event()
+        self._stopped_by = ""
         self._go_at_s = 0.0
         self._ended_at_s = 0.0
         self._sending = threading.Lock()
@@ -188,7 +189,7 @@ class User:
 
     def run(self) -> int:
         """Prepare, wait for the start, run the command, and report; return the command's exit code."""
-        signal.signal(signal.SIGTERM, lambda *_: self._stop_now())
+        signal.signal(signal.SIGTERM, lambda *_: self._stop_now("signal"))
         ARTIFACTS.mkdir(parents=True, exist_ok=True)
         threading.Thread(
             target=self._api.watch, args=(f"{self._plan['job']}-start", self._changed), daemon=True
@@ -212,7 +213,7 @@ class User:
         return self._execute(words, "setup.log") if words else 0
 
     def _finish(self, code: int) -> int:
-        stopped = self._stop.is_set() and code != 0
+        stopped = self._stopped_by if code else ""
         self._report.update(end_at_s=self._ended_at_s or time.time(), exit_code=code, stopped=stopped, steps=steps())
         (ARTIFACTS / "exit_code").write_text(f"{code}\n", encoding="ascii")
         self._send()
@@ -230,11 +231,13 @@ class User:
             self._go_at_s = float(data["go"])
             self._go.set()
         if "stop" in data:
-            self._stop_now()
+            self._stop_now("coordinator")
 
-    def _stop_now(self) -> None:
+    def _stop_now(self, by: str) -> None:
+        """Stop; a signal is not from the coordinator: the pod is deleted or evicted."""
         if self._stop.is_set():
             return
+        self._stopped_by = by
         self._stop.set()
         # the command gets some time to clean up
         threading.Thread(target=self._end_process, daemon=True).start()
