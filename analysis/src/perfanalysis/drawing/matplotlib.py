@@ -25,6 +25,8 @@ SCALE = 1.35
 """Pixels per CSS pixel of a chart's declared height."""
 ROW_PIXELS, LEGEND_PIXELS, HEAD_PIXELS = 70, 22, 60
 """Heights for the titles and x axis of a row, for a line of its legend, and for the title of the figure."""
+NAME_PIXELS = 17
+"""Height of a name at an axis with categories."""
 INK, MUTED, GRID, MARK_INK, NO_DATA = "#1b2430", "#5d6b7a", "#e4e8ee", "#9a5b00", "#edf0f4"
 DASHES = {"solid": "-", "dash": "--", "dashdot": "-."}
 MANY_POINTS = 3_000
@@ -112,7 +114,7 @@ def _chart(part: SubFigure, axes: Axes, chart: Chart, beside: int) -> None:
     x_ends, y_ends = ends_of(chart)
     for name, axis, ends in (("x", chart.x, x_ends), ("y", chart.y, y_ends)):
         axes.set(**{f"{name}label": axis.text, f"{name}scale": axis.scale, f"{name}lim": ends})
-        _ticks(axes, name, axis)
+        _ticks(axes, name, axis, max(chart.height // NAME_PIXELS, 40) if name == "y" else 8)
     if not chart.y.labelled:
         axes.set_ylabel("")
         axes.tick_params(labelleft=False)
@@ -147,17 +149,18 @@ def _short(label: str) -> str:
     return textwrap.shorten(label, LONGEST_NAME, placeholder="\u2026").replace("_", "\u200a_", label.startswith("_"))
 
 
-def _ticks(axes: Axes, name: str, axis: Axis) -> None:
+def _ticks(axes: Axes, name: str, axis: Axis, most: int) -> None:
+    """Set the ticks of an axis; of categories, at most so many names."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if axis.categories:
-        every = -(-len(axis.categories) // (40 if name == "y" else 8))
+        every = -(-len(axis.categories) // most)
         places = range(0, len(axis.categories), every)
         axes.set(**{f"{name}ticks": list(places), f"{name}ticklabels": [axis.categories[place] for place in places]})
         return
     of = axes.xaxis if name == "x" else axes.yaxis
     if axis.whole:
-        of.set_major_locator(MaxNLocator(integer=True))
+        of.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     of.set_major_formatter(FuncFormatter(_number))
 
 

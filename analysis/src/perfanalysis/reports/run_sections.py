@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration
-from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative
+from perfanalysis.drawing.charts import Axis, Chart, Figure, cumulative, in_rows
 from perfanalysis.drawing.layers import labels_with_overlaps
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.files.discovery import Cell as MatrixCell
@@ -20,6 +20,7 @@ from perfanalysis.workloads.shown import value_cell
 from perfanalysis.workloads.workload_type import Analysis
 
 MOST_CURVES = 12
+MOST_IN_ROW = 3
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
@@ -38,7 +39,8 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
         caption += f" Only the first {MOST_CURVES} recordings are drawn; the table lists all."
     if not charts:
         return declared
-    return (*declared, Figure("distributions", "Recordings compared", caption, (charts,), result.phrases))
+    rows = (charts,) if len(charts) <= MOST_IN_ROW else in_rows(charts)
+    return (*declared, Figure("distributions", "Recordings compared", caption, rows, result.phrases))
 
 
 def _overlay(result: RunAnalysis, name: str) -> Chart:

@@ -13,9 +13,9 @@ from perfanalysis.verdicts.regression.methods import (
     change_points,
     effect,
     scaled,
-    t_95,
     two_sided,
 )
+from perfanalysis.workloads.trend import t_95
 
 
 def test_t_distribution_matches_published_tables() -> None:

@@ -14,11 +14,12 @@ from perfanalysis.__main__ import run
 from perfanalysis.errors import UsageError
 from perfanalysis.results.history.documents import Entry, entries_of
 from perfanalysis.results.history.folder import add
-from perfanalysis.verdicts.regression.methods import levels_of, t_95
+from perfanalysis.verdicts.regression.methods import levels_of
 from perfanalysis.verdicts.regression.page import axis_labels, newest, trend_chart, write_history_page
 from perfanalysis.verdicts.regression.series import Selection
 from perfanalysis.verdicts.regression.verdict import Options, regress
 from perfanalysis.verdicts.regression.watched import Acknowledged, Watch, read_watched
+from perfanalysis.workloads.trend import t_95
 
 from tests.schemas import check
 from tests.unit.analysis.histories import document, kpi

@@ -224,6 +224,7 @@ def test_simulated_recording_is_marked_on_every_figure(recorded_run: Path) -> No
 # -- mistakes in workload.yml
 
 TRANSFER = "{name: transfer_p99, help: p99 of a transfer's duration, unit: seconds, direction: lower,"
+MATRIX = "matrix: [{name: sizes, title: Sizes, "
 MISTAKES = [
     ("title: Downloads", "titel: Downloads", 3, "unknown key titel in the file; did you mean title?"),
     ("version: 1", "version: one", 4, "version must be a whole number, not 'one'"),
@@ -259,6 +260,14 @@ MISTAKES = [
     ("shown: [servers]", "shown: [servers", 40, "no YAML"),
     ("shown: [servers]", "shown: [servers]\nshown: []", 40, "the file has the key shown twice"),
     ("period: {begin: transfers.started_s", "period: {begin: transfers.size_bytes", 24, "here it must be time"),
+    ("statistic: p99, where", "statistic: p99, by: transfers.size_bytes, where", 27, "here it must be text"),
+    ("statistic: p99, where", "statistic: p99, by: servers.server, where", 27, "not a column of the table of"),
+    ('"parser:throughput"', '"parser:throughput", by: transfers.status', 30, "remove statistic, where and by"),
+    ("kind: line", "kind: line, trend: true", 36, "plot sizes of kind line cannot have trend"),
+    ("kind: bars, of: transfers.client", "kind: bars, of: [transfers.client, transfers.status]", 37, "one column"),
+    ("shown: [servers]", f"{MATRIX}over: transfers.status, kpis: [throughput]}}]", 39, "must be number or integer"),
+    ("shown: [servers]", f"{MATRIX}over: transfers.size_bytes, kpis: [thruput]}}]", 39, "did you mean throughput?"),
+    ("shown: [servers]", f"{MATRIX}over: transfers.size_bytes, kpis: []}}]", 39, "plot sizes has no kpis"),
 ]  # fmt: skip
 
 

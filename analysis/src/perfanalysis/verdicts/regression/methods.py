@@ -26,6 +26,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from perfanalysis.workloads.trend import t_95
+
 Method = Literal["change-point", "z-score", "percentile"]
 
 FEWEST: Mapping[Method, int] = {"change-point": 4, "z-score": 5, "percentile": 39}
@@ -84,13 +86,6 @@ def two_sided(statistic: float, freedom: int) -> float:
     from scipy.special import stdtr
 
     return 2 * float(stdtr(freedom, -statistic))
-
-
-def t_95(freedom: int) -> float:
-    """Return the t for which 95 % of the distribution lie between -t and t."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.975))
 
 
 @dataclass(frozen=True, slots=True)

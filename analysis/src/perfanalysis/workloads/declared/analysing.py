@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perfanalysis.drawing.blocks import Cell, Field, Note, Section, Table, number
 from perfanalysis.drawing.wording import listed
@@ -13,8 +15,9 @@ from perfanalysis.files.bounded import content
 from perfanalysis.files.discovery import Lab, Place, lab_of
 from perfanalysis.files.documents import load_json, mapping
 from perfanalysis.files.tables import specs_of
-from perfanalysis.workloads.declared.columns import Columns
-from perfanalysis.workloads.declared.model import WorkloadDeclared
+from perfanalysis.workloads.declared.checks import split
+from perfanalysis.workloads.declared.columns import Columns, each_value, name_of
+from perfanalysis.workloads.declared.model import SampleDeclared, WorkloadDeclared
 from perfanalysis.workloads.declared.plots import figures
 from perfanalysis.workloads.kpis import Kpi, evaluate
 from perfanalysis.workloads.percentiles import STATED, STATISTICS, Method, estimates
@@ -36,18 +39,16 @@ class Analyser:
         """Return the complete analysis of one recording."""
         columns = Columns(self.declared, tables, method)
         specs = specs_of(type(tables))
-        samples = tuple(
-            Sample(sample.name, sample.label, sample.unit, values[np.isfinite(values)], sample.things)
-            for sample in self.declared.samples
-            for values in (columns.numbers(sample.of, sample.where),)
-        )
+        samples = tuple(sample for entry in self.declared.samples for sample in _samples(entry, columns))
+        entries = {one.name: one for entry in self.declared.kpis for one in entry.each}
+        kpis = tuple(one for kpi in self.kpis for one in each_value(kpi, entries.get(kpi.name), columns))
         return Analysis(
             place=place,
             title=self.declared.title,
             lab=_lab(place),
             frames={spec.name: getattr(tables, name) for name, spec in specs.items()},
             specs={spec.name: spec for spec in specs.values()},
-            kpis=evaluate(self.kpis, columns),
+            kpis=evaluate(kpis, columns),
             samples=samples,
             make_sections=lambda: self._sections(columns, samples),
             findings=(),
@@ -86,6 +87,20 @@ class Analyser:
             ),
         )
         return tuple(section for section in made if section.blocks)
+
+
+def _samples(entry: SampleDeclared, columns: Columns) -> Iterator[Sample]:
+    """Yield the sample; if it is declared with `by`, one for each of its values."""
+    if entry.by is None:
+        yield _sample(entry, entry.name, entry.label, columns.numbers(entry.of, entry.where))
+        return
+    for text in columns.values_of(entry.by, entry.where):
+        where = {**entry.where, split(entry.by)[1]: text}
+        yield _sample(entry, name_of(entry, text), f"{entry.label}: {text}", columns.numbers(entry.of, where))
+
+
+def _sample(entry: SampleDeclared, name: str, label: str, values: NDArray[np.float64]) -> Sample:
+    return Sample(name, label, entry.unit, values[np.isfinite(values)], entry.things)
 
 
 def _lab(place: Place) -> Lab:

@@ -13,6 +13,7 @@ from perfanalysis.workloads.declared.model import (
     OF_ANY,
     ColumnDeclared,
     KpiDeclared,
+    MatrixPlotDeclared,
     PlotDeclared,
     SampleDeclared,
     TableDeclared,
@@ -29,10 +30,11 @@ NEEDED = {
     "points": ("x", "y"),
     "line": ("x", "y"),
     "concurrency": ("begin", "end"),
+    "stack": ("begin", "end", "by"),
     "waterfall": ("begin", "end", "by"),
 }
 """The keys that a plot of a kind must have; `where` is allowed in all, `by` in all but a distribution."""
-Named = ColumnDeclared | KpiDeclared | SampleDeclared | PlotDeclared
+Named = ColumnDeclared | KpiDeclared | SampleDeclared | PlotDeclared | MatrixPlotDeclared
 REFERENCES = ("x", "y", "begin", "end", "by")
 
 
@@ -66,8 +68,11 @@ class Checks:
         for sample in declared.samples:
             self.column(sample.of, sample.at, NUMBERS)
             self._where(sample.where, split(sample.of)[0], sample.at)
+            self._by(sample.by, sample.of, sample.at)
         for plot in declared.plots:
             self._plot(plot)
+        for entry in declared.matrix:
+            self._matrix_plot(entry)
         for name in declared.shown:
             if name not in declared.tables:
                 raise UsageError(f"{declared.at}: shown has no table {name}; {suggest(name, declared.tables)}")
@@ -79,6 +84,7 @@ class Checks:
         named += [(kpi.name, kpi.at) for kpi in declared.kpis]
         named += [(sample.name, sample.at) for sample in declared.samples]
         named += [(plot.name, plot.at) for plot in declared.plots]
+        named += [(plot.name, plot.at) for plot in declared.matrix]
         named += [(column.name, column.at) for table in declared.tables.values() for column in table.columns]
         for name, at in named:
             if not NAME.fullmatch(name):
@@ -86,6 +92,7 @@ class Checks:
         _once(self._every_kpi())
         _once(declared.samples)
         _once(declared.plots)
+        _once(declared.matrix)
         for table in declared.tables.values():
             _once(table.columns)
 
@@ -121,6 +128,21 @@ class Checks:
         for name in where:
             self.column(f"{table}.{name}", at)
 
+    def _by(self, by: str | None, of: str, at: str) -> None:
+        if by is not None:
+            self.column(by, at, ("text",))
+            if split(by)[0] != split(of)[0]:
+                raise UsageError(f"{at}: by {by} is not a column of the table of {of}")
+
+    def _matrix_plot(self, plot: MatrixPlotDeclared) -> None:
+        self.column(plot.over, plot.at, ("number", "integer"))
+        names = [kpi.name for kpi in self._every_kpi()]
+        if not plot.kpis:
+            raise UsageError(f"{plot.at}: plot {plot.name} has no kpis")
+        for name in plot.kpis:
+            if name not in names:
+                raise UsageError(f"{plot.at}: plot {plot.name} has no KPI {name}; {suggest(name, names)}")
+
     def _every_kpi(self) -> tuple[KpiDeclared, ...]:
         for kpi in self.declared.kpis:
             if kpi.statistic == ():
@@ -133,25 +155,30 @@ class Checks:
         if kpi.function is not None:
             if not FUNCTION.fullmatch(kpi.function):
                 raise UsageError(f"{kpi.at}: function {kpi.function!r}: write parser:name")
-            if kpi.statistic is not None or kpi.where:
+            if kpi.statistic is not None or kpi.where or kpi.by is not None:
                 raise UsageError(
-                    f"{kpi.at}: KPI {kpi.name} has a function; remove statistic and where, which require of"
+                    f"{kpi.at}: KPI {kpi.name} has a function; remove statistic, where and by, which require of"
                 )
             return
         if kpi.of is None or kpi.statistic is None:
             raise UsageError(f"{kpi.at}: KPI {kpi.name} has no statistic")
         self.column(kpi.of, kpi.at, () if kpi.statistic in OF_ANY else NUMBERS)
         self._where(kpi.where, split(kpi.of)[0], kpi.at)
+        self._by(kpi.by, kpi.of, kpi.at)
 
     def _plot(self, plot: PlotDeclared) -> None:
         given = {key for key in ("of", *REFERENCES, "statistic") if getattr(plot, key) not in (None, ())}
         needed = set(NEEDED[plot.kind])
         allowed = needed | ({"by"} if plot.kind != "distribution" else set())
-        allowed |= {"statistic"} if plot.kind == "bars" else set()
+        allowed |= {"bars": {"statistic"}, "waterfall": {"of"}}.get(plot.kind, set())
         for key in sorted(needed - given):
             raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} has no {key}")
         for key in sorted(given - allowed):
             raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} cannot have {key}")
+        if plot.kind in ("bars", "waterfall") and len(plot.columns_of) > 1:
+            raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} needs one column in of")
+        if plot.trend and plot.kind != "points":
+            raise UsageError(f"{plot.at}: plot {plot.name} of kind {plot.kind} cannot have trend")
         tables = set()
         for reference, kinds in _columns_of(plot):
             self.column(reference, plot.at, kinds)
@@ -162,7 +189,7 @@ class Checks:
 
 
 def _columns_of(plot: PlotDeclared) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    of_any = plot.kind == "bars" and (plot.statistic or "count") in OF_ANY
+    of_any = plot.kind == "waterfall" or (plot.kind == "bars" and (plot.statistic or "count") in OF_ANY)
     yield from ((reference, () if of_any else NUMBERS) for reference in plot.columns_of)
     for key in REFERENCES:
         reference = getattr(plot, key)

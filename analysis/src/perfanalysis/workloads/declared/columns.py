@@ -6,8 +6,9 @@ The KPIs of a declared kind: a statistic of a column, or a function of its parse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ from perfanalysis.workloads.percentiles import SHARES, STATISTICS, Method, Value
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_VALUES = 40
+"""Values of `by` for which KPIs and samples are computed: the first ones."""
 SIMPLE: Mapping[str, Callable[[Any], Any]] = {"sum": np.sum, "mean": np.mean, "min": np.min, "max": np.max}
 
 
@@ -83,6 +86,10 @@ class Columns:
         """Return the distinct values of a column as texts, in the order of their first rows."""
         known = self._column(reference, where).dropna()
         return [_text(value) for value in dict.fromkeys(known.astype("object"))]
+
+    def values_of(self, by: str, where: Where) -> list[str]:
+        """Return the values of `by` for which KPIs and samples are computed."""
+        return self.texts(by, where)[:MOST_VALUES]
 
     def statistic(self, reference: str, where: Where, statistic: Statistic) -> Value:
         """Return a statistic of a column, or the reason why it is missing."""
@@ -153,7 +160,7 @@ def kpi_of(kpi: KpiDeclared, of: StatisticOf | None, module: ModuleType, path: s
 def statistic_of_kpi(kpi: KpiDeclared, entry: KpiDeclared, samples: Sequence[SampleDeclared]) -> StatisticOf | None:
     """Return the sample of a KPI's statistic: the same rows of the same column, under any name."""
     same = next((sample for sample in samples if (sample.of, sample.where) == (entry.of, entry.where)), None)
-    if same is None or kpi.statistic not in (*STATISTICS, "mean"):
+    if entry.by is not None or same is None or kpi.statistic not in (*STATISTICS, "mean"):
         return None
     words = same.label if kpi is entry else entry.help[:1].lower() + entry.help[1:]
     return StatisticOf(same.name, str(kpi.statistic), words)
@@ -163,6 +170,28 @@ def _statistic(kpi: KpiDeclared) -> Callable[[Columns], Value]:
     assert kpi.of is not None and isinstance(kpi.statistic, str)  # noqa: S101 - by declared.checks
     reference, statistic, where = kpi.of, kpi.statistic, kpi.where
     return lambda columns: columns.statistic(reference, where, statistic)
+
+
+def each_value(kpi: Kpi[Columns], entry: KpiDeclared | None, columns: Columns) -> Iterator[Kpi[Columns]]:
+    """Yield the KPI; if it is declared with `by`, one for each of its values, labelled with the value."""
+    values = [] if entry is None or entry.by is None else columns.values_of(entry.by, entry.where)
+    if entry is None or entry.by is None or not values:
+        yield kpi
+        return
+    samples = columns.declared.samples
+    column = split(entry.by)[1]
+    same = next((one for one in samples if (one.of, one.where, one.by) == (entry.of, entry.where, entry.by)), None)
+    for text in values:
+        of = None
+        if same is not None and entry.statistic in (*STATISTICS, "mean"):
+            of = StatisticOf(name_of(same, text), str(entry.statistic), f"{same.label}: {text}")
+        function = _statistic(replace(entry, where={**entry.where, column: text}))
+        yield replace(kpi, labels={column: text}, function=function, of=of)
+
+
+def name_of(sample: SampleDeclared, value: str) -> str:
+    """Return the name of the sample of one value of `by`."""
+    return f"{sample.name}_{re.sub(r'[^a-z0-9]+', '_', value.lower()).strip('_') or 'other'}"
 
 
 def _own_function(kpi: KpiDeclared, module: ModuleType, path: str) -> Callable[[Columns], Value]:

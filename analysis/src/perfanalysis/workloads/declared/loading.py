@@ -22,6 +22,7 @@ from perfanalysis.files.typed_yaml import load_typed
 from perfanalysis.workloads.declared.analysing import Analyser
 from perfanalysis.workloads.declared.checks import Checks
 from perfanalysis.workloads.declared.columns import kpi_of, statistic_of_kpi
+from perfanalysis.workloads.declared.matrix import across_of
 from perfanalysis.workloads.declared.model import TableDeclared, WorkloadDeclared
 from perfanalysis.workloads.workload_type import WorkloadType
 
@@ -136,6 +137,7 @@ def load_workload(folder: Path) -> WorkloadType[Any]:
         parse=parse_function(declared, folder, module),
         code=hashlib.blake2b((folder / PARSER).read_bytes(), digest_size=20).hexdigest(),
         analyse=Analyser(declared, kpis),
+        across=across_of(declared) if declared.matrix else None,
         kpis=kpis,
         parts=declared.parts,
     )

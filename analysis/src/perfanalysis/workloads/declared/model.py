@@ -17,7 +17,7 @@ from perfanalysis.workloads.kpis import Direction
 
 Where = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 Statistic = Literal["count", "distinct", "sum", "mean", "min", "max", "p50", "p90", "p95", "p99"]
-PlotKind = Literal["distribution", "points", "line", "bars", "concurrency", "waterfall"]
+PlotKind = Literal["distribution", "points", "line", "bars", "concurrency", "stack", "waterfall"]
 WORDS: Mapping[str, str] = {"count": "Number", "distinct": "Different values", "sum": "Sum", "mean": "Mean"} | {
     "min": "Smallest",
     "max": "Largest",
@@ -84,6 +84,7 @@ class KpiDeclared:
         ),
     ] = None
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    by: Annotated[str | None, "table.column of kind text: one for each of its values"] = None
     function: Annotated[str | None, "parser:name, called with all tables"] = None
     headline: Annotated[str | None, "short label at the top of the report; of several statistics, P99 has it"] = None
     at: str = field(default="", compare=False)
@@ -117,6 +118,7 @@ class SampleDeclared:
     of: Annotated[str, "table.column"]
     things: Annotated[str, "what each value describes, in the plural"] = "records"
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
+    by: Annotated[str | None, "table.column of kind text: one for each of its values"] = None
     at: str = field(default="", compare=False)
 
 
@@ -128,16 +130,22 @@ class PlotDeclared:
     title: Annotated[str, "heading"]
     kind: Annotated[
         PlotKind,
-        "distribution, bars: of; points, line: x and y; concurrency: begin and end; waterfall: begin, end and by",
+        (
+            "distribution, bars: of; points, line: x and y; concurrency: begin and end; stack, waterfall: begin, end "
+            "and by"
+        ),
     ]
     caption: Annotated[str, "sentence below it"] = ""
-    of: Annotated[str | tuple[str, ...], "table.column, or a list of them"] = ()
+    of: Annotated[
+        str | tuple[str, ...], "table.column, or a list of them; of a waterfall, the column that colours the bars"
+    ] = ()
     x: Annotated[str | None, "table.column; times count from the first"] = None
     y: Annotated[str | None, "table.column"] = None
     begin: Annotated[str | None, "table.column of kind time"] = None
     end: Annotated[str | None, "table.column of kind time; missing if not ended"] = None
     by: Annotated[str | None, "table.column whose values distinguish series"] = None
     statistic: Annotated[Statistic | None, "height of a bar"] = None
+    trend: Annotated[bool, "of points: whether to draw their least-squares line"] = False
     where: Annotated[Where, "rows: column to value or values"] = field(default_factory=dict)
     at: str = field(default="", compare=False)
 
@@ -145,6 +153,18 @@ class PlotDeclared:
     def columns_of(self) -> tuple[str, ...]:
         """Return `of` as a list."""
         return (self.of,) if isinstance(self.of, str) else self.of
+
+
+@dataclass(frozen=True)
+class MatrixPlotDeclared:
+    """A figure over the recordings of a run: KPIs against a number of each recording."""
+
+    name: Annotated[str, "lower_case name"]
+    title: Annotated[str, "heading"]
+    over: Annotated[str, "table.column with one number in each recording"]
+    kpis: Annotated[tuple[str, ...], "names of KPIs; those of one unit share a chart"]
+    caption: Annotated[str, "sentence below it"] = ""
+    at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -163,6 +183,7 @@ class WorkloadDeclared:
     kpis: Annotated[tuple[KpiDeclared, ...], "results"] = ()
     samples: Annotated[tuple[SampleDeclared, ...], "values by which recordings are compared"] = ()
     plots: Annotated[tuple[PlotDeclared, ...], "figures, in order"] = ()
+    matrix: Annotated[tuple[MatrixPlotDeclared, ...], "figures over several recordings of a run, in order"] = ()
     shown: Annotated[tuple[str, ...], "tables shown in the report"] = ()
     parts: Annotated[
         tuple[str, ...],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from perfanalysis.workloads.declared.checks import split
 from perfanalysis.workloads.declared.columns import Columns, numbers_of, statistic_of
 from perfanalysis.workloads.declared.model import PlotDeclared, PlotKind
 from perfanalysis.workloads.step_series import count_between
+from perfanalysis.workloads.trend import trend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 MOST_SERIES = 12
 MOST_BARS = 40
 FEW_POINTS = 20
+LOW_PART, ROOM = 0.8, 0.05
+"""Axes of points begin at 0 if the least value is at most this part of the most; else with this room below."""
+FEW_ROWS, MOST_ROWS = 20, 100
+"""Lines of a waterfall with colours: higher ones up to the first number, and at most the second."""
 Drawn = tuple[tuple[Chart, ...], str]
 """Charts side by side, and notes for the caption about omitted parts."""
 
@@ -76,10 +82,43 @@ def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
             known = known[np.argsort(x[known], kind="stable")]
             few = kind == "line" and len(known) <= FEW_POINTS
             layers.append(Layer(kind, label, x[known], y[known], place, dots=few))
+        if plot.trend:
+            layers += _trend(layers)
         y_axis = Axis(columns.label(plot.y), columns.declaration(plot.y).unit or "")
+        if kind == "points":
+            x_axis, y_axis = _with_room(columns, plot, x_axis, y_axis, layers)
         return (Chart(plot.title, x_axis, y_axis, tuple(layers), height=320),), left_out
 
     return draw
+
+
+def _with_room(
+    columns: Columns, plot: PlotDeclared, x_axis: Axis, y_axis: Axis, layers: list[Layer]
+) -> tuple[Axis, Axis]:
+    """Return axes that do not cut the first and the lowest points."""
+    x, y = _together(layers, "x"), _together(layers, "y")
+    if not len(x):
+        return x_axis, y_axis
+    if columns.declaration(str(plot.x)).kind == "integer":
+        x_axis = replace(x_axis, low=float(x.min()) - 0.5, high=float(x.max()) + 0.5, whole=True)
+    least, most = float(y.min()), float(y.max())
+    low = 0.0 if 0 <= least <= most * LOW_PART or least == most > 0 else least - ROOM * (most - least)
+    return x_axis, replace(y_axis, low=low)
+
+
+def _together(layers: list[Layer], axis: Literal["x", "y"]) -> NDArray[np.float64]:
+    return np.concatenate([getattr(layer, axis) for layer in layers] or [np.zeros(0)])
+
+
+def _trend(layers: list[Layer]) -> list[Layer]:
+    """Return the least-squares line through the points of all layers."""
+    x, y = _together(layers, "x"), _together(layers, "y")
+    found = trend_of(x, y)
+    if found is None:
+        return []
+    ends = np.array([x.min(), x.max()])
+    label = f"trend: {found.slope:+.3g} ± {found.reach:.2g} each"
+    return [Layer("line", label, ends, found.at(ends), len(layers), dashed=True)]
 
 
 def _x_axis(columns: Columns, plot: PlotDeclared) -> tuple[float, Axis]:
@@ -146,10 +185,48 @@ def _concurrency(columns: Columns, plot: PlotDeclared) -> Drawn:
     return (chart,), left_out
 
 
+def _stack(columns: Columns, plot: PlotDeclared) -> Drawn:
+    """Return the numbers of `_concurrency` on top of each other, the series that begins first at the bottom."""
+    assert plot.begin is not None and plot.end is not None and plot.by is not None  # noqa: S101 - by declared.checks
+    frame = columns.frame(plot.begin, plot.where)
+    begin, end = numbers_of(frame, plot.begin), numbers_of(frame, plot.end)
+    keys = frame[split(plot.by)[1]].astype("object").to_numpy()
+    names, left_out = _by_first(keys, begin)
+    start, last = _first(begin), _last(begin, end)
+    counted = [count_between(begin[keys == name], end[keys == name]) for name in names]
+    times = np.unique(np.concatenate([*(one.times for one in counted), np.array([last])])) if counted else np.zeros(0)
+    layers, low = [], np.zeros(len(times))
+    for place, (name, one) in enumerate(zip(names, counted, strict=True)):
+        high = low + one.at(times)
+        layers.append(Layer("area", name, times - start, high, place, low=low))
+        low = high
+    x_axis = Axis("time since the first", "s", low=0.0)
+    return (Chart(plot.title, x_axis, Axis("concurrent", low=0.0, whole=True), tuple(layers), height=320),), left_out
+
+
+def _by_first(keys: NDArray[np.object_], begin: NDArray[np.float64]) -> tuple[list[str], str]:
+    """Return the values in the order in which they begin, and a note about omitted ones."""
+    firsts: dict[str, float] = {}
+    for key, at in zip(keys, begin, strict=True):
+        if isinstance(key, str) and np.isfinite(at):
+            firsts[key] = min(float(at), firsts.get(key, np.inf))
+    names = sorted(firsts, key=lambda name: firsts[name])
+    left_out = f"Only the first {MOST_SERIES} of {len(names)} are drawn." if len(names) > MOST_SERIES else ""
+    return names[:MOST_SERIES], left_out
+
+
+def _last(*times: NDArray[np.float64]) -> float:
+    together = np.concatenate(times)
+    finite = together[np.isfinite(together)]
+    return float(finite.max()) if len(finite) else 0.0
+
+
 def _waterfall(columns: Columns, plot: PlotDeclared) -> Drawn:
     assert plot.begin is not None and plot.end is not None and plot.by is not None  # noqa: S101 - by declared.checks
     frame = columns.frame(plot.begin, plot.where)
     begin, end = numbers_of(frame, plot.begin), numbers_of(frame, plot.end)
+    if plot.of:
+        return _coloured(plot, frame, begin, np.where(np.isfinite(end), end, _last(begin, end)))
     known = np.flatnonzero(np.isfinite(begin) & np.isfinite(end))
     shown = known[np.argsort(begin[known], kind="stable")][:MOST_BARS]
     start = float(begin[shown[0]]) if len(shown) else 0.0
@@ -162,12 +239,37 @@ def _waterfall(columns: Columns, plot: PlotDeclared) -> Drawn:
     return (chart,), f"Only the first {MOST_BARS} of {len(known)} are drawn." if len(known) > MOST_BARS else ""
 
 
+def _coloured(plot: PlotDeclared, frame: pd.DataFrame, begin: NDArray[np.float64], end: NDArray[np.float64]) -> Drawn:
+    """Return a line for each value of `by`, in the order of the table, with a colour for each value of `of`."""
+    (reference,) = plot.columns_of
+    of = frame[split(reference)[1]].astype("object").to_numpy()
+    names, left_out = _by_first(of, begin)
+    lines = frame[split(str(plot.by))[1]].astype("object").to_numpy()
+    known = np.isfinite(begin) & (end >= begin)
+    rows = {name: row for row, name in enumerate(dict.fromkeys(lines[known]))}
+    places = np.array([rows.get(name, MOST_ROWS) for name in lines], dtype=float)
+    start = _first(begin)
+    layers = []
+    for colour, name in enumerate(names):
+        own = np.flatnonzero(known & (of == name) & (places < MOST_ROWS))
+        layers.append(
+            Layer("stretches", name, begin[own] - start, places[own], colour, high=end[own] - start, width=0.7)
+        )
+    x_axis = Axis("time since the first", "s", low=0.0)
+    shown = tuple(str(name)[:60] for name in rows)[:MOST_ROWS]
+    height = 110 + (30 if len(shown) <= FEW_ROWS else 17) * len(shown)
+    chart = Chart(plot.title, x_axis, Axis("", categories=shown), tuple(layers), height=height)
+    rest = f"Only the first {MOST_ROWS} of {len(rows)} are drawn." if len(rows) > MOST_ROWS else ""
+    return (chart,), " ".join(text for text in (left_out, rest) if text)
+
+
 DRAWN: Mapping[PlotKind, Callable[[Columns, PlotDeclared], Drawn]] = {
     "distribution": _distribution,
     "points": _over("points"),
     "line": _over("line"),
     "bars": _bars,
     "concurrency": _concurrency,
+    "stack": _stack,
     "waterfall": _waterfall,
 }
 
