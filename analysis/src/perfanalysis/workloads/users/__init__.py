@@ -1,0 +1,1 @@
+"""Users that act concurrently, each in a pod."""
