@@ -294,16 +294,30 @@ def image() -> None:
 
 @image.command("load")
 @_NAME
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path))
-def load_image(name: str, file: Path) -> None:
-    """Load the images of an archive into the real node of a lab.
+@click.argument("images", metavar="NAME|FILE...", nargs=-1, required=True)
+def load_images(name: str, images: tuple[str, ...]) -> None:
+    """Load images into the real node of a lab.
 
-    FILE is an uncompressed archive of the OCI layout or of Docker, as `podman save` and `docker save` write it.
+    NAME is an image that the lab writes itself: see `perflab image list`. FILE is an archive of the OCI layout or of
+    Docker, as `podman save` and `docker save` write it; it may be compressed by gzip.
     """
-    from perflab.worker import archives
+    from perflab.worker import archives, built_in
 
-    for each in archives.load(state.get_running(places.home(), name), file):
-        click.echo(f"The lab {name!r} has the image {each}.")
+    running = archives.with_real_node(state.get_running(places.home(), name))
+    for each in images:
+        is_built_in = each in built_in.BUILT_IN or not Path(each).is_file()
+        archive = built_in.ensure(places.cache_root(), each, print_line) if is_built_in else Path(each).resolve()
+        for loaded in archives.load(running, archive):
+            click.echo(f"The lab {name!r} has the image {loaded}.")
+
+
+@image.command("list")
+def list_images() -> None:
+    """List the images that the lab writes itself, and their names for pods."""
+    from perflab.worker.built_in import BUILT_IN
+
+    for name, each in BUILT_IN.items():
+        click.echo(f"{name:<12} {each.image:<32} {each.contents}")
 
 
 @lab.command()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import platform
 import subprocess
 import tarfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +20,29 @@ from perflab.worker.configuration import Node
 _HOW = "write one with `podman save` or `docker save`"
 _NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 _CONTAINERD = "containerd"
+_GZIP = b"\x1f\x8b"
+
+
+def with_real_node(lab: Lab) -> Lab:
+    """Return the lab.
+
+    Raises:
+        UsageError: It has no real node.
+    """
+    if network.of(lab) is None:
+        raise UsageError(f"the lab {lab.name!r} has no real node: create a lab with `perflab up --with worker`")
+    return lab
 
 
 def load(lab: Lab, archive: Path) -> list[str]:
     """Give the images of an archive to the real node of a lab; return their names.
 
     Raises:
-        UsageError: The lab has no real node, or the file is not an archive of named images.
+        UsageError: The file is not an archive of named images.
         ClusterError: containerd does not run, or refuses the archive.
     """
     addresses = network.of(lab)
-    if addresses is None:
-        raise UsageError(f"the lab {lab.name!r} has no real node: create a lab with `perflab up --with worker`")
+    assert addresses is not None  # noqa: S101  the caller has called with_real_node
     found = names(archive)
     pid = _containerd(lab)
     programs = Path(f"/proc/{pid}/exe").resolve().parent
@@ -49,10 +62,12 @@ def names(archive: Path) -> list[str]:
         UsageError: It is not such an archive, or no image has a name.
     """
     try:
-        with tarfile.open(archive, "r:") as opened:
+        with tarfile.open(archive, "r:gz" if _is_compressed(archive) else "r:") as opened:
             index, manifest = (_read(opened, name) for name in ("index.json", "manifest.json"))
-    except (tarfile.TarError, ValueError) as error:
-        raise UsageError(f"{archive} is not a complete, uncompressed image archive: {_HOW}") from error
+    except (tarfile.TarError, ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UsageError(
+            f"{archive} is not a complete image archive, as it is or compressed by gzip: {_HOW}"
+        ) from error
     if index is None and manifest is None:
         raise UsageError(f"{archive} has neither index.json nor manifest.json of an image archive: {_HOW}")
     found = [_name(each.get("annotations") or {}) for each in (index or {}).get("manifests") or ()]
@@ -60,6 +75,11 @@ def names(archive: Path) -> list[str]:
     if not any(found):
         raise UsageError(f"no image in {archive} has a name: save it by its name, as in `podman save -o FILE NAME:TAG`")
     return list(dict.fromkeys(filter(None, found)))
+
+
+def _is_compressed(archive: Path) -> bool:
+    with archive.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
 
 
 def _read(archive: tarfile.TarFile, name: str) -> Any:

@@ -32,7 +32,7 @@ _CHUNK = 1024**2
 class Image:
     """An image: its name, and each path in it with a file of this machine, a text, or the target of a link.
 
-    `folders` are empty folders that every user may write to.
+    `folders` are empty folders that every user may write to. A text that begins with `#!` is a program.
     """
 
     name: str
@@ -148,7 +148,8 @@ def _write_layer(image: Image, output: IO[bytes]) -> None:
             entry.linkname = target
             layer.addfile(entry)
         for path, text in sorted(image.texts.items()):
-            _add_file(layer, _entry(path, tarfile.REGTYPE, 0o644), io.BytesIO(text.encode()))
+            mode = 0o755 if text.startswith("#!") else 0o644
+            _add_file(layer, _entry(path, tarfile.REGTYPE, mode), io.BytesIO(text.encode()))
         for path, source in sorted(image.files.items()):
             with source.open("rb") as file:
                 _add_file(layer, _entry(path, tarfile.REGTYPE, _mode(source)), file)

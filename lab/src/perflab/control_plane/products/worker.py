@@ -26,7 +26,7 @@ def objects(lab: Lab, _binaries: Binaries) -> Iterable[Document]:
 def ensure_images(cache: Path, binaries: Binaries) -> list[Path]:
     """Return the archives of the images in the *cache*, after writing missing ones."""
     programs = binaries.program("pause").parent
-    return [images.ensure(cache, image) for image in image_contents.all_images(programs)]
+    return [images.ensure(cache, image) for image in image_contents.of_each_lab(programs)]
 
 
 def program(lab: Lab, binaries: Binaries, _kubeconfig: Path) -> Program:

@@ -1,0 +1,138 @@
+"""The images that a lab can write itself: a table of names, and what each image is made of."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from perflab.building.build import ensure_binaries
+from perflab.building.components import PRODUCTS, S3_SERVER, Component
+from perflab.errors import PrintLine, UsageError
+from perflab.profiles import WORKER
+from perflab.worker import debian, images
+from perflab.worker.image_contents import pause, python, with_system
+from perflab.worker.images import PAUSE, PYTHON, Image
+
+_PREFIX = "localhost/perflab/"
+_NGINX = """\
+pid /tmp/nginx.pid;
+error_log /dev/stderr warn;
+events {}
+http {
+  include mime.types;
+  default_type application/octet-stream;
+  access_log /dev/stdout;
+  client_body_temp_path /tmp/body;
+  proxy_temp_path /tmp/proxy;
+  fastcgi_temp_path /tmp/fastcgi;
+  uwsgi_temp_path /tmp/uwsgi;
+  scgi_temp_path /tmp/scgi;
+  include conf.d/*.conf;
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the parts of images are from: the cache, which gets those that are missing."""
+
+    cache: Path
+    print_line: PrintLine
+
+    def programs(self, components: Sequence[Component]) -> Path:
+        """Return the folder of a set of programs, after building it if it is missing."""
+        return ensure_binaries(self.cache, self.print_line, components).folder / "bin"
+
+    def packages(self, names: Sequence[str]) -> list[Path]:
+        """Return the folders of Debian's packages."""
+        return debian.unpacked(self.cache, names, self.print_line)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """An image that the lab writes: its name for pods, its contents in a few words, and how it is made."""
+
+    image: str
+    contents: str
+    make: Callable[[Parts], Image]
+
+
+def ensure(cache: Path, name: str, print_line: PrintLine) -> Path:
+    """Return the archive of a built-in image in the cache, after writing it if it is missing.
+
+    Raises:
+        UsageError: No image has the name.
+        ClusterError: A part of the image is missing and cannot be built or downloaded.
+    """
+    if name not in BUILT_IN:
+        raise UsageError(f"{name!r} is neither a file nor an image of the lab; its images are {', '.join(BUILT_IN)}")
+    return images.ensure(cache, BUILT_IN[name].make(Parts(cache, print_line)))
+
+
+def _pause(parts: Parts) -> Image:
+    return pause(parts.programs(PRODUCTS[WORKER]) / "pause")
+
+
+def _busybox(parts: Parts) -> Image:
+    # not busybox-static, whose wget crashes when it resolves a name
+    (folder,) = parts.packages(["busybox"])
+    program = folder / "bin/busybox"
+    commands = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()  # noqa: S603
+    links = {f"/bin/{name}": "busybox" for name in commands if name != "busybox"}
+    image = Image(f"{_PREFIX}busybox:1", files={"/bin/busybox": program}, links=links, command=("sh",))
+    return with_system(image, tools=())
+
+
+def _s3_server(parts: Parts) -> Image:
+    program = parts.programs(S3_SERVER) / "versitygw"
+    image = Image(f"{_PREFIX}versitygw:1", files={"/usr/local/bin/versitygw": program}, command=("versitygw",))
+    return with_system(image)
+
+
+def _of_packages(image: Image, packages: Sequence[str], paths: Sequence[str], parts: Parts) -> Image:
+    """Return the image with those files of Debian's packages that match the patterns *paths*."""
+    folders = parts.packages(packages)
+    found = [(folder, path) for folder in folders for pattern in paths for path in folder.glob(pattern)]
+    links = {f"/{path.relative_to(folder)}": str(path.readlink()) for folder, path in found if path.is_symlink()}
+    files = {f"/{path.relative_to(folder)}": path for folder, path in found if not path.is_symlink()}
+    return with_system(dataclasses.replace(image, files=files, links=links), debian.library_folders(folders))
+
+
+def _from_debian(image: Image, packages: Sequence[str], paths: Sequence[str], contents: str) -> BuiltIn:
+    return BuiltIn(image.name, contents, partial(_of_packages, image, packages, paths))
+
+
+# by the names of `perflab image load`
+BUILT_IN: Mapping[str, BuiltIn] = {
+    "python": BuiltIn(PYTHON, "this machine's Python with its standard library; of each lab", lambda _parts: python()),
+    "pause": BuiltIn(PAUSE, "the container that holds a pod's namespaces; of each lab", _pause),
+    "busybox": BuiltIn(f"{_PREFIX}busybox:1", "Debian's busybox, with a wget that resolves names", _busybox),
+    "redis": _from_debian(
+        Image(f"{_PREFIX}redis:1", folders=("/data",), command=("redis-server", "--protected-mode", "no")),
+        packages=("redis-tools", "redis-server", "libatomic1", "libjemalloc2", "liblzf1"),
+        paths=("usr/bin/redis-*",),
+        contents="redis-server, redis-cli and redis-benchmark",
+    ),
+    "nginx": _from_debian(
+        Image(
+            f"{_PREFIX}nginx:1",
+            texts={"/etc/nginx/nginx.conf": _NGINX, "/etc/nginx/conf.d/README": "*.conf: servers\n"},
+            folders=("/var/log/nginx", "/var/lib/nginx"),
+            command=("nginx", "-g", "daemon off;"),
+        ),
+        packages=("nginx", "nginx-common", "libpcre2-8-0"),
+        paths=("usr/sbin/nginx", "etc/nginx/mime.types"),
+        contents="nginx without root; servers from /etc/nginx/conf.d",
+    ),
+    "openldap": _from_debian(
+        Image(f"{_PREFIX}openldap:1", command=("slapd", "-d", "0")),
+        packages=("slapd", "ldap-utils", "libldap-2.5-0", "libltdl7", "libsasl2-2", "libwrap0"),
+        paths=("usr/sbin/slap*", "usr/lib/ldap/back_mdb*", "etc/ldap/schema/*", "usr/bin/ldap*"),
+        contents="slapd, its tools, schemas and the backend mdb; ldapsearch and others",
+    ),
+    "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
+}
