@@ -5,11 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import platform
+import shutil
 import subprocess
 import tarfile
+import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from perflab.errors import ClusterError, UsageError
 from perflab.processes import process
@@ -47,8 +51,9 @@ def load(lab: Lab, archive: Path) -> list[str]:
     pid = _containerd(lab)
     programs = Path(f"/proc/{pid}/exe").resolve().parent
     # its socket is in a folder that the node hides
-    command = Node(lab, addresses, programs).importing(archive, root=f"/proc/{pid}/root")
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
+    command = Node(lab, addresses, programs).importing(Path("-"), root=f"/proc/{pid}/root")
+    with _plain(archive) as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
         reason = done.stderr.strip().rpartition("\n")[2].removeprefix("ctr: ")
         raise ClusterError(f"containerd cannot import {archive} for {platform.machine()}: {reason}")
@@ -75,6 +80,19 @@ def names(archive: Path) -> list[str]:
     if not any(found):
         raise UsageError(f"no image in {archive} has a name: save it by its name, as in `podman save -o FILE NAME:TAG`")
     return list(dict.fromkeys(filter(None, found)))
+
+
+@contextmanager
+def _plain(archive: Path) -> Iterator[IO[bytes]]:
+    """Yield the open archive, or what it is without its compression, with which containerd's client does not deal."""
+    if not _is_compressed(archive):
+        with archive.open("rb") as file:
+            yield file
+        return
+    with gzip.open(archive) as compressed, tempfile.TemporaryFile() as plain:
+        shutil.copyfileobj(compressed, plain)
+        plain.seek(0)
+        yield plain
 
 
 def _is_compressed(archive: Path) -> bool:
