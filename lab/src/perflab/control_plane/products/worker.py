@@ -9,6 +9,8 @@ from pathlib import Path
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.control_plane.certificates import API_SERVER_USER
+from perflab.control_plane.programs import MANIFESTS
+from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
@@ -16,11 +18,14 @@ from perflab.profiles import WORKER
 from perflab.worker import image_contents, images, network
 from perflab.worker.objects import objects as of_node
 
+_OPTING_IN = MANIFESTS / "real-namespaces.yaml"
+
 
 def objects(lab: Lab, _binaries: Binaries) -> Iterable[Document]:
     """Return the objects that its programs and its pods require."""
     addresses = network.of(lab)
-    return of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER) if addresses else ()
+    assert addresses is not None  # noqa: S101  of a lab with a real node
+    return (*of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER), *read_documents(_OPTING_IN))
 
 
 def ensure_images(cache: Path, binaries: Binaries) -> list[Path]:
