@@ -233,7 +233,9 @@ def _sentence(each: state.Lab) -> str:
     emulates = f", emulates {', '.join(each.options.emulate)}" if each.options.emulate else ""
     profile = f", profile {each.options.profile}" if each.options.profile != KUBERNETES else ""
     runs = f", with {', '.join(each.options.products)}" if each.options.products else ""
-    return f"{each.name}: {report['state']}{died}, {size}{profile}{runs}{emulates}, since {each.started}, {each.server}"
+    absent = f", without root (absent: {', '.join(each.absent)})" if each.absent else ""
+    what = f"{size}{profile}{runs}{absent}{emulates}"
+    return f"{each.name}: {report['state']}{died}, {what}, since {each.started}, {each.server}"
 
 
 @lab.command()

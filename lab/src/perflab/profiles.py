@@ -54,6 +54,8 @@ _BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     KSERVE: {ENVOY: (ENVOY, f"{ENVOY}-admin")},
     WORKER: {METRICS_SERVER: (METRICS_SERVER,)},
 }
+# what a real node of an ordinary user does not have
+WITHOUT_ROOT = ("limits of pods", "users of pods except 0", "metrics of pods", "pods and Services from this machine")
 # a store for the tests of exports and a model server for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
 # part of a profile, not an option
@@ -85,9 +87,9 @@ def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]
     return found
 
 
-def real(profile: str, products: Iterable[str]) -> list[str]:
-    """Return those of them that are real products."""
-    return [name for name in running(profile, products) if name != MODELS]
+def real(profile: str, products: Iterable[str], *, rootless: bool = False) -> list[str]:
+    """Return those of them that are real products, without those that a real node without root cannot have."""
+    return [name for name in running(profile, products) if name != MODELS and not (rootless and name == METRICS_SERVER)]
 
 
 def package(name: str) -> str:

@@ -28,7 +28,7 @@ from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
 from perflab.profiles import ENVOY, OPENSHIFT, WORKER, running
-from perflab.worker import deleting, network, node
+from perflab.worker import deleting, network, node, requirements
 
 PORT_ATTEMPTS = 4
 # each finds one of 64 networks by chance
@@ -105,6 +105,7 @@ def _prepare(folder: Path, options: Options) -> Lab:
             **versions([each for part in sets_for(options.profile, options.products) for each in part]),
             **(envoy.versions() if ENVOY in running(options.profile, options.products) else {}),
         },
+        rootless=WORKER in options.products and requirements.is_rootless(),
     )
     if options.node_template:
         # a copy: the lab can be scaled after the file is deleted

@@ -14,7 +14,7 @@ from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
 from perflab.profiles import OPENSHIFT, running
-from perflab.worker import network
+from perflab.worker import egress, network
 
 MANIFESTS = Path(__file__).parent / "manifests"
 
@@ -126,6 +126,8 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         "--profiling=false",
         *(aggregation.flags(*files.front_proxy) if files.front_proxy else ()),
     ]
+    if lab.rootless:
+        command += [f"--egress-selector-config-file={egress.write_configuration(lab)}"]
     if lab.options.audit:
         command += [
             f"--audit-policy-file={MANIFESTS / 'audit-policy.yaml'}",

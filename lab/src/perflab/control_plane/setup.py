@@ -93,7 +93,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         "nodes": str(lab.options.nodes),
         "gpus_per_node": str(lab.options.gpus_per_node),
         "gpu_product": lab.options.gpu_product,
-        **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated")},
+        **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated", "absent")},
         "versions": json.dumps(lab.versions, sort_keys=True),
         **_prometheus_data(lab),
         **(products.models.addresses(lab) if MODELS in lab.options.products else {}),

@@ -16,7 +16,7 @@ from perflab.errors import ClusterError, PrintLine, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
-from perflab.profiles import KUBERNETES, MODELS, chosen, real
+from perflab.profiles import KUBERNETES, MODELS, WITHOUT_ROOT, chosen, real
 
 SCHEMA = "psap.perf/lab/1"
 DEFAULT_NAME = "default"
@@ -42,7 +42,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """One lab: its folder and the contents of `lab.json`. `state` is starting, running or failed."""
+    """One lab: its folder and the contents of `lab.json`. `state` is starting, running or failed.
+
+    `rootless`: it has a real node of an ordinary user.
+    """
 
     folder: Path
     options: Options
@@ -52,6 +55,7 @@ class Lab:
     pids: dict[str, Identity] = dataclasses.field(default_factory=dict)
     programs: dict[str, Program] = dataclasses.field(default_factory=dict)
     versions: dict[str, str] = dataclasses.field(default_factory=dict)
+    rootless: bool = False
 
     @property
     def name(self) -> str:
@@ -78,6 +82,11 @@ class Lab:
         """Return the API server's URL."""
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
 
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Return what its real node does not have because its user is not root."""
+        return WITHOUT_ROOT if self.rootless else ()
+
     def log(self, component: str) -> Path:
         """Return the log file of a component."""
         return self.folder / "logs" / f"{component}.log"
@@ -103,9 +112,14 @@ class Lab:
             "pids": {name: dataclasses.asdict(identity) for name, identity in self.pids.items()},
             "programs": {name: program.document() for name, program in self.programs.items()},
             "versions": self.versions,
-            "real": ["control plane", "training operator", *real(self.options.profile, self.options.products)],
+            "rootless": self.rootless,
+            "real": [
+                *("control plane", "training operator"),
+                *real(self.options.profile, self.options.products, rootless=self.rootless),
+            ],
             "emulated": [*self.emulators, *(name for name in (MODELS,) if name in self.options.products)],
             "simulated": ["nodes", "pods"],
+            "absent": list(self.absent),
         }
 
 
@@ -145,6 +159,7 @@ def read_lab(home: Path, name: str) -> Lab | None:
         # a lab of an older perflab did not record them
         programs={key: Program.read(key, value) for key, value in document.get("programs", {}).items()},
         versions=document["versions"],
+        rootless=document.get("rootless", False),
     )
 
 

@@ -1,7 +1,7 @@
 """The process of a lab that runs its real node: `python -m perflab.worker PROGRAMS ARCHIVE…`.
 
-It connects the node with this machine by a cable, passes connections to the API server on, and answers at the lab's
-port of the worker whether the node is Ready. When it ends, even by SIGKILL, the kernel ends everything of the node.
+It connects the node with this machine, passes connections to the API server on, and answers at the lab's port of the
+worker whether the node is Ready. When it ends, even by SIGKILL, the kernel ends everything of the node.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import datetime
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Never
 
@@ -21,15 +20,12 @@ from perflab.cluster.api import Api, connect
 from perflab.errors import ClusterError
 from perflab.processes.ports import LOOPBACK
 from perflab.profiles import WORKER
-from perflab.worker import cgroups, node, relay, requirements
-from perflab.worker.configuration import Node
-from perflab.worker.inside import CABLE, this_node
+from perflab.worker import requirements, rooted, rootless
+from perflab.worker.configuration import Node, this_node
 
-_API_SERVER = "kube-apiserver"
 _NODE = f"/api/v1/nodes/{real_node.NAME}"
 _TAINT_NOT_READY = "node.kubernetes.io/not-ready"
 _POLL_S = 0.02
-_END_TIMEOUT_S = 60.0
 _READY, _NOT_READY = 200, 503
 
 
@@ -41,52 +37,21 @@ def main() -> None:
 
 async def _run(its: Node, archives: list[Path]) -> Never:
     started = datetime.datetime.now(datetime.UTC)
-    name = node.cgroup(its.lab)
-    await _await_end(its)
-    # of a process that was killed
-    cgroups.remove(name)
-    cgroups.create(name)
+    way = rootless if its.lab.rootless else rooted
+    await way.prepare(its)
     its.write()
     process = _start(its, archives)
-    await _connect_cable(its, process)
-    api_server = its.lab.ports[_API_SERVER]
-    passing = await relay.serve(its.network.host, api_server, (LOOPBACK, api_server))
-    async with passing, connect(its.lab.folder, its.lab.server) as api:
+    async with way.connected(its, await _first_process(process)), connect(its.lab.folder, its.lab.server) as api:
         await _answer(its, api, started)
         code = await asyncio.to_thread(process.wait)
     raise ClusterError(f"the node ended with code {code}")
 
 
-async def _await_end(its: Node) -> None:
-    """Wait until the kernel has removed the cable of a process that was killed, and with it the routes."""
-    deadline = time.monotonic() + _END_TIMEOUT_S
-    while Path("/sys/class/net", _cable_end(its)).exists():
-        if time.monotonic() > deadline:
-            raise ClusterError(f"the interface {_cable_end(its)} of an ended node is still present")
-        await asyncio.sleep(_POLL_S)
-
-
-def _cable_end(its: Node) -> str:
-    return f"plw{its.lab.ports[WORKER]}"
-
-
 def _start(its: Node, archives: list[Path]) -> subprocess.Popen[bytes]:
     # the kernel kills unshare when this process ends, and then the first process of the node
     death = [requirements.find("setpriv") or "setpriv", "--pdeathsig", "KILL"]
-    namespaces = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--uts", "--ipc"]
     inside = [sys.executable, "-m", f"{__package__}.inside", str(its.programs), *map(str, archives)]
-    return subprocess.Popen([*death, *namespaces, "--", *inside])  # noqa: S603
-
-
-async def _connect_cable(its: Node, process: subprocess.Popen[bytes]) -> None:
-    """Create the cable, which the kernel removes with the node, and the routes through it."""
-    inner = await _first_process(process)
-    end = _cable_end(its)
-    await _ip("link", "add", end, "type", "veth", "peer", "name", CABLE, "netns", str(inner))
-    await _ip("address", "add", f"{its.network.host}/{its.network.cable.prefixlen}", "dev", end)
-    await _ip("link", "set", end, "up")
-    for network in (its.network.pods, its.network.services):
-        await _ip("route", "add", str(network), "via", its.network.node)
+    return subprocess.Popen([*death, *requirements.namespaces(rootless=its.lab.rootless), "--", *inside])  # noqa: S603
 
 
 async def _first_process(process: subprocess.Popen[bytes]) -> int:
@@ -98,13 +63,6 @@ async def _first_process(process: subprocess.Popen[bytes]) -> int:
             return int(found[0])
         await asyncio.sleep(_POLL_S)
     raise ClusterError(f"unshare ended with code {process.returncode}")
-
-
-async def _ip(*arguments: str) -> None:
-    command = [requirements.find("ip") or "ip", *arguments]
-    done = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL)
-    if await done.wait() != 0:
-        raise ClusterError(f"`{' '.join(command)}` failed with code {done.returncode}")
 
 
 async def _answer(its: Node, api: Api, started: datetime.datetime) -> None:

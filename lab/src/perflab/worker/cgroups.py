@@ -11,6 +11,7 @@ _PROCESSES = "cgroup.procs"
 # else all pods together have the weight of one process of this machine: file of version 1 or 2 → value
 _WEIGHTS = {"cpu.shares": "8192", "cpu.weight": "313"}
 _CONTROLLERS = "+cpu +cpuset +memory +pids"
+_READABLE = 0o755
 _ATTEMPTS = 100
 _PAUSE_S = 0.1
 
@@ -22,6 +23,8 @@ def create(name: str, root: Path = _ROOT) -> None:
             (hierarchy / "cgroup.subtree_control").write_text(_CONTROLLERS)
         group = hierarchy / name
         group.mkdir(exist_ok=True)
+        # a kubelet of another user ends if it cannot read every group
+        group.chmod(_READABLE)
         for file, value in _WEIGHTS.items():
             if (group / file).exists():
                 (group / file).write_text(value)
@@ -30,6 +33,14 @@ def create(name: str, root: Path = _ROOT) -> None:
 def remove(name: str, root: Path = _ROOT) -> bool:
     """Remove the group and all below it, as soon as its processes have ended; return whether nothing is left."""
     return all(list(map(_remove, (hierarchy / name for hierarchy in _hierarchies(root)))))
+
+
+def unreadable(root: Path = _ROOT) -> list[str]:
+    """Return the folders of groups of other users that this process cannot read."""
+    found: list[str] = []
+    for _folder in os.walk(root, onerror=lambda error: found.append(error.filename)):
+        pass
+    return found
 
 
 def _hierarchies(root: Path) -> list[Path]:

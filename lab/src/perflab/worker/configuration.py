@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +13,17 @@ from typing import Any
 
 from perflab.cluster import real_node
 from perflab.files import documents
+from perflab.processes.process import MARK
 from perflab.processes.program import Program
-from perflab.processes.state import Lab
-from perflab.worker import node
+from perflab.processes.state import Lab, read_lab
+from perflab.worker import network, node, runc_rootless
 from perflab.worker.images import PAUSE
 from perflab.worker.network import Network
 
 _PODS = 250
+_WRAPPER = "runc-rootless"
+_WITHOUT_CGROUPS: Mapping[str, Any] = {"featureGates": {"KubeletInUserNamespace": True}, "cgroupsPerQOS": False}
+_WITHOUT_CONNTRACK: Mapping[str, Any] = {"min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"}
 _CONTAINERD = """\
 version = 3
 root = "{folder}/containerd"
@@ -40,8 +47,16 @@ disabled_plugins = [
   [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
     [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
-      BinaryName = "{programs}/runc-plain"
+      BinaryName = "{runc}"
       SystemdCgroup = false
+"""
+# only these commands have a specification that needs a change
+_RUNC_ROOTLESS = """\
+#!/bin/sh
+for argument; do
+  case $argument in create|exec) exec {python} -IS {adapting} {runc} "$@" ;; esac
+done
+exec {runc} --rootless=true "$@"
 """
 _COREFILE = """\
 .:53 {{
@@ -72,7 +87,11 @@ class Node:
     def files(self) -> Mapping[str, str]:
         """Return path below :attr:`folder` → contents of each configuration file."""
         containerd = _CONTAINERD.format(
-            folder=self.folder, socket=node.CONTAINERD_SOCKET, pause=PAUSE, programs=self.programs
+            folder=self.folder,
+            socket=node.CONTAINERD_SOCKET,
+            pause=PAUSE,
+            programs=self.programs,
+            runc=self.folder / _WRAPPER if self.lab.rootless else self._runc,
         )
         return {
             "containerd.toml": containerd,
@@ -81,6 +100,7 @@ class Node:
             "kubelet.yaml": json.dumps(self._kubelet(), indent=2),
             "kube-proxy.yaml": json.dumps(self._kube_proxy(), indent=2),
             "Corefile": _COREFILE.format(kubeconfig=node.kubeconfig(self.lab, "coredns")),
+            **({_WRAPPER: self._runc_rootless()} if self.lab.rootless else {}),
         }
 
     def write(self) -> None:
@@ -89,11 +109,15 @@ class Node:
             documents.private_folder(self.folder / name)
         for name, text in self.files().items():
             documents.write_private(self.folder / name, text)
+        if self.lab.rootless:
+            (self.folder / _WRAPPER).chmod(0o700)
 
     def early(self) -> list[Program]:
         """Return the programs that start first."""
         proxy = (f"--config={self.folder / 'kube-proxy.yaml'}", f"--hostname-override={real_node.NAME}")
+        tunnel = Program("tunnel", (sys.executable, "-m", f"{__package__}.tunnel"))
         return [
+            *([tunnel] if self.lab.rootless else []),
             self._program("containerd", f"--config={self.folder / 'containerd.toml'}", "--log-level=warn"),
             self._program("kube-proxy", *proxy),
             self._program("coredns", "-conf", f"{self.folder / 'Corefile'}"),
@@ -117,6 +141,14 @@ class Node:
 
     def _program(self, name: str, *arguments: str) -> Program:
         return Program(name, (self.programs / name, *arguments))
+
+    @property
+    def _runc(self) -> Path:
+        return self.programs / "runc-plain"
+
+    def _runc_rootless(self) -> str:
+        paths = {"python": Path(sys.executable), "adapting": Path(runc_rootless.__file__), "runc": self._runc}
+        return _RUNC_ROOTLESS.format_map({name: shlex.quote(str(path)) for name, path in paths.items()})
 
     def _cni(self) -> dict[str, Any]:
         ranges = {
@@ -147,7 +179,7 @@ class Node:
             "tlsPrivateKeyFile": str(pki / f"{node.KUBELET_SERVER}.key"),
             "containerRuntimeEndpoint": f"unix://{node.CONTAINERD_SOCKET}",
             "cgroupDriver": "cgroupfs",
-            "cgroupRoot": f"/{node.cgroup(self.lab)}",
+            **(_WITHOUT_CGROUPS if self.lab.rootless else {"cgroupRoot": f"/{node.cgroup(self.lab)}"}),
             "failCgroupV1": False,
             "failSwapOn": False,
             "enforceNodeAllocatable": [],
@@ -181,6 +213,16 @@ class Node:
             "healthzBindAddress": "127.0.0.1:10256",
             "metricsBindAddress": "127.0.0.1:10249",
             "nodePortAddresses": ["primary"],
-            # a setting of the whole machine
-            "conntrack": {"maxPerCore": 0},
+            # settings of the whole machine
+            "conntrack": {"maxPerCore": 0, **(_WITHOUT_CONNTRACK if self.lab.rootless else {})},
         }
+
+
+def this_node(programs: Path) -> Node:
+    """Return the node of the lab to which this process belongs."""
+    folder = Path(os.environ[MARK])
+    lab = read_lab(folder.parent, folder.name)
+    assert isinstance(lab, Lab)  # noqa: S101  the lab started this process
+    addresses = network.of(lab)
+    assert addresses is not None  # noqa: S101  and has a real node
+    return Node(lab, addresses, programs)

@@ -15,14 +15,13 @@ from pathlib import Path
 
 from perflab.cluster import real_node
 from perflab.errors import ClusterError
-from perflab.processes.process import MARK
 from perflab.processes.program import Program
-from perflab.processes.state import Lab, read_lab
 from perflab.profiles import WORKER
-from perflab.worker import network, node, requirements
-from perflab.worker.configuration import Node
+from perflab.worker import cgroups, node, requirements
+from perflab.worker.configuration import Node, this_node
 
 CABLE = "eth0"
+_OTHER_END = "host0"
 _USUAL_UMASK = 0o022
 _PAUSE_S = 0.5
 _POLL_S = 0.05
@@ -56,16 +55,6 @@ def main() -> None:
     _keep(its, running)
 
 
-def this_node(programs: Path) -> Node:
-    """Return the node of the lab to which this process belongs."""
-    folder = Path(os.environ[MARK])
-    lab = read_lab(folder.parent, folder.name)
-    assert isinstance(lab, Lab)  # noqa: S101  the lab started this process
-    addresses = network.of(lab)
-    assert addresses is not None  # noqa: S101  and has a real node
-    return Node(lab, addresses, programs)
-
-
 def _set_up(its: Node) -> None:
     for folder in requirements.HIDDEN:
         _run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", folder)
@@ -77,16 +66,29 @@ def _set_up(its: Node) -> None:
         own = Path("/run", f"setting-{number}")
         own.write_text(value)
         _run("mount", "--bind", str(own), f"/proc/sys/{name}")
+    if its.lab.rootless:
+        for folder in cgroups.unreadable():
+            _run("mount", "-t", "tmpfs", "tmpfs", folder)
     # volumes that are mounted later appear in containers
     _run("mount", "--make-rshared", "/")
     socket.sethostname(real_node.NAME)
     _run("ip", "link", "set", "lo", "up")
+    if its.lab.rootless:
+        _add_both_ends(its)
     _wait_for(lambda: Path("/proc/net/dev").read_text().find(f"{CABLE}:") >= 0)
     _run("ip", "address", "add", f"{its.network.node}/{its.network.cable.prefixlen}", "dev", CABLE)
     _run("ip", "link", "set", CABLE, "up")
-    _run("ip", "route", "add", "default", "via", its.network.host)
+    # nothing answers at the other end, but kube-proxy translates addresses of Services only if they have a route
+    _run("ip", "route", "add", "default", *(("dev", CABLE) if its.lab.rootless else ("via", its.network.host)))
     for name, value in _SETTINGS.items():
         Path("/proc/sys", name).write_text(value)
+
+
+def _add_both_ends(its: Node) -> None:
+    """Create the cable with its other end, which no other network has without root, in the node itself."""
+    _run("ip", "link", "add", CABLE, "type", "veth", "peer", "name", _OTHER_END)
+    _run("ip", "address", "add", f"{its.network.host}/{its.network.cable.prefixlen}", "dev", _OTHER_END)
+    _run("ip", "link", "set", _OTHER_END, "up")
 
 
 def _start(its: Node, program: Program) -> tuple[int, Program]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,12 @@ _PROGRAMS = {
 }
 # administrators' programs are not on each user's PATH
 _MORE_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+# settings by which systems disable namespaces of users, the value that disables them, and one that enables them
+_SWITCHES = (
+    ("user.max_user_namespaces", "0", "10000"),
+    ("kernel.unprivileged_userns_clone", "0", "1"),
+    ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+)
 # the node has these for itself
 HIDDEN = ("/run", "/var/lib", "/var/log")
 
@@ -41,16 +48,46 @@ def missing_programs(find: Callable[[str], str | None] = find) -> str:
     return f"a real node needs {', '.join(missing)}: apt install {packages}" if missing else ""
 
 
+def is_rootless() -> bool:
+    """Return whether a node that this process starts is one without root."""
+    return os.geteuid() != 0
+
+
+def namespaces(*, rootless: bool) -> list[str]:
+    """Return the command that starts the program after it in the namespaces of a node."""
+    user = ("--user", "--map-root-user") if rootless else ()
+    others = ("--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--uts", "--ipc")
+    return ["unshare", *user, *others]
+
+
 def check(*folders: Path) -> None:
     """Raise ClusterError with what to do if no real node can run here with its files in *folders*."""
-    if os.geteuid() != 0:
-        raise ClusterError("a real node (--with worker) needs root: run perflab as root")
     missing = missing_programs()
     if missing:
         raise ClusterError(missing)
+    if is_rootless():
+        _check_namespaces()
     for each in folders:
         if any(each.is_relative_to(hidden) for hidden in HIDDEN):
             raise ClusterError(
                 f"a real node cannot have its files in {each}: it has {', '.join(HIDDEN)} for itself. Set PERFLAB_HOME "
                 "and XDG_CACHE_HOME to other folders."
             )
+
+
+def _check_namespaces() -> None:
+    command = [*namespaces(rootless=True), "--", "true"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode == 0:
+        return
+    changes = " and ".join(f"{name}={enabling}" for name, off, enabling in _SWITCHES if _setting(name) == off)
+    advice = f"set {changes} (sysctl) or " if changes else ""
+    raise ClusterError(
+        "a real node without root (--with worker) needs user namespaces, but `unshare` failed: "
+        f"{done.stderr.strip()}; {advice}run perflab as root"
+    )
+
+
+def _setting(name: str) -> str | None:
+    path = Path("/proc/sys", *name.split("."))
+    return path.read_text().strip() if path.exists() else None
