@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import hashlib
 import io
 import itertools
 import json
+import re
+import subprocess
+import sys
 import tarfile
 import tomllib
+from functools import partial
 from ipaddress import IPv4Network, ip_address
 from pathlib import Path
 from typing import Any
@@ -16,10 +21,21 @@ from typing import Any
 import pytest
 from perflab.building import build
 from perflab.building.components import PRODUCTS
+from perflab.control_plane import products
 from perflab.errors import ClusterError
 from perflab.processes.state import Lab, Options
 from perflab.profiles import WORKER
-from perflab.worker import cgroups, deleting, image_contents, images, network, node, requirements
+from perflab.worker import (
+    cgroups,
+    deleting,
+    egress,
+    image_contents,
+    images,
+    network,
+    node,
+    requirements,
+    runc_rootless,
+)
 from perflab.worker.configuration import Node
 from perflab.worker.images import Image
 from perflab.worker.objects import objects
@@ -185,6 +201,68 @@ def test_configuration_has_the_addresses_and_programs_of_the_lab(lab: Lab) -> No
     assert [program.name for program in real.early()] == ["containerd", "kube-proxy", "coredns"]
 
 
+def test_configuration_without_root_has_no_control_groups(lab: Lab) -> None:
+    lab = dataclasses.replace(lab, rootless=True)
+    real = Node(lab, network.for_port(20001), Path("/cache/abc/bin"))
+    files = real.files()
+    kubelet = json.loads(files["kubelet.yaml"])
+    assert "cgroupRoot" not in kubelet
+    assert (kubelet["cgroupsPerQOS"], kubelet["featureGates"]) == (False, {"KubeletInUserNamespace": True})
+    assert str(real.folder / "runc-rootless") in files["containerd.toml"]
+    assert files["runc-rootless"].endswith('exec /cache/abc/bin/runc-plain --rootless=true "$@"\n')
+    assert real.early()[0].name == "tunnel"
+
+
+def test_specification_without_root_requests_no_groups() -> None:
+    process = {"user": {"uid": 0, "gid": 0, "additionalGids": [0]}, "oomScoreAdj": 1000, "args": ["sh"]}
+    mounts = [
+        {"type": "devpts", "options": ["nosuid", "gid=5"]},
+        {"type": "cgroup", "options": ["ro"]},
+        {"type": "bind"},
+    ]
+    linux = {"cgroupsPath": "/pods", "resources": {"memory": {}}, "namespaces": []}
+    container: dict[str, Any] = {"process": process, "mounts": mounts, "linux": linux}
+    runc_rootless.adapt(container)
+    assert container["process"] == {"user": {"uid": 0, "gid": 0}, "args": ["sh"]}
+    assert container["mounts"] == [{"type": "devpts", "options": ["nosuid"]}, {"type": "bind", "options": []}]
+    assert container["linux"] == {"namespaces": []}
+
+
+def test_runc_without_root_reads_the_adapted_specification(tmp_path: Path) -> None:
+    runc, process = tmp_path / "runc", tmp_path / "process.json"
+    runc.write_text('#!/bin/sh\necho "$@"\n')
+    runc.chmod(0o700)
+    process.write_text(json.dumps({"user": {"uid": 0, "additionalGids": [0]}}))
+    command = [sys.executable, "-IS", runc_rootless.__file__, str(runc), "exec", "--process", str(process), "pod"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"--rootless=true exec --process {process} pod\n"
+    assert json.loads(process.read_text()) == {"user": {"uid": 0}}
+
+
+def test_connection_passes_through_two_sockets(tmp_path: Path) -> None:
+    """Connect to a server by the socket of the API server, which itself connects by that of the node."""
+
+    async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello")
+        writer.close()
+
+    async def run() -> bytes:
+        inner, outer = str(tmp_path / "inner"), str(tmp_path / "outer")
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        through = partial(egress.open_through, inner)
+        async with server, await egress.serve(inner, asyncio.open_connection), await egress.serve(outer, through):
+            reader, writer = await egress.open_through(outer, "127.0.0.1", port)
+            found = await reader.read()
+            writer.close()
+            server.close()
+            with pytest.raises(ConnectionRefusedError, match=f"no connection to 127.0.0.1:{port}"):
+                await egress.open_through(outer, "127.0.0.1", port)
+        return found
+
+    assert asyncio.run(run()) == b"hello"
+
+
 def test_configuration_is_written_privately(lab: Lab) -> None:
     lab.folder.mkdir()
     real = Node(lab, network.for_port(20001), Path("/cache/abc/bin"))
@@ -207,10 +285,24 @@ def test_missing_programs_are_named_with_their_packages() -> None:
     assert sentence == "a real node needs nft, unshare, setpriv: apt install nftables util-linux"
 
 
-def test_real_node_is_refused_without_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_node_is_refused_without_user_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    with pytest.raises(ClusterError, match="needs root"):
+    monkeypatch.setattr(requirements, "missing_programs", lambda: "")
+    monkeypatch.setattr(
+        requirements, "namespaces", lambda *, rootless: ["sh", "-c", f"echo refused {rootless} >&2; exit 1"]
+    )
+    monkeypatch.setattr(requirements, "_setting", {"user.max_user_namespaces": "0"}.get)
+    expected = "`unshare` failed: refused True; set user.max_user_namespaces=10000 (sysctl) or run perflab as root"
+    with pytest.raises(ClusterError, match=re.escape(expected)):
         requirements.check()
+
+
+def test_only_a_node_of_root_has_metrics(lab: Lab) -> None:
+    assert "metrics-server" in lab.document()["real"]
+    rootless = dataclasses.replace(lab, rootless=True)
+    assert "metrics-server" not in rootless.document()["real"]
+    assert "limits of pods" in rootless.document()["absent"]
+    assert set(products.of(lab)) - set(products.of(rootless)) == {"metrics-server"}
 
 
 def test_real_node_is_refused_where_it_hides_its_files(monkeypatch: pytest.MonkeyPatch) -> None:

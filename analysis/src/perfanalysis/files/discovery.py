@@ -90,17 +90,19 @@ class Span:
     ended_s: float | None
 
 
-LAB_WORDS = ("simulated", "emulated", "real")
-"""The possible states of parts of a lab, the least real first."""
+ABSENT = "absent"
+LAB_WORDS = ("simulated", "emulated", "real", ABSENT)
+"""The possible states of parts of a lab: the least real first, then what a real part does not have."""
 
 
 @dataclass(frozen=True)
 class Lab:
-    """The simulated, emulated and real parts of a lab, by name; empty for any other cluster."""
+    """The simulated, emulated and real parts of a lab, and absent ones, by name; empty for any other cluster."""
 
     simulated: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
     real: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -115,8 +117,8 @@ class Lab:
         return tuple(filter(None, (self.line,)))
 
     def document(self) -> dict[str, list[str]]:
-        """Return the value `lab` of documents."""
-        return {word: list(getattr(self, word)) for word in LAB_WORDS}
+        """Return the value `lab` of documents, without `absent` if nothing is."""
+        return {word: list(getattr(self, word)) for word in LAB_WORDS if word != ABSENT or self.absent}
 
 
 @dataclass(frozen=True)

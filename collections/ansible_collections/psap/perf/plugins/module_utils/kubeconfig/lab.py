@@ -9,20 +9,24 @@ from pathlib import Path
 from typing import Any
 
 _KUBECONFIG = "kubeconfig"
+_WORDS = ("real", "emulated", "simulated", "absent")
 
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """A lab's name, and its parts that are real, emulated, or simulated."""
+    """A lab's name, its parts that are real, emulated, or simulated, and what a real part does not have."""
 
     name: str
     real: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
     simulated: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return the value ``lab`` of ``run.json`` and of recordings."""
+        """Return the value ``lab`` of ``run.json`` and of recordings, without ``absent`` if nothing is."""
         parts = {"real": self.real, "emulated": self.emulated, "simulated": self.simulated}
+        if self.absent:
+            parts["absent"] = self.absent
         return {"name": self.name, **{word: list(names) for word, names in parts.items()}}
 
 
@@ -30,7 +34,7 @@ def lab_of(data: Mapping[str, str] | None) -> Lab | None:
     """Return the lab, from the *data* of its ConfigMap ``kube-system/perflab``; None for a cluster without one."""
     if data is None:
         return None
-    return Lab(data.get("name", ""), *(_names(data.get(word)) for word in ("real", "emulated", "simulated")))
+    return Lab(data.get("name", ""), *(_names(data.get(word)) for word in _WORDS))
 
 
 def lab_kubeconfig(name: str) -> Path:
