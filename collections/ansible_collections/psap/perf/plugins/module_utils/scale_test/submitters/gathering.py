@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,11 +27,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
     OwnSubmission,
     Submitting,
 )
+from ansible_collections.psap.perf.plugins.module_utils.starting.barrier import StartBarrier, StartPlan
 
 _TICK_S = 0.05
 _READY_WITHIN_S = 60.0
-# all processes read the time of the start before it is reached
-_LEAD_S = 0.3
 # a process that is being stopped waits for last answers, ten seconds at most
 _END_WITHIN_S = 15.0
 # the API server may still process the requests of a dead process
@@ -155,30 +154,34 @@ class _Gathering:
                 share = len(range(number, own.count, self._submission.submitters))
                 started = self._submission.starter.start(self._folder, number)
                 self._members.append(_Member(self._folder, number, started, share))
-            if await self._all_ready():
-                write_go(self._folder, self._tools.clock.now() + _LEAD_S)
+            began_s = await self._common_start()
+            if began_s is not None:
+                write_go(self._folder, began_s)
                 await self._gather_all()
         except OSError as error:
             raise PerfError(f"cannot write {error.filename or self._folder.path}: {error.strerror}") from error
         finally:
             self._end()
 
-    async def _all_ready(self) -> bool:
-        """Wait until all are ready; return False if the submission is stopped before."""
-        deadline = self._tools.clock.now() + _READY_WITHIN_S
+    async def _common_start(self) -> float | None:
+        """Wait until all are ready and return the time of the start; None if the submission is stopped before."""
+        plan = StartPlan(len(self._members), _READY_WITHIN_S)
+        barrier = StartBarrier(plan, self._tools.clock.now())
         while not self._stopping:
-            missing = [member for member in self._members if not member.own.ready.exists()]
-            if not missing:
-                return True
-            dead = [member for member in missing if member.started.fate() is not None]
-            if dead or self._tools.clock.now() > deadline:
-                raise PerfError(self._not_ready(dead or missing))
+            for number in barrier.missing:
+                member = self._members[number]
+                if member.own.ready.exists():
+                    barrier.report_ready(number)
+                elif member.started.fate() is not None:
+                    barrier.report_lost(number, _why(member))
+            opening = barrier.decide(self._tools.clock.now())
+            late = {number: _why(self._members[number]) for number in opening.late} if opening else {}
+            if barrier.lost or late:
+                raise PerfError(_not_ready({**barrier.lost, **late}))
+            if opening:
+                return opening.at_s
             await asyncio.sleep(_TICK_S)
-        return False
-
-    def _not_ready(self, members: Sequence[_Member]) -> str:
-        reasons = [f"submitter {member.number} {_why(member)}" for member in members]
-        return f"nothing was submitted, since not all submitters were ready: {'; '.join(reasons)}"
+        return None
 
     async def _gather_all(self) -> None:
         deadline = None
@@ -237,6 +240,11 @@ class _Gathering:
             )
             for index, sent_s in member.open.items():
                 submitter.give_up(index, sent_s, "stopped before the answer came")
+
+
+def _not_ready(reasons: Mapping[int, str]) -> str:
+    causes = "; ".join(f"submitter {number} {reason}" for number, reason in sorted(reasons.items()))
+    return f"nothing was submitted, since not all submitters were ready: {causes}"
 
 
 def _why(member: _Member) -> str:
