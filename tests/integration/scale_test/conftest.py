@@ -74,6 +74,10 @@ class Submission:
     duration_s: float = 1.0
     rate: float = 0.0
     submitters: int = 1
+    submitters_as: str = "processes"
+    submitters_image: str = ""
+    submitters_node_selector: dict[str, str] = field(default_factory=dict)
+    submitters_ready_timeout: float = PATIENCE_S
     template: Path | None = None
     queue: str = ""
     trace: Trace | None = None
@@ -108,6 +112,10 @@ class Submission:
                 duration=self.duration_s,
                 connections=8,
                 submitters=self.submitters,
+                submitters_as=self.submitters_as,
+                submitters_image=self.submitters_image,
+                submitters_node_selector=self.submitters_node_selector,
+                submitters_ready_timeout=self.submitters_ready_timeout,
                 rate=self.rate,
                 namespace=self.namespace,
                 tenants=tuple(self.tenants),

@@ -12,6 +12,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import label
 
 RUN = "psap.perf/run"
 SUBMISSION = "psap.perf/submission"
+# on the objects of submitters in pods, which are no workloads
+SUBMITTERS = "psap.perf/submitters"
 WORKLOAD = "psap.perf/workload"
 INDEX = "psap.perf/index"
 MANAGED_BY = "app.kubernetes.io/managed-by"

@@ -21,6 +21,8 @@ from yarl import URL
 
 TOO_MANY = 429
 _CONNECT_TIMEOUT_S = 10.0
+_CLOSE_TIMEOUT_S = 1.0
+_CHANNELS = "v4.channel.k8s.io"
 # the API server's limit is a minute, and its answer names the webhook or the store that did not respond
 _REQUEST_TIMEOUT_S = 65.0
 # the API server sends a bookmark a minute: a watch silent for two is dead
@@ -171,6 +173,22 @@ class ApiClient:
                 if connection is not None and connection.transport is not None:
                     connection.transport.abort()
 
+    @asynccontextmanager
+    async def channels(
+        self, path: str, params: Sequence[tuple[str, str]]
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """Open a stream to a container, by Kubernetes' protocol of channels; a failure raises aiohttp's errors."""
+        async with self._open_session().ws_connect(
+            self._url(path),
+            params=params,
+            protocols=(_CHANNELS,),
+            headers={**self._headers(), "Accept": "*/*"},
+            proxy=self._proxy,
+            server_hostname=self.endpoint.server_name,
+            timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_TIMEOUT_S),
+        ) as socket:
+            yield socket
+
     async def _try(
         self,
         method: str,
@@ -206,14 +224,12 @@ class ApiClient:
         timeout: aiohttp.ClientTimeout,
         accept: str | None = None,
     ) -> Any:
-        if self._session is None:
-            raise RuntimeError("the client is not open: use it as `async with`")
         headers = self._headers()
         if body is not None:
             headers = {**headers, "Content-Type": "application/json"}
         if accept is not None:
             headers = {**headers, "Accept": accept}
-        return self._session.request(
+        return self._open_session().request(
             method,
             self._url(path),
             data=body,
@@ -223,6 +239,11 @@ class ApiClient:
             proxy=self._proxy,
             server_hostname=self.endpoint.server_name,
         )
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RuntimeError("the client is not open: use it as `async with`")
+        return self._session
 
     def _headers(self) -> dict[str, str]:
         now = time.monotonic()

@@ -69,6 +69,11 @@ class Load(MetricsArguments):
     gang: bool
     connections: int
     submitters: int
+    submitters_as: str
+    submitters_image: str
+    submitters_node_selector: Mapping[str, str]
+    submitters_tolerations: tuple[Mapping[str, Any], ...]
+    submitters_ready_timeout: Seconds
     rate: float
     burst: int
     spacing: str

@@ -30,6 +30,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.sessi
     SessionEnd,
     SessionPlan,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.starters import PODS, submitter_starter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import (
     Surroundings,
     make_namespace,
@@ -37,8 +38,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
     require_namespace,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import GatheredSubmission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.process import LocalProcesses
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
+    GatheredSubmission,
+    SubmitterStarter,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import (
     check_priorities,
@@ -127,6 +130,9 @@ class SubmitRequest:
             raise UsageError(
                 f"{load.submitters} submitters share {load.connections} connections; each needs at least one"
             )
+        if load.submitters_as == PODS:
+            with naming("submitters_ready_timeout"):
+                positive_seconds(load.submitters_ready_timeout)
         if load.churn_percent and self.trace is not None:
             raise UsageError("churn adds workloads that a trace does not have; pass one of them only")
 
@@ -258,12 +264,13 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         by_kind = {(resource.api_version, resource.kind): resource for resource in created}
         own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
-        submission = _submission(own, endpoint, request, files)
         first = request.assortment.namespaces[0]
         async with (
+            submitter_starter(endpoint, own, load, surroundings, interrupted) as starter,
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
             queues(client, workloads.submission, request.assortment.tenants),
         ):
+            submission = _submission(own, starter, request, files)
             return await Session(client, plan, files, surroundings, interrupted, submission).run()
 
 
@@ -300,13 +307,12 @@ def _session_plan(
 
 
 def _submission(
-    own: OwnSubmission, endpoint: ApiEndpoint, request: SubmitRequest, files: RecordingFiles
+    own: OwnSubmission, starter: SubmitterStarter | None, request: SubmitRequest, files: RecordingFiles
 ) -> SubmissionToBegin:
-    """Return the submission, by one process or several, with its rounds of churn."""
+    """Return the submission, by this process or those that *starter* starts, with its rounds of churn."""
     submission: SubmissionToBegin = own
-    if request.load.submitters > 1:
-        folder = request.place.artifacts / "submitters"
-        submission = GatheredSubmission(own, request.load.submitters, folder, LocalProcesses(endpoint))
+    if starter is not None:
+        submission = GatheredSubmission(own, request.load.submitters, request.place.artifacts / "submitters", starter)
     if request.load.churn.percent:
         submission = ChurnedSubmission(submission, own, request.load.churn, files.churn)
     return submission

@@ -83,6 +83,11 @@ class OwnFolder:
         return self.path / "done.json"
 
     @property
+    def clock(self) -> Path:
+        """The offset of the clock of a process in a pod."""
+        return self.path / "clock.json"
+
+    @property
     def log(self) -> Path:
         """Its standard error."""
         return self.path / "log.txt"

@@ -86,7 +86,7 @@ def shares(connections: int, submitters: int) -> list[int]:
 class _Member:
     """One process and its known requests."""
 
-    def __init__(self, folder: Folder, number: int, started: SubmitterHandle, share: int) -> None:
+    def __init__(self, folder: Folder, number: int, started: SubmitterHandle, share: range) -> None:
         self.number = number
         self.started = started
         self.share = share
@@ -108,6 +108,10 @@ class _Member:
             del self.open[row["index"]]
         self.answered += len(rows)
         return len(sent), rows
+
+    def announced(self) -> dict[int, float]:
+        """Return the times of all announced requests, by index."""
+        return {notice["index"]: notice["sent_s"] for notice in Follower(self.own.sending).rows()}
 
     def status(self) -> SubmitterStatus | None:
         """Return its last status; None before the first."""
@@ -151,7 +155,7 @@ class _Gathering:
             self._folder.path.mkdir()
             write_plan(self._folder.plan, own, self._connections, self._tools.clock)
             for number in range(self._submission.submitters):
-                share = len(range(number, own.count, self._submission.submitters))
+                share = range(number, own.count, self._submission.submitters)
                 started = self._submission.starter.start(self._folder, number)
                 self._members.append(_Member(self._folder, number, started, share))
             began_s = await self._common_start()
@@ -213,19 +217,29 @@ class _Gathering:
 
     async def _conclude(self, member: _Member, why: str) -> None:
         """Account for the requests of an ended process."""
+        own = self._submission.own
         left = dict(member.open)
-        unsent = member.share - member.answered - len(left)
-        if left:
+        if left or not member.own.done.exists():
             await asyncio.sleep(_AFTER_DEATH_S)
-            submitter = Submitter(
-                self._tools, self._submission.own.workloads, self._submission.own.resources, member.number
-            )
-            for index, sent_s in left.items():
-                await submitter.adopt(index, sent_s, "its submitter died")
-            member.open.clear()
+            unannounced = self._unannounced(member)
+            self._tools.counts.sent += len(unannounced)
+            left |= unannounced
+        submitter = Submitter(self._tools, own.workloads, own.resources, member.number)
+        for index, sent_s in left.items():
+            await submitter.adopt(index, sent_s, "its submitter died")
+        member.open.clear()
+        unsent = len(member.share) - member.answered - len(left)
         if left or (unsent and not self._stopping):
             fates = f"{member.answered} were answered, {len(left)} looked up and {unsent} not submitted"
-            self._failures.append(f"submitter {member.number} {why}: of its {member.share} workloads {fates}")
+            self._failures.append(f"submitter {member.number} {why}: of its {len(member.share)} workloads {fates}")
+
+    def _unannounced(self, member: _Member) -> dict[int, float]:
+        """Return the workloads that exist although their announcement was lost with the pod, with the last time."""
+        announced = member.announced()
+        last_s = max(announced.values(), default=self._tools.clock.now())
+        workloads, seen = self._submission.own.workloads, self._tools.ledger.workloads
+        names = ((index, workloads.at(index).name(index)) for index in member.share if index not in announced)
+        return {index: last_s for index, name in names if name in seen}
 
     def _end(self) -> None:
         """Kill all processes, and write a row for each remaining workload."""

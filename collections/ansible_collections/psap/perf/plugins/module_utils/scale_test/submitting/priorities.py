@@ -56,7 +56,7 @@ async def priority_classes(
         ClusterError: If one cannot be created, or not deleted after a block without an error.
     """
     classes = [_priority_class(submission, namespace, priority) for priority in priorities]
-    async with temporary_objects(client, submission, classes):
+    async with temporary_objects(client, classes):
         yield
 
 

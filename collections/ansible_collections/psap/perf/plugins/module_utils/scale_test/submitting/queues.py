@@ -64,7 +64,7 @@ async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Te
         if tenant.quota is None:
             await _require(client, own, tenant)
     wanted = own.of([tenant for tenant in named if tenant.quota is not None])
-    async with temporary_objects(client, submission, wanted):
+    async with temporary_objects(client, wanted):
         yield
 
 

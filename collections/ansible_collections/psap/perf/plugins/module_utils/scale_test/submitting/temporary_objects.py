@@ -45,9 +45,7 @@ def labels_of(submission: Submission, namespace: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def temporary_objects(
-    client: ApiClient, submission: Submission, wanted: Iterable[TemporaryObject]
-) -> AsyncIterator[None]:
+async def temporary_objects(client: ApiClient, wanted: Iterable[TemporaryObject]) -> AsyncIterator[None]:
     """Create the objects *wanted* in this order, and delete them after the block, also after an error.
 
     Raises:
@@ -56,7 +54,7 @@ async def temporary_objects(
     created: list[TemporaryObject] = []
     try:
         for each in wanted:
-            await _create(client, submission, each)
+            await _create(client, each)
             # not before: a refused object may belong to another submission
             created.append(each)
         yield
@@ -71,13 +69,13 @@ async def temporary_objects(
             raise ClusterError(f"cannot delete {each}: {answer.message()}")
 
 
-async def _create(client: ApiClient, submission: Submission, wanted: TemporaryObject) -> None:
+async def _create(client: ApiClient, wanted: TemporaryObject) -> None:
     answer = await client.request("POST", wanted.collection, body=json.dumps(wanted.body).encode())
     if answer.status == _CONFLICT:
         # created by an earlier attempt whose answer was lost, or by another client
         found = await client.request("GET", wanted.path)
         labels = (found.document().get("metadata") or {}).get("labels") or {}
-        if labels.get(SUBMISSION) == submission.identity:
+        if wanted.body["metadata"]["labels"].items() <= labels.items():
             return
     if not answer.succeeded:
         raise ClusterError(f"cannot create {wanted}: {answer.message()}")
