@@ -31,7 +31,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp guidellm molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -128,6 +128,10 @@ llama-cpp: $(DEV)
 	@sh tests/scripts/install_debian.sh "cmake ninja-build g++" cmake ninja c++
 	@$(ON_PATH) perflab build --with llama-cpp
 
+# only for the deep tests; 330 s of CPU the first time
+argo: $(DEV)
+	@$(ON_PATH) perflab build --with argo --with worker
+
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift
 
@@ -179,16 +183,16 @@ test-deep-unit: $(DEV)
 	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) -m deep tests/unit
 
-test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp guidellm
+test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp argo guidellm
 	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
-test-deep-molecule: programs llama-cpp ## every failing case of every command, and the scenarios on a real node
+test-deep-molecule: programs llama-cpp argo ## every failing case of every command, and the scenarios on a real node
 	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule molecule-real
 
-molecule-real: programs
+molecule-real: programs argo
 	@echo "== molecule on a lab with a real node"
 	@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip
-	$(call molecule_on_lab,molecule-real,"--nodes 2 --with worker",$(REAL_SCENARIOS))
+	$(call molecule_on_lab,molecule-real,"--nodes 2 --with argo --with worker",$(REAL_SCENARIOS))
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py

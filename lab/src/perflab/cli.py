@@ -74,7 +74,7 @@ def build(profile: str, products: tuple[str, ...]) -> None:
     of_labs = tuple(name for name in products if name in PRODUCTS)
     binaries = ensure_profile(places.cache_root(), print_line, profile, of_labs)
     if WORKER in products:
-        ensure_images(places.cache_root(), binaries)
+        ensure_images(places.cache_root(), binaries, products)
     further = [ensure_binaries(places.cache_root(), print_line, S3_SERVER).folder] if S3 in products else []
     further += [ensure_llama_cpp(places.cache_root(), print_line).folder] if LLAMA_CPP in products else []
     folders = " and ".join(str(folder) for folder in (binaries.folder, *binaries.beside, *further))

@@ -35,12 +35,13 @@ NAMES = tuple(_PACKAGES)
 OFFERED = ("runai", "modelmesh")
 # what else a lab can run, in the order in which `--with` lists them, and the ports of each: products with their own
 # controllers, the simulated model servers, and a real node
-KUEUE, RAY, KSERVE, MODELS, WORKER = "kueue", "ray", "kserve", "models", "worker"
+KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
+    ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),
 }

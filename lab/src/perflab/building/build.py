@@ -98,8 +98,20 @@ def _build_component(go: Go, component: Component, partial: Path, print_line: Pr
         for file, folder in component.definitions:
             definitions.take(sources / file, partial / DEFINITIONS_FOLDER / folder)
         print_line(f"{component.name} {component.version} taken")
+    if component.symbolic_links:
+        _complete_module(go, component, work)
     if component.programs:
         _build_programs(go, component, work, partial, print_line)
+
+
+def _complete_module(go: Go, component: Component, work: Path) -> None:
+    """Make the build use a copy of the module with the files that are symbolic links upstream."""
+    copy = work / "upstream"
+    shutil.copytree(go.download(work, component.module), copy)
+    _make_writable(copy)
+    for link, target in component.symbolic_links:
+        shutil.copyfile((copy / link).with_name(target), copy / link)
+    go.replace(work, component.module, copy)
 
 
 def _build_programs(go: Go, component: Component, work: Path, partial: Path, print_line: PrintLine) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.profiles import KSERVE, KUEUE, METRICS_SERVER, OLM, OPENSHIFT, RAY, WORKER, real
+from perflab.profiles import ARGO, KSERVE, KUEUE, METRICS_SERVER, OLM, OPENSHIFT, RAY, WORKER, real
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -21,6 +21,7 @@ _KUBERNETES_LINK_VALUES = (
     (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
     (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
 )
+_ARGO = "github.com/argoproj/argo-workflows/v3"
 _CNI = "github.com/containernetworking/plugins"
 _CONTAINERD = "github.com/containerd/containerd/v2"
 
@@ -32,7 +33,8 @@ class Component:
     `programs` pairs the file name of a binary with its Go package; `copies` pairs a folder of the upstream module with
     its name in the set (CRDs that the lab applies), `further_copies` the same for another module, which is named first;
     `definitions` pairs a file of CRDs with its folder below `definitions`; `tags` are build tags; `cgo` programs need a
-    C compiler; `cpu_s` is the CPU time of its build in seconds with an empty Go cache.
+    C compiler; `cpu_s` is the CPU time of its build in seconds with an empty Go cache. `symbolic_links` pairs a file of
+    the module that is a symbolic link upstream with its target in the same folder: Go's archives of modules have none.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Component:
     further_copies: tuple[tuple[str, str, str], ...] = ()
     cgo: bool = False
     cpu_s: int = 0
+    symbolic_links: tuple[tuple[str, str], ...] = ()
 
     @property
     def all_copies(self) -> tuple[tuple[str, str, str], ...]:
@@ -209,6 +212,17 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
         ),
         Component("worker/coredns", "github.com/coredns/coredns", (("coredns", "."),), cpu_s=127),
     ),
+    ARGO: (
+        Component(
+            "argo",
+            _ARGO,
+            (("workflow-controller", "."), ("argoexec", f"{_ARGO}/cmd/argoexec")),
+            link_values=((f"{_ARGO}.version", "{version}"),),
+            copies=(("manifests/base/crds/minimal", "argo-crds"),),
+            cpu_s=330,
+            symbolic_links=(("workflow/executor/osspecific/signal_linux.go", "signal_darwin.go"),),
+        ),
+    ),
     METRICS_SERVER: (
         Component(
             "metrics-server",
@@ -289,6 +303,7 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
         digest.update(f"{component.programs} {component.linker_flags()} {component.copies}{component.tags}".encode())
         digest.update(b"cgo" if component.cgo else b"")
         digest.update("".join(" ".join(each) for each in component.further_copies).encode())
+        digest.update("".join(" ".join(each) for each in component.symbolic_links).encode())
         if component.definitions:
             digest.update(f"{component.definitions}".encode() + Path(definitions.__file__).read_bytes())
         for path in component.sources():

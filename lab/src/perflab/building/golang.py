@@ -66,6 +66,10 @@ class Go:
         answer = json.loads(self._ask(["mod", "download", "-json", module], work))
         return Path(answer["Dir"])
 
+    def replace(self, work: Path, module: str, folder: Path) -> None:
+        """Make builds in *work* use the sources of `module` in *folder*, which is below *work*."""
+        self._ask(["mod", "edit", f"-replace={module}=./{folder.relative_to(work)}"], work)
+
     def fetch(self, work: Path, packages: list[str], tags: str = "") -> int:
         """Fetch the imports of `packages` with these build tags; return the maximum number of packages to compile.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from perflab.errors import ClusterError
-from perflab.worker.images import PAUSE, PYTHON, Image
+from perflab.worker.images import ARGOEXEC, PAUSE, PYTHON, Image
 from perflab.worker.requirements import find
 
 _ELF = b"\x7fELF"
@@ -44,6 +44,17 @@ def of_each_lab(programs: Path) -> list[Image]:
 def pause(program: Path) -> Image:
     """Return the image of the container that holds the namespaces of a pod."""
     return Image(PAUSE, files={"/pause": program}, command=("/pause",))
+
+
+def argoexec(program: Path) -> Image:
+    """Return the image of the containers by which Argo Workflows runs a step; *program* needs no libraries."""
+    return Image(
+        ARGOEXEC,
+        files={"/usr/local/bin/argoexec": program},
+        texts=_TEXTS,
+        folders=("/tmp",),  # noqa: S108  of the image
+        command=("argoexec",),
+    )
 
 
 def python() -> Image:

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 PAUSE = "localhost/perflab/pause:1"
+ARGOEXEC = "localhost/perflab/argoexec:1"
 PYTHON = "localhost/perflab/python:3"
 
 # changes with anything that this module writes differently

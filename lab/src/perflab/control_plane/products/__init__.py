@@ -8,10 +8,10 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import envoy, kserve, kueue, metrics_server, models, olm, ray, worker
+from perflab.control_plane.products import argo, envoy, kserve, kueue, metrics_server, models, olm, ray, worker
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, RAY, WORKER, running
+from perflab.profiles import ARGO, ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, RAY, WORKER, running
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -39,6 +39,7 @@ _PRODUCTS: Mapping[str, Product] = {
     OLM: Product(olm.definitions, olm.program, olm.objects, olm.served, steps=olm.STEPS),
     RAY: Product(ray.definitions, ray.program),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
+    ARGO: Product(argo.definitions, argo.program, argo.objects),
     ENVOY: Product(_nothing, envoy.program),
     MODELS: Product(_nothing, models.program, metrics=models.metrics),
     WORKER: Product(_nothing, worker.program, worker.objects),

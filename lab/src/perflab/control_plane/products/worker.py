@@ -14,7 +14,7 @@ from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import WORKER
+from perflab.profiles import ARGO, WORKER
 from perflab.worker import image_contents, images, network
 from perflab.worker.objects import objects as of_node
 
@@ -28,15 +28,17 @@ def objects(lab: Lab, _binaries: Binaries) -> Iterable[Document]:
     return (*of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER), *read_documents(_OPTING_IN))
 
 
-def ensure_images(cache: Path, binaries: Binaries) -> list[Path]:
-    """Return the archives of the images in the *cache*, after writing missing ones."""
-    programs = binaries.program("pause").parent
-    return [images.ensure(cache, image) for image in image_contents.of_each_lab(programs)]
+def ensure_images(cache: Path, binaries: Binaries, products: Iterable[str]) -> list[Path]:
+    """Return the archives of the images in the *cache* for a lab with *products*, after writing missing ones."""
+    wanted = image_contents.of_each_lab(binaries.program("pause").parent)
+    if ARGO in products:
+        wanted.append(image_contents.argoexec(binaries.program("argoexec")))
+    return [images.ensure(cache, image) for image in wanted]
 
 
 def program(lab: Lab, binaries: Binaries, _kubeconfig: Path) -> Program:
     """Return the process that runs the node."""
     programs = binaries.program("kubelet").parent
-    archives = ensure_images(programs.parent.parent, binaries)
+    archives = ensure_images(programs.parent.parent, binaries, lab.options.products)
     command: list[str | Path] = [sys.executable, "-m", "perflab.worker", programs, *archives]
     return Program(WORKER, tuple(command), f"http://{LOOPBACK}:{lab.ports[WORKER]}/readyz")
