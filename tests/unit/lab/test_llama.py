@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from perflab.building import llama
-from perflab.building.llama import ensure_llama_cpp, lock_hash, model
+from perflab.building.llama import MODEL, ensure_llama_cpp, lock_hash, model
 from perflab.errors import ClusterError
 
 from tests.schemas import check_file
@@ -38,7 +38,7 @@ def pretend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cmake: str) -> Path
             tar.add(tmp_path / "vendor", "package/vendor")
 
     monkeypatch.setattr(llama, "pip", download)
-    monkeypatch.setattr(llama, "_write_model", lambda _work, path: path.write_text("model"))
+    monkeypatch.setattr(llama, "_write_models", lambda _work, folder: (folder / MODEL).write_text("model"))
     return tmp_path / "cache"
 
 

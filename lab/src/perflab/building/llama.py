@@ -1,4 +1,4 @@
-"""Builds llama.cpp, its server and llama-bench, and a tiny model for them: for tests of machines, not part of a lab."""
+"""Builds llama.cpp, its server and llama-bench, and models of random weights: for tests, and for images of a lab."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from perflab.errors import ClusterError, PrintLine
 SOURCES = Path(__file__).parent / "llama_cpp"
 _REQUIREMENTS = SOURCES / "requirements.txt"
 PROGRAMS = ("llama-server", "llama-bench")
-MODEL = "tiny.gguf"
-# writes the model; only in the lab's cache during that time
+MODEL, RANDOM_26M = "tiny.gguf", "random-26m.gguf"
+# layers, width, heads and inner width of each; the second has 26 million parameters
+_SIZES = {MODEL: (2, 64, 4, 128), RANDOM_26M: (8, 512, 8, 1408)}
+# writes the models; only in the lab's cache during that time
 _GGUF_FROM_PYPI = "gguf==0.19.0"
 # programs that a build needs on PATH, by their Debian packages
 _NEEDED = {"cmake": "cmake", "ninja": "ninja-build", "c++": "g++"}
@@ -52,16 +54,16 @@ def lock_hash(machine: str = platform.machine()) -> str:
 
 
 def ensure_llama_cpp(cache: Path, print_line: PrintLine) -> Binaries:
-    """Return the programs and the model, building them first if needed (minutes).
+    """Return the programs and the models, building them first if needed (minutes).
 
     Raises ClusterError if there is no compiler or no disk space, or if a build fails.
     """
     return ensure_set(cache / lock_hash(), print_line, _build)
 
 
-def model(binaries: Binaries) -> Path:
-    """Return the path of the tiny model."""
-    return binaries.folder / MODEL
+def model(binaries: Binaries, name: str = MODEL) -> Path:
+    """Return the path of a model, the tiny one by default."""
+    return binaries.folder / name
 
 
 def _build(folder: Path, print_line: PrintLine) -> Binaries:
@@ -86,7 +88,7 @@ def _build(folder: Path, print_line: PrintLine) -> Binaries:
         run(["cmake", "--build", str(work / "build"), "--target", *PROGRAMS])
         for program in PROGRAMS:
             shutil.copy(work / "build/bin" / program, partial / "bin")
-        _write_model(work, partial / MODEL)
+        _write_models(work, partial)
     print_line(f"built {', '.join(PROGRAMS)} in {time.monotonic() - started:.0f} s ({folder})")
     return Binaries(folder)
 
@@ -102,12 +104,16 @@ def _sources(work: Path) -> Path:
     pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *locked)
     (archive,) = work.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
-        tar.extractall(work, filter="data")
+        # Python 3.11.2 has no filters; the archive is pinned by its hash
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(work)  # noqa: S202
     (sources,) = work.glob("*/vendor/llama.cpp")
     return sources
 
 
-def _write_model(work: Path, path: Path) -> None:
+def _write_models(work: Path, folder: Path) -> None:
     packages = work / "packages"
     pip("install", "--target", str(packages), _GGUF_FROM_PYPI)
-    run([sys.executable, str(SOURCES / "tiny_model.py"), str(path)], {"PYTHONPATH": str(packages)})
+    for name, size in _SIZES.items():
+        command = [sys.executable, str(SOURCES / "random_model.py"), str(folder / name), *map(str, size)]
+        run(command, {"PYTHONPATH": str(packages)})

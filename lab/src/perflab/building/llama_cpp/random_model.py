@@ -1,17 +1,18 @@
-"""Writes a model of random weights that llama.cpp loads: two layers, a vocabulary of bytes and letters.
+"""Writes a model of random weights that llama.cpp loads, with a vocabulary of bytes and letters.
 
-It runs as a program with PyPI's gguf, which the lab does not import: ``tiny_model.py FILE``.
+It runs as a program with PyPI's gguf, which the lab does not import: ``random_model.py FILE LAYERS WIDTH HEADS INNER``.
 """
 
 from __future__ import annotations
 
 import string
 import sys
+from dataclasses import dataclass
 
 import numpy
 from gguf import GGUFWriter, TokenType  # type: ignore[import-not-found,unused-ignore]
 
-LAYERS, WIDTH, HEADS, INNER, CONTEXT = 2, 64, 4, 128, 2048
+CONTEXT = 2048
 SPECIAL = {"<unk>": TokenType.UNKNOWN, "<s>": TokenType.CONTROL, "</s>": TokenType.CONTROL}
 BYTES = {f"<0x{byte:02X}>": TokenType.BYTE for byte in range(256)}
 # the first represents a space
@@ -19,12 +20,22 @@ TEXTS = dict.fromkeys(["\u2581", *string.ascii_lowercase], TokenType.NORMAL)
 VOCABULARY = {**SPECIAL, **BYTES, **TEXTS}
 
 
-def write(path: str) -> None:
+@dataclass(frozen=True)
+class Size:
+    """The number of layers, and the widths of a layer and of its inner part; the heads divide the width."""
+
+    layers: int
+    width: int
+    heads: int
+    inner: int
+
+
+def write(path: str, size: Size) -> None:
     """Write the model, always with the same bytes."""
     writer = GGUFWriter(path, "llama")
-    _describe(writer)
+    _describe(writer, size)
     random = numpy.random.default_rng(1)
-    for name, shape in _shapes().items():
+    for name, shape in _shapes(size).items():
         weights = numpy.ones(shape) if name.endswith("norm") else random.standard_normal(shape) * 0.05
         writer.add_tensor(f"{name}.weight", weights.astype(numpy.float32))
     writer.write_header_to_file()
@@ -33,25 +44,26 @@ def write(path: str) -> None:
     writer.close()
 
 
-def _shapes() -> dict[str, tuple[int, ...]]:
-    embedding, square, vector = (len(VOCABULARY), WIDTH), (WIDTH, WIDTH), (WIDTH,)
+def _shapes(size: Size) -> dict[str, tuple[int, ...]]:
+    embedding, square, vector = (len(VOCABULARY), size.width), (size.width, size.width), (size.width,)
+    wide, narrow = (size.inner, size.width), (size.width, size.inner)
     of_layer = {"attn_norm": vector, "attn_q": square, "attn_k": square, "attn_v": square, "attn_output": square}
-    of_layer |= {"ffn_norm": vector, "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH), "ffn_down": (WIDTH, INNER)}
-    layers = {f"blk.{layer}.{name}": shape for layer in range(LAYERS) for name, shape in of_layer.items()}
+    of_layer |= {"ffn_norm": vector, "ffn_gate": wide, "ffn_up": wide, "ffn_down": narrow}
+    layers = {f"blk.{layer}.{name}": shape for layer in range(size.layers) for name, shape in of_layer.items()}
     return {"token_embd": embedding, "output": embedding, "output_norm": vector, **layers}
 
 
-def _describe(writer: GGUFWriter) -> None:
-    writer.add_name("tiny")
+def _describe(writer: GGUFWriter, size: Size) -> None:
+    writer.add_name("random")
     writer.add_description("random weights, for tests")
     writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    writer.add_embedding_length(size.width)
+    writer.add_block_count(size.layers)
+    writer.add_feed_forward_length(size.inner)
+    writer.add_head_count(size.heads)
+    writer.add_head_count_kv(size.heads)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
+    writer.add_rope_dimension_count(size.width // size.heads)
     writer.add_vocab_size(len(VOCABULARY))
     writer.add_file_type(0)
     writer.add_tokenizer_model("llama")
@@ -65,4 +77,4 @@ def _describe(writer: GGUFWriter) -> None:
 
 
 if __name__ == "__main__":
-    write(sys.argv[1])
+    write(sys.argv[1], Size(*map(int, sys.argv[2:])))
