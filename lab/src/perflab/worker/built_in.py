@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from perflab.building import llama
 from perflab.building.build import ensure_binaries
 from perflab.building.components import PRODUCTS, S3_SERVER, Component
+from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
 from perflab.worker import debian, images
-from perflab.worker.image_contents import pause, python, with_system
+from perflab.worker.image_contents import TOOLS, pause, python, with_system
 from perflab.worker.images import PAUSE, PYTHON, Image
+from perflab.worker.load_client import load_test
 
 _PREFIX = "localhost/perflab/"
 _NGINX = """\
@@ -93,6 +96,25 @@ def _s3_server(parts: Parts) -> Image:
     return with_system(image)
 
 
+def _llama_cpp(parts: Parts) -> Image:
+    program = ensure_llama_cpp(parts.cache, parts.print_line).program("llama-server")
+    image = Image(f"{_PREFIX}llama-cpp:1", files={"/usr/local/bin/llama-server": program}, command=("llama-server",))
+    return with_system(image)
+
+
+def _random_26m(parts: Parts) -> Image:
+    # KServe mounts /models of an image, by a link that the image's own programs create
+    weights = llama.model(ensure_llama_cpp(parts.cache, parts.print_line), llama.RANDOM_26M)
+    image = Image(f"{_PREFIX}random-26m:1", files={"/models/model.gguf": weights})
+    return with_system(image, tools=(*TOOLS, "ln"))
+
+
+def _load_client(_parts: Parts) -> Image:
+    base = python()
+    files = {**base.files, "/load_test.py": Path(load_test.__file__)}
+    return dataclasses.replace(base, name=f"{_PREFIX}load-client:1", files=files)
+
+
 def _of_packages(image: Image, packages: Sequence[str], paths: Sequence[str], parts: Parts) -> Image:
     """Return the image with those files of Debian's packages that match the patterns *paths*."""
     folders = parts.packages(packages)
@@ -133,6 +155,13 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         packages=("slapd", "ldap-utils", "libldap-2.5-0", "libltdl7", "libsasl2-2", "libwrap0"),
         paths=("usr/sbin/slap*", "usr/lib/ldap/back_mdb*", "etc/ldap/schema/*", "usr/bin/ldap*"),
         contents="slapd, its tools, schemas and the backend mdb; ldapsearch and others",
+    ),
+    "llama-cpp": BuiltIn(f"{_PREFIX}llama-cpp:1", "llama.cpp's server of models, built on first use", _llama_cpp),
+    "random-26m": BuiltIn(
+        f"{_PREFIX}random-26m:1", "a model of 26 million random weights for llama.cpp, for KServe's oci://", _random_26m
+    ),
+    "load-client": BuiltIn(
+        f"{_PREFIX}load-client:1", "a small load generator with the interface of llm-load-test", _load_client
     ),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
 }

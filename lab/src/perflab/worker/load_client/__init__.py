@@ -1,0 +1,1 @@
+"""A small load generator, of which the lab writes an image."""
