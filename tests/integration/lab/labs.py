@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,17 @@ from tests.polling import PATIENCE_S
 
 @dataclass(frozen=True)
 class Labs:
-    """Runs `perflab` with a dedicated home."""
+    """Runs `perflab` with a dedicated home, after a command that changes its user, if any."""
 
     home: Path
+    user: tuple[str, ...] = ()
+    variables: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "perflab", *arguments]
+        return [*self.user, sys.executable, "-m", "perflab", *arguments]
 
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "PERFLAB_HOME": str(self.home)}
+        return {**os.environ, "PERFLAB_HOME": str(self.home), **self.variables}
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

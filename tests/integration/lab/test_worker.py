@@ -1,4 +1,4 @@
-"""A real node beside simulated ones: its pods run programs, and nothing of it is left behind."""
+"""A real node beside simulated ones, with root and without: its pods run programs, and nothing of it is left behind."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tests.integration.conftest import Lab as RunLab
 
 from . import machine
 from .labs import Cluster, Labs, wait_for
+from .ordinary_user import labs_of_ordinary_user
 from .serving import gateway_url
 
 NAME = "worker"
@@ -63,12 +64,23 @@ with forwarded(Access(), "default", "server", 8000) as connection:
 """
 
 
+ROOT, ROOTLESS = "root", "rootless"
+of_root = pytest.mark.parametrize("worker", [ROOT], indirect=True)
+of_both = pytest.mark.parametrize("worker", [ROOT, ROOTLESS], indirect=True)
+# without root only in deep tests, to save time
+mostly_of_root = pytest.mark.parametrize(
+    "worker", [ROOT, pytest.param(ROOTLESS, marks=pytest.mark.deep)], indirect=True
+)
+
+
 @dataclass(frozen=True)
 class Worker:
-    """The lab, its cluster, and what was on this machine before."""
+    """The lab, its cluster, its networks, and the settings of this machine before."""
 
+    labs: Labs
     lab: Lab
     cluster: Cluster
+    spaces: set[str]
     before: dict[str, set[str]]
 
     @property
@@ -77,10 +89,21 @@ class Worker:
 
 
 @pytest.fixture(scope="module")
-def worker(labs: Labs) -> Iterator[Worker]:
-    """A lab of 2 simulated nodes and a real one, on which a web server runs behind the Service `web`, and KServe."""
-    before = machine.present(labs.home)
-    lab = labs.up(NAME, "--nodes", "2", "--with", "worker", "--with", "kserve")
+def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
+    """A lab of 2 simulated nodes and a real one, on which a web server runs behind the Service `web`.
+
+    With root, it has KServe, too.
+    """
+    if request.param == ROOT:
+        yield from started(request.getfixturevalue("labs"), "--with", "kserve")
+        return
+    with labs_of_ordinary_user() as labs:
+        yield from started(labs)
+
+
+def started(labs: Labs, *options: str) -> Iterator[Worker]:
+    before = machine.settings()
+    lab = labs.up(NAME, "--nodes", "2", "--with", "worker", *options)
     cluster = Cluster.of(lab)
     server: dict[str, Any] = {
         "name": "main",
@@ -94,7 +117,7 @@ def worker(labs: Labs) -> Iterator[Worker]:
     service = {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8000}]}
     cluster.core.create_namespaced_service(SPACE, {"metadata": {"name": "web"}, "spec": service})
     wait_for("the web server is ready", lambda: is_ready(cluster, "server"))
-    yield Worker(lab, cluster, before)
+    yield Worker(labs, lab, cluster, machine.spaces(lab), before)
     labs.run("down", "--name", NAME)
 
 
@@ -125,9 +148,11 @@ def run_job(worker: Worker, name: str, *command: str, **spec: Any) -> str:
     return output
 
 
+@of_both
 def test_lab_lists_the_node_as_real(worker: Worker) -> None:
     mark = worker.cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     assert "worker" in mark["real"].split(",")
+    assert mark["absent"] == ",".join(worker.lab.absent)
     nodes = {each.metadata.name: each for each in worker.cluster.core.list_node().items}
     assert sorted(nodes) == ["node-0000", "node-0001", real_node.NAME]
     real = nodes[real_node.NAME]
@@ -135,6 +160,14 @@ def test_lab_lists_the_node_as_real(worker: Worker) -> None:
     assert real.metadata.labels[real_node.REAL] == "true"
 
 
+@of_both
+def test_status_names_what_is_absent(worker: Worker) -> None:
+    done = worker.labs.run("status", "--name", NAME)
+    assert worker.lab.rootless == ("without root (absent: limits of pods, " in done.stdout)
+    assert len({Path(f"/proc/{each.pid}").stat().st_uid for each in worker.labs.left_over(NAME)}) == 1
+
+
+@of_both
 def test_job_reads_volumes_and_calls_a_service_by_name(worker: Worker) -> None:
     core = worker.cluster.core
     core.create_namespaced_config_map(SPACE, {"metadata": {"name": "script"}, "data": {"main.py": SCRIPT}})
@@ -149,6 +182,7 @@ def test_job_reads_volumes_and_calls_a_service_by_name(worker: Worker) -> None:
     assert output == {"secret": "hidden", "scratch": "written", "service": 200, "api": api}
 
 
+@of_root
 def test_claim_keeps_files_from_pod_to_pod_and_ends_with_its_folder(worker: Worker) -> None:
     core, folders = worker.cluster.core, real_node.volumes_folder(worker.lab.folder)
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -168,6 +202,7 @@ def test_claim_keeps_files_from_pod_to_pod_and_ends_with_its_folder(worker: Work
     assert not core.list_persistent_volume().items
 
 
+@of_root
 def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:
     container = {"name": "main", "image": "none"}
     pod = {"metadata": {"name": "simulated"}, "spec": {"containers": [container], "restartPolicy": "Never"}}
@@ -180,6 +215,7 @@ def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:
     assert wait_for("the pod has a node", placed) in ("node-0000", "node-0001")
 
 
+@of_root
 def test_gateway_sends_requests_to_a_real_pod(worker: Worker) -> None:
     rewrite = {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}}}
     rule = {
@@ -210,6 +246,7 @@ def status_of(url: str) -> int:
         return error.code
 
 
+@of_both
 def test_verbs_of_the_collection_reach_into_a_pod(worker: Worker) -> None:
     output = io.BytesIO()
     where = (SPACE, "server", "main")
@@ -219,6 +256,7 @@ def test_verbs_of_the_collection_reach_into_a_pod(worker: Worker) -> None:
     assert failed.exit_code == 3
 
 
+@of_both
 def test_port_forward_reaches_a_program_in_a_pod(worker: Worker, tmp_path: Path) -> None:
     """Forward a port in a child process, because the client library leaves a closed connection open."""
     run = RunLab(NAME, worker.lab.kubeconfig)
@@ -227,6 +265,7 @@ def test_port_forward_reaches_a_program_in_a_pod(worker: Worker, tmp_path: Path)
     assert done.stdout.startswith("HTTP/1.0 200 OK"), done.stderr
 
 
+@mostly_of_root
 def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("copied")
     pod = {"namespace": SPACE, "pod": "server", "kubeconfig": str(worker.lab.kubeconfig)}
@@ -245,13 +284,15 @@ def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: P
     assert (tmp_path / "back").read_text() == "copied"
 
 
-def test_loaded_image_runs_in_a_pod(labs: Labs, worker: Worker, tmp_path: Path) -> None:
-    name, archive = "registry.invalid/team/tool:1", tmp_path / "tool.tar"
+@mostly_of_root
+def test_loaded_image_runs_in_a_pod(worker: Worker) -> None:
+    # which the user of the lab can read
+    name, archive = "registry.invalid/team/tool:1", worker.labs.home / "tool.tar"
     # any program without libraries
     program = Path(str(worker.lab.programs["worker"].command[3]), "pause")
     with archive.open("wb") as file:
         images.write(Image(name, files={"/tool": program}, command=("/tool",)), file)
-    done = labs.run("image", "load", str(archive), "--name", NAME)
+    done = worker.labs.run("image", "load", str(archive), "--name", NAME)
     assert (done.returncode, done.stdout) == (0, f"The lab 'worker' has the image {name}.\n"), done.stderr
     container = {"name": "main", "image": name}
     pod = {"metadata": {"name": "loaded"}, "spec": {**OPTED_IN, "containers": [container]}}
@@ -259,19 +300,21 @@ def test_loaded_image_runs_in_a_pod(labs: Labs, worker: Worker, tmp_path: Path) 
     wait_for("the pod runs", lambda: is_ready(worker.cluster, "loaded"))
 
 
-def test_archive_that_containerd_refuses_is_reported(labs: Labs, worker: Worker, tmp_path: Path) -> None:
+@of_root
+def test_archive_that_containerd_refuses_is_reported(worker: Worker, tmp_path: Path) -> None:
     archive = tmp_path / "refused.tar"
     with tarfile.open(archive, "w") as opened:
         data = b'[{"Config": "missing.json", "RepoTags": ["a:1"], "Layers": []}]'
         entry = tarfile.TarInfo("manifest.json")
         entry.size = len(data)
         opened.addfile(entry, io.BytesIO(data))
-    done = labs.run("image", "load", str(archive), "--name", NAME)
+    done = worker.labs.run("image", "load", str(archive), "--name", NAME)
     assert done.returncode == 3
     assert done.stderr.startswith(f"Error: containerd cannot import {archive} for "), done.stderr
     assert "missing.json" in done.stderr
 
 
+@of_root
 def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:
     def names(plural: str) -> set[str]:
         found = worker.cluster.custom.list_cluster_custom_object("metrics.k8s.io", "v1beta1", plural)
@@ -282,6 +325,7 @@ def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:
     assert names("nodes") == {real_node.NAME}
 
 
+@mostly_of_root
 def test_killed_programs_of_the_node_are_started_again(worker: Worker) -> None:
     for program in ("kubelet", "containerd", "kube-proxy", "coredns"):
         (killed,) = node_processes(worker.lab, program)
@@ -313,25 +357,31 @@ def is_restarted(lab: Lab, program: str, killed: int) -> bool:
     return bool(node_processes(lab, program) - {killed})
 
 
-def is_as_before(labs: Labs, worker: Worker, kind: str) -> bool:
-    return machine.present(labs.home)[kind] == worker.before[kind]
+def is_gone(worker: Worker, kind: str) -> bool:
+    return not machine.traces(worker.lab, worker.spaces)[kind]
 
 
-def test_killed_node_ends_completely_and_starts_again(labs: Labs, worker: Worker) -> None:
+@mostly_of_root
+def test_killed_node_ends_completely_and_starts_again(worker: Worker) -> None:
     root = process.Identity(**worker.lab.document()["pids"]["worker"])
     os.kill(root.pid, signal.SIGKILL)
     wait_for("no program of the node runs", lambda: not node_processes(worker.lab, "containerd"))
     # the kernel removes networks a little later
-    for kind in ("mounts", "links", "routes", "rules", "network namespaces"):
-        wait_for(f"{kind} are as before", partial(is_as_before, labs, worker, kind))
-    assert "worker" in labs.get(NAME).dead_components()
-    done = labs.run("restart", "--name", NAME, "worker")
+    for kind in ("mounts", "links", "routes"):
+        wait_for(f"no {kind} are left", partial(is_gone, worker, kind))
+    assert machine.settings() == worker.before
+    assert "worker" in worker.labs.get(NAME).dead_components()
+    done = worker.labs.run("restart", "--name", NAME, "worker")
     assert done.returncode == 0, done.stderr
     assert run_job(worker, "after-restart", "python3", "-c", "print('again')") == "again\n"
 
 
-def test_down_leaves_nothing(labs: Labs, worker: Worker) -> None:
-    done = labs.run("down", "--name", NAME)
+@of_both
+def test_down_leaves_nothing(worker: Worker) -> None:
+    # of a node that was started again
+    worker.spaces.update(machine.spaces(worker.lab))
+    done = worker.labs.run("down", "--name", NAME)
     assert done.returncode == 0, done.stderr
-    for kind in worker.before:
-        wait_for(f"{kind} are as before", partial(is_as_before, labs, worker, kind))
+    for kind in machine.traces(worker.lab, worker.spaces):
+        wait_for(f"no {kind} are left", partial(is_gone, worker, kind))
+    assert machine.settings() == worker.before

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import uuid
 from pathlib import Path
 
 from perflab.files import documents
-from perflab.worker import cgroups
+from perflab.worker import cgroups, requirements
 
 # no lab's name begins so
 _PREFIX = ".deleted-"
@@ -45,8 +46,19 @@ def delete_all(home: Path) -> None:
         record = documents.read_json(folder / _CGROUP)
         # else the next command tries again
         if record is None or cgroups.remove(record["name"]):
+            _open(folder)
             # another such process may delete it, too
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open(folder: Path) -> None:
+    """Let an ordinary user delete what is in folders, which in images may be closed to their owner."""
+    if requirements.is_rootless():
+        for parent, folders, _files in os.walk(folder):
+            for name in folders:
+                path = Path(parent, name)
+                if not path.is_symlink():
+                    path.chmod(documents.PRIVATE_FOLDER)
 
 
 def _set_aside(home: Path) -> list[Path]:
