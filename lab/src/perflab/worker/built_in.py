@@ -15,7 +15,7 @@ from perflab.building.components import PRODUCTS, S3_SERVER, Component
 from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
-from perflab.worker import debian, images
+from perflab.worker import debian, images, project
 from perflab.worker.image_contents import TOOLS, pause, python, with_system
 from perflab.worker.images import PAUSE, PYTHON, Image
 from perflab.worker.load_client import load_test
@@ -164,4 +164,9 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         f"{_PREFIX}load-client:1", "a small load generator with the interface of llm-load-test", _load_client
     ),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
+    "psap-perf": BuiltIn(
+        f"{_PREFIX}psap-perf:1",
+        "this project with its collections and Ansible: perfdrv, ansible-playbook",
+        lambda _parts: project.image(f"{_PREFIX}psap-perf:1"),
+    ),
 }

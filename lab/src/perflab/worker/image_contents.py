@@ -27,7 +27,11 @@ TOOLS = (
     *("mkdir", "mv", "rm", "sleep", "tail", "tar", "test", "true"),
 )
 # loaded by name when a program needs them, so no program is linked with them
-_LOADED_LATER = ("libgcc_s.so.1", "libstdc++.so.6", "libnss_dns.so.2", "libnss_files.so.2")
+_LOADED_LATER = (
+    *("libgcc_s.so.1", "libstdc++.so.6", "libnss_dns.so.2", "libnss_files.so.2"),
+    # of Python packages that were linked elsewhere
+    *("libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libz.so.1"),
+)
 _LOCALE = Path("/usr/lib/locale/C.utf8")
 _TEXTS = {
     "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",

@@ -10,10 +10,12 @@ import os
 import platform
 import tarfile
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
+
+from perflab.worker import compiling
 
 PAUSE = "localhost/perflab/pause:1"
 ARGOEXEC = "localhost/perflab/argoexec:1"
@@ -33,7 +35,8 @@ _CHUNK = 1024**2
 class Image:
     """An image: its name, and each path in it with a file of this machine, a text, or the target of a link.
 
-    `folders` are empty folders that every user may write to. A text that begins with `#!` is a program.
+    `folders` are empty folders that every user may write to. A text that begins with `#!` is a program. Of
+    a *compiled* image, each Python module is also there in the compiled form that this Python reads.
     """
 
     name: str
@@ -43,6 +46,8 @@ class Image:
     folders: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    working_folder: str = "/"
+    compiled: bool = False
 
     @property
     def short_name(self) -> str:
@@ -61,7 +66,8 @@ class Image:
 
     def _settings(self) -> list[Any]:
         written = [dict(self.texts), dict(self.links), self.folders, self.command, dict(self.environment)]
-        return [self.name, platform.machine(), *written]
+        python = compiling.MAGIC if self.compiled else ""
+        return [self.name, platform.machine(), *written, self.working_folder, python]
 
 
 def ensure(cache: Path, image: Image) -> Path:
@@ -100,7 +106,7 @@ def _config(image: Image, layer: str) -> dict[str, Any]:
         "created": _TIME,
         **_platform(),
         "rootfs": {"type": "layers", "diff_ids": [layer]},
-        "config": {**settings, "WorkingDir": "/"},
+        "config": {**settings, "WorkingDir": image.working_folder},
     }
 
 
@@ -139,6 +145,7 @@ def _add(archive: tarfile.TarFile, name: str, contents: IO[bytes]) -> None:
 
 def _write_layer(image: Image, output: IO[bytes]) -> None:
     paths = [*image.files, *image.texts, *image.links, *image.folders]
+    paths += [compiling.path(path) for path in image.files if image.compiled and compiling.is_module(path)]
     with tarfile.open(fileobj=output, mode="w", format=tarfile.GNU_FORMAT) as layer:
         for folder in _parents(paths):
             layer.addfile(_entry(folder, tarfile.DIRTYPE, 0o755))
@@ -154,6 +161,15 @@ def _write_layer(image: Image, output: IO[bytes]) -> None:
         for path, source in sorted(image.files.items()):
             with source.open("rb") as file:
                 _add_file(layer, _entry(path, tarfile.REGTYPE, _mode(source)), file)
+        for path, data in _modules(image):
+            _add_file(layer, _entry(path, tarfile.REGTYPE, 0o644), io.BytesIO(data))
+
+
+def _modules(image: Image) -> Iterator[tuple[str, bytes]]:
+    """Yield path and contents of each compiled module."""
+    for path, source in sorted(image.files.items()) if image.compiled else ():
+        if compiling.is_module(path) and (data := compiling.compiled(path, source.read_bytes())):
+            yield compiling.path(path), data
 
 
 def _parents(paths: Iterable[str]) -> list[str]:
