@@ -25,6 +25,7 @@ REAL_SCENARIOS := local_ci
 SCENARIOS := $(filter-out $(REAL_SCENARIOS),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml)))
 # each scenario declares the lab that it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
+ON_REAL_NODE = $(filter $(REAL_SCENARIOS),$(SCENARIOS))
 # run scenarios on a separate lab: its name, its options, the scenarios
 molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) molecule test --report $(addprefix --scenario-name ,$(3)))
 
@@ -150,15 +151,20 @@ integration-openshift: programs
 	@$(PYTEST) $(DEPTH) --durations=10 $(OPENSHIFT_TESTS)
 
 molecule: programs ## every command twice, and its failing cases, on a lab of each profile
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes molecule-kubernetes molecule-openshift
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes molecule-kubernetes molecule-openshift molecule-real
 
 molecule-kubernetes: programs
 	@echo "== molecule on a lab of the profile kubernetes"
-	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with kserve --with models --emulate modelmesh",$(filter-out $(ON_OPENSHIFT),$(SCENARIOS)))
+	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with kserve --with models --emulate modelmesh",$(filter-out $(ON_OPENSHIFT) $(REAL_SCENARIOS),$(SCENARIOS)))
 
 molecule-openshift: programs
 	@echo "== molecule on a lab of the profile openshift"
 	$(call molecule_on_lab,molecule-openshift,"--nodes 4 --profile openshift",$(filter $(ON_OPENSHIFT),$(SCENARIOS)))
+
+molecule-real: programs
+	$(if $(ON_REAL_NODE),@echo "== molecule on a lab with a real node")
+	$(if $(ON_REAL_NODE),@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip)
+	$(call molecule_on_lab,molecule-real,"--nodes 2 --with argo --with worker",$(ON_REAL_NODE))
 
 browser: $(DEV) ## the report and the documentation in Chromium
 	@echo "== browser tests"
@@ -187,12 +193,7 @@ test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp ar
 	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
 test-deep-molecule: programs llama-cpp argo ## every failing case of every command, and the scenarios on a real node
-	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule molecule-real
-
-molecule-real: programs argo
-	@echo "== molecule on a lab with a real node"
-	@sh tests/scripts/install_debian.sh "nftables iproute2" nft ip
-	$(call molecule_on_lab,molecule-real,"--nodes 2 --with argo --with worker",$(REAL_SCENARIOS))
+	@PERF_TEST_DEEP=true $(MAKE) --no-print-directory molecule SCENARIOS="$(SCENARIOS) $(REAL_SCENARIOS)"
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py

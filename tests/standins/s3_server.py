@@ -1,8 +1,9 @@
-"""A real S3 server, versitygw, on the loopback interface: built by the lab's builder at first use."""
+"""A real S3 server, versitygw, on the loopback interface or another one: built by the lab's builder at first use."""
 
 from __future__ import annotations
 
 import os
+import ssl
 import subprocess
 import sys
 import time
@@ -25,6 +26,15 @@ CREDENTIALS = f"[default]\naws_access_key_id = {IDENTITY}\naws_secret_access_key
 _PATIENCE_S = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The files of a server's certificate, its key, and the authority that clients trust."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
 @dataclass(slots=True)
 class S3Server:
     """A server whose buckets are the folders of *root*; it can be killed and restarted."""
@@ -32,17 +42,20 @@ class S3Server:
     root: Path
     port: int
     program: Path
+    host: str = LOOPBACK
+    tls: Tls | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def endpoint(self) -> str:
         """The address of the server."""
-        return f"http://{LOOPBACK}:{self.port}"
+        return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
 
     @property
     def access(self) -> Access:
         """The access of a permitted user."""
-        return Access(self.endpoint, keys=Keys(IDENTITY, SECRET))
+        authority = str(self.tls.authority) if self.tls else ""
+        return Access(self.endpoint, authority=authority, keys=Keys(IDENTITY, SECRET))
 
     def bucket(self, name: str) -> Store:
         """Return a bucket of this name; create it if missing."""
@@ -52,6 +65,7 @@ class S3Server:
             aws_access_key_id=IDENTITY,
             aws_secret_access_key=SECRET,
             region_name="us-east-1",
+            verify=str(self.tls.authority) if self.tls else None,
         )
         if name not in [each["Name"] for each in client.list_buckets()["Buckets"]]:
             client.create_bucket(Bucket=name)
@@ -61,7 +75,8 @@ class S3Server:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         environment = {"PATH": os.environ["PATH"], "ROOT_ACCESS_KEY": IDENTITY, "ROOT_SECRET_KEY": SECRET}
-        words = ["--port", f"{LOOPBACK}:{self.port}", "--quiet", "--health", "/health", "posix"]
+        words = ["--port", f"{self.host}:{self.port}", "--quiet", "--health", "/health", "posix"]
+        words[:0] = ["--cert", str(self.tls.certificate), "--key", str(self.tls.key)] if self.tls else []
         sidecar = self.root.with_name("metadata")
         for folder in (self.root, sidecar):
             folder.mkdir(exist_ok=True)
@@ -83,18 +98,19 @@ class S3Server:
             self.process = None
 
     def _answers(self) -> bool:
+        context = ssl.create_default_context(cafile=str(self.tls.authority)) if self.tls else None
         try:
-            with urllib.request.urlopen(f"{self.endpoint}/health", timeout=5) as answer:
+            with urllib.request.urlopen(f"{self.endpoint}/health", timeout=5, context=context) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False
 
 
 @contextmanager
-def s3_server(folder: Path) -> Iterator[S3Server]:
+def s3_server(folder: Path, host: str = LOOPBACK, tls: Tls | None = None) -> Iterator[S3Server]:
     """Run a server during the block, with its data in *folder*."""
     program = ensure_binaries(places.cache_root(), lambda text: print(text, file=sys.stderr), S3_SERVER)
-    server = S3Server(folder / "buckets", free_ports(["s3"])["s3"], program.program("versitygw"))
+    server = S3Server(folder / "buckets", free_ports(["s3"])["s3"], program.program("versitygw"), host, tls)
     server.start()
     try:
         yield server

@@ -22,26 +22,27 @@ _TRIES = 3
 
 
 class UserArtifacts:
-    """Fetches the files of users into a folder, and lets their pods end.
+    """Has the pods of users export their files, fetches these into a folder, and lets the pods end.
 
     Attributes:
         folders: The folder of each user with files, relative to the folder.
-        problems: Why files of users could not be fetched.
+        problems: Why files of a user could not be exported or fetched, by its index.
     """
 
-    def __init__(self, context: VerbContext, namespace: str, folder: Path, *, retrieve: bool) -> None:
+    def __init__(self, context: VerbContext, namespace: str, folder: Path, *, export: bool, retrieve: bool) -> None:
         self._context = context
         self._namespace = namespace
         self._folder = folder
         self._retrieve = retrieve
+        self._export = export
         self.folders: dict[int, str] = {}
-        self.problems: list[str] = []
+        self.problems: dict[int, str] = {}
 
     def fetch(self, states: Sequence[UserState]) -> None:
         """Fetch the files of *states*, several at a time."""
         with ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="artifacts") as pool:
-            for problem in pool.map(self._fetch_one, states):
-                self.problems += [problem] if problem else []
+            problems = zip(states, pool.map(self._fetch_one, states), strict=True)
+            self.problems |= {state.index: problem for state, problem in problems if problem}
 
     def _fetch_one(self, state: UserState) -> str:
         """Fetch the files of one user; return why this failed, or an empty string."""
@@ -50,11 +51,13 @@ class UserArtifacts:
         problem = ""
         for _try in range(_TRIES):
             try:
+                if self._export:
+                    self._execute(pod, "export", BytesIO())
                 if self._retrieve and state.index not in self.folders and self._unpack(pod, self._folder / name):
                     self.folders[state.index] = name
                 self._execute(pod, "release", BytesIO())
             except ClusterError as error:
-                problem = f"{name}: {error}"
+                problem = str(error)
             else:
                 return ""
         return problem

@@ -5,19 +5,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.users.plan import UsersPlan, check_plan, words
+from ansible_collections.psap.perf.plugins.module_utils.users.plan import ExportPlan, UsersPlan, check_plan, words
 from ansible_collections.psap.perf.plugins.modules.users.plan import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 # for artifacts after the last command
 _TRANSFER_S = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportArguments:
+    bucket: str
+    endpoint: str
+    region: str
+    prefix: str
+    secret_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,7 @@ class Arguments:
     need_all_success: bool
     config_files: tuple[str, ...]
     environment: Mapping[str, str | int | float | bool]
+    export: ExportArguments | None
 
 
 class ActionModule(PerfAction):
@@ -48,7 +58,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Check it, and read the files."""
         args = context.arguments(Arguments)
-        plan = _plan(args)
+        plan = replace(_plan(args), export=_export(args, context.run))
         check_plan(plan)
         lasts_s = math.ceil(plan.ready_within_s + plan.stagger_s + plan.timeout_s + _TRANSFER_S)
         config = _contents(args.config_files)
@@ -93,6 +103,21 @@ def _environment(environment: Mapping[str, object]) -> list[dict[str, str]]:
                 "a Secret and pass secret_name"
             )
     return [{"name": name, "value": str(value)} for name, value in environment.items()]
+
+
+def _export(args: Arguments, run: str) -> ExportPlan | None:
+    """Return where the pods send their files.
+
+    Raises:
+        UsageError: If the Secret is missing.
+    """
+    wanted = args.export
+    if wanted is None or not wanted.bucket:
+        return None
+    if not wanted.secret_name:
+        raise UsageError("export_bucket_name needs export_secret_name, the Secret with the keys of the store")
+    prefix = wanted.prefix.strip("/") or f"local-ci/{args.job}/{run}"
+    return ExportPlan(wanted.bucket, wanted.endpoint, wanted.region, prefix)
 
 
 def _contents(files: Sequence[str]) -> dict[str, str]:

@@ -41,7 +41,9 @@ class ActionModule(PerfAction):
         args = context.arguments(Arguments)
         job = UsersJob(context.cluster(), args.namespace, args.job)
         plan, folder = job.plan(), context.directory / "artifacts"
-        artifacts = UserArtifacts(context, args.namespace, folder, retrieve=args.retrieve_artifacts)
+        artifacts = UserArtifacts(
+            context, args.namespace, folder, export=plan.export is not None, retrieve=args.retrieve_artifacts
+        )
         follower = UsersFollower(job, plan, artifacts.fetch)
         lab, go_at_s = context.lab(), job.go_at_s()
         try:
@@ -56,10 +58,16 @@ class ActionModule(PerfAction):
             "success_count": success_count(follower.states),
             "users": {user.index: user.outcome for user in result.users},
         }
+        successful = [user.index for user in result.users if user.outcome == "success"]
+        missing = {index: artifacts.problems[index] for index in successful if index in artifacts.problems}
         reason = failure(plan, follower.states)
+        if not reason and missing:
+            first = next(iter(missing.values()))
+            reason = f"the files of {len(missing)} users that succeeded are missing: {first}"
         if reason:
             raise UsersFailedError(reason, values)
-        return VerbResult(values=values, warnings=tuple(f"artifacts of {each}" for each in artifacts.problems))
+        problems = {result.users[index].name: problem for index, problem in sorted(artifacts.problems.items())}
+        return VerbResult(values=values, warnings=tuple(f"files of {name}: {each}" for name, each in problems.items()))
 
 
 class UsersFailedError(PerfError):

@@ -32,6 +32,16 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """Where the pods send their files: a folder of a bucket of an S3 store."""
+
+    bucket: str
+    endpoint: str
+    region: str
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsersPlan:
     """The users of one Job.
 
@@ -44,6 +54,7 @@ class UsersPlan:
         timeout_s: How long the command may take after the start.
         abort_on_failure: Whether the first user that fails stops the others.
         need_all_success: Whether all users must succeed; otherwise one is enough.
+        export: None if the files are not exported.
     """
 
     job: str
@@ -60,6 +71,7 @@ class UsersPlan:
     timeout_s: float
     abort_on_failure: bool
     need_all_success: bool
+    export: ExportPlan | None = None
 
     def user(self, index: int) -> User:
         """Return the user of an index."""
@@ -103,8 +115,13 @@ class UsersPlan:
 def parse_plan(text: str) -> UsersPlan:
     """Return the plan that `UsersPlan.text` wrote."""
     document: Mapping[str, Any] = json.loads(text)
-    plan = UsersPlan(**document)
-    return replace(plan, command=tuple(plan.command), setup_command=tuple(plan.setup_command))
+    plan, export = UsersPlan(**document), document.get("export")
+    return replace(
+        plan,
+        command=tuple(plan.command),
+        setup_command=tuple(plan.setup_command),
+        export=ExportPlan(**export) if export else None,
+    )
 
 
 def check_plan(plan: UsersPlan) -> None:
@@ -126,6 +143,8 @@ def check_plan(plan: UsersPlan) -> None:
     ]
     if plan.count < 1 or plan.batch_size < 1:
         problems.append("user_count and user_batch_size begin at 1")
+    if plan.export and not plan.export.endpoint.startswith("https://"):
+        problems.append(f"export_endpoint {plan.export.endpoint} is not https://, by which the pods verify the store")
     if problems:
         raise UsageError("; ".join(problems))
 

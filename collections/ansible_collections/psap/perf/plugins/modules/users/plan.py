@@ -76,6 +76,30 @@ options:
     description: Environment variables of the command.
     type: dict
     default: {}
+  export:
+    description: The folder of an S3 store to which the pods send their files.
+    type: dict
+    suboptions:
+      bucket:
+        description: The bucket; empty for no export.
+        type: str
+        required: true
+      endpoint:
+        description: Address of the store.
+        type: str
+        required: true
+      region:
+        description: Region of the bucket.
+        type: str
+        required: true
+      prefix:
+        description: Prefix of the files; empty for C(local-ci/JOB/RUN).
+        type: str
+        default: ""
+      secret_name:
+        description: Secret with the keys.
+        type: str
+        default: ""
 """
 
 EXAMPLES = r"""
