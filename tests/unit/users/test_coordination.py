@@ -99,6 +99,27 @@ def test_each_user_is_fetched_once_when_it_has_ended() -> None:
     assert [state.ending.outcome for state in follower.states if state.ending] == [Outcome.SUCCESS, Outcome.FAILED]
 
 
+def test_files_are_awaited_until_their_container_runs() -> None:
+    success = Ending(Outcome.SUCCESS, None, 0)
+
+    def script(call: int) -> list[UserState]:
+        statuses = (RUNNING, KEEPING) if call > 2 else (RUNNING,)
+        return [UserState(0, report(), pod(0, *statuses), success), lost(1, "pod deleted")]
+
+    fetched: list[int] = []
+    follower = UsersFollower(job(script), plan(count=2), lambda states: fetched.extend(s.index for s in states))
+    follower.follow(nothing, nothing)
+    assert (fetched, follower.unfetched) == ([0], [1])
+
+
+def test_files_are_not_awaited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_FILES_WITHIN_S", 0.01)
+    ended_only = UserState(0, report(), pod(0, RUNNING), Ending(Outcome.SUCCESS, None, 0))
+    follower = UsersFollower(job(lambda _call: [ended_only]), plan(count=1), lambda _states: None)
+    follower.follow(nothing, nothing)
+    assert follower.unfetched == [0]
+
+
 def test_killed_user_stops_the_others_if_asked() -> None:
     def script(call: int) -> list[UserState]:
         second = UserState(1, report(), None, None) if call < 3 else ended(1, Outcome.STOPPED, "stopped")

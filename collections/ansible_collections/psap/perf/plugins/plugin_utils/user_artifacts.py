@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +14,14 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Clust
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.users.accounts import UserState
 from ansible_collections.psap.perf.plugins.module_utils.users.archives import unpack
+from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import pass_time
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 _CONTAINER = "artifacts"
 _PROGRAM = ("python3", "/mnt/plan/user.py")
 _CONNECTIONS = 8
 _TRIES = 3
+_PAUSE_S = 2.0
 
 
 class UserArtifacts:
@@ -55,10 +58,13 @@ class UserArtifacts:
                     self._execute(pod, "export", BytesIO())
                 if self._retrieve and state.index not in self.folders and self._unpack(pod, self._folder / name):
                     self.folders[state.index] = name
-                self._execute(pod, "release", BytesIO())
             except ClusterError as error:
                 problem = str(error)
+                pass_time(_PAUSE_S, self._context.check_interrupted)
             else:
+                # the container may end before it answers; a pod that is not released ends with its Job
+                with contextlib.suppress(ClusterError):
+                    self._execute(pod, "release", BytesIO())
                 return ""
         return problem
 

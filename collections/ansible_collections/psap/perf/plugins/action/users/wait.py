@@ -59,15 +59,17 @@ class ActionModule(PerfAction):
             "users": {user.index: user.outcome for user in result.users},
         }
         successful = [user.index for user in result.users if user.outcome == "success"]
-        missing = {index: artifacts.problems[index] for index in successful if index in artifacts.problems}
+        late = dict.fromkeys(follower.unfetched, "the container that keeps them did not run")
+        problems = {**late, **artifacts.problems}
+        missing = {index: problems[index] for index in successful if index in problems}
         reason = failure(plan, follower.states)
         if not reason and missing:
             first = next(iter(missing.values()))
             reason = f"the files of {len(missing)} users that succeeded are missing: {first}"
         if reason:
             raise UsersFailedError(reason, values)
-        problems = {result.users[index].name: problem for index, problem in sorted(artifacts.problems.items())}
-        return VerbResult(values=values, warnings=tuple(f"files of {name}: {each}" for name, each in problems.items()))
+        warnings = (f"files of {result.users[index].name}: {each}" for index, each in sorted(problems.items()))
+        return VerbResult(values=values, warnings=tuple(warnings))
 
 
 class UsersFailedError(PerfError):

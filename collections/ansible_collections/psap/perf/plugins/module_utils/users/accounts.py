@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import 
 
 INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 MAIN = "main"
+ARTIFACTS = "artifacts"
 
 
 class Outcome(StrEnum):
@@ -56,11 +57,20 @@ class UserState:
     @property
     def holds_artifacts(self) -> bool:
         """Whether the container with its artifacts runs, and will run on."""
+        return "running" in self._artifacts_state()
+
+    @property
+    def will_hold_artifacts(self) -> bool:
+        """Whether that container runs, or the kubelet has not reported its start yet."""
+        return self.pod is not None and "terminated" not in self._artifacts_state()
+
+    def _artifacts_state(self) -> Mapping[str, Any]:
         pod = self.pod or {}
         if (pod.get("metadata") or {}).get("deletionTimestamp"):
-            return False
+            return {"terminated": {}}
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
-        return any(each["name"] == "artifacts" and each.get("state", {}).get("running") for each in statuses)
+        state: Mapping[str, Any] = next((each.get("state", {}) for each in statuses if each["name"] == ARTIFACTS), {})
+        return state
 
 
 _POD_DELETED = Ending(Outcome.LOST, "pod deleted")

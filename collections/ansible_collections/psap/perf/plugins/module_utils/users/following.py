@@ -15,6 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import p
 _POLL_S = 0.5
 # stopped commands have 10 s to end
 _STOP_WITHIN_S = 30.0
+# the kubelet of a busy node reports late that the container with the files has started
+_FILES_WITHIN_S = 60.0
 
 
 class UsersFollower:
@@ -31,7 +33,13 @@ class UsersFollower:
         self._fetch = fetch
         self._fetched: set[int] = set()
         self._stopped = False
+        self._ended_s: float | None = None
         self.states: list[UserState] = []
+
+    @property
+    def unfetched(self) -> list[int]:
+        """The users whose files were not fetched."""
+        return [state.index for state in self.states if state.index not in self._fetched]
 
     def follow(self, check: Callable[[], None], show: Callable[[str], None]) -> None:
         """Return when all users have ended.
@@ -44,14 +52,25 @@ class UsersFollower:
             check()
             self._observe(show)
             active = [state for state in self.states if state.ending is None]
-            if not active:
+            if not active and self._has_all_files():
                 return
-            if time.monotonic() > deadline:
+            if active and time.monotonic() > deadline:
                 self._end_late(check, show)
                 raise WaitTimeoutError(f"{len(active)} users did not end within {self._plan.timeout_s:g} s")
             if self._plan.abort_on_failure:
                 self._stop_after_failure()
             pass_time(_POLL_S, check)
+
+    def _has_all_files(self) -> bool:
+        """Return whether no more files can be fetched, or their containers did not start in time."""
+        if self._ended_s is None:
+            self._ended_s = time.monotonic()
+        late = time.monotonic() > self._ended_s + _FILES_WITHIN_S
+        return late or not any(
+            state.will_hold_artifacts
+            for state in self.states
+            if state.index not in self._fetched and state.ending and state.ending.outcome is not Outcome.LOST
+        )
 
     def _observe(self, show: Callable[[str], None]) -> None:
         self.states = self._job.states(self._plan.count)

@@ -64,6 +64,8 @@ def serve() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     while not RELEASED.exists():
         time.sleep(PAUSE_S)
+    # the program that released it shall end before
+    time.sleep(1.0)
     return 0
 
 
@@ -182,7 +184,7 @@ def steps() -> list[dict]:
 
 def copy_output(source, path: Path) -> None:
     """Copy a program's output to the log of the pod and to a file."""
-    with path.open("wb") as stream:
+    with source, path.open("wb") as stream:
         for chunk in iter(lambda: source.read1(1 << 16), b""):
             stream.write(chunk)
             stream.flush()
