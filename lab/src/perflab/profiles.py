@@ -28,6 +28,7 @@ _PACKAGES: Mapping[str, str] = {
     "rhoai": "operators.rhoai",
     "rhoai_webhooks": "operators.rhoai_webhooks",
     "modelmesh": "operators.modelmesh",
+    "data_science": "operators.data_science",
     "runai": "queues.runai",
 }
 NAMES = tuple(_PACKAGES)
@@ -45,18 +46,27 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),
 }
+# the server of the API of Data Science Pipelines, which creates Workflows of Argo
+PIPELINES = "pipelines"
 # the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 # the emulators that labs with a product have
-_OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {KSERVE: (GATEWAY, LEADER_WORKER_SETS), WORKER: ("local_volumes",)}
+_OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {
+    KSERVE: (GATEWAY, LEADER_WORKER_SETS),
+    ARGO: ("data_science",),
+    WORKER: ("local_volumes",),
+}
 # what a real node needs in addition
 METRICS_SERVER = "metrics-server"
 _BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     KSERVE: {ENVOY: (ENVOY, f"{ENVOY}-admin")},
+    ARGO: {PIPELINES: (PIPELINES,)},
     WORKER: {METRICS_SERVER: (METRICS_SERVER,)},
 }
 # what a real node of an ordinary user does not have
 WITHOUT_ROOT = ("limits of pods", "users of pods except 0", "metrics of pods", "pods and Services from this machine")
+# programs of this project that stand for others
+_EMULATED = (MODELS, PIPELINES)
 # a store for the tests of exports and a model server for those of machines, which no lab runs
 S3, LLAMA_CPP = "s3", "llama-cpp"
 # part of a profile, not an option
@@ -90,7 +100,13 @@ def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]
 
 def real(profile: str, products: Iterable[str], *, rootless: bool = False) -> list[str]:
     """Return those of them that are real products, without those that a real node without root cannot have."""
-    return [name for name in running(profile, products) if name != MODELS and not (rootless and name == METRICS_SERVER)]
+    absent = {METRICS_SERVER} if rootless else set()
+    return [name for name in running(profile, products) if name not in (*_EMULATED, *absent)]
+
+
+def emulated(profile: str, products: Iterable[str]) -> list[str]:
+    """Return those of them that the lab emulates."""
+    return [name for name in running(profile, products) if name in _EMULATED]
 
 
 def package(name: str) -> str:

@@ -15,7 +15,7 @@ from perflab.control_plane.webhooks import client_config
 from perflab.files.documents import read_documents
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
-from perflab.profiles import KSERVE, MODELS, OPENSHIFT, crds
+from perflab.profiles import ARGO, KSERVE, MODELS, OPENSHIFT, crds
 
 _PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
 _MANIFESTS = ("pod-groups.yaml", "storage.yaml", "managed-fields.yaml")
@@ -97,6 +97,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         "versions": json.dumps(lab.versions, sort_keys=True),
         **_prometheus_data(lab),
         **(products.models.addresses(lab) if MODELS in lab.options.products else {}),
+        **({"pipelines-url": products.pipelines.url(lab)} if ARGO in lab.options.products else {}),
         **({"gateway-url": products.envoy.url(lab)} if KSERVE in lab.options.products else {}),
         "metrics-endpoints": json.dumps(_all_metrics(lab), sort_keys=True),
     }

@@ -16,7 +16,7 @@ from perflab.errors import ClusterError, PrintLine, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
-from perflab.profiles import KUBERNETES, MODELS, WITHOUT_ROOT, chosen, real
+from perflab.profiles import KUBERNETES, WITHOUT_ROOT, chosen, emulated, real
 
 SCHEMA = "psap.perf/lab/1"
 DEFAULT_NAME = "default"
@@ -117,7 +117,7 @@ class Lab:
                 *("control plane", "training operator"),
                 *real(self.options.profile, self.options.products, rootless=self.rootless),
             ],
-            "emulated": [*self.emulators, *(name for name in (MODELS,) if name in self.options.products)],
+            "emulated": [*self.emulators, *emulated(self.options.profile, self.options.products)],
             "simulated": ["nodes", "pods"],
             "absent": list(self.absent),
         }

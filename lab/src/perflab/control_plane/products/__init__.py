@@ -8,10 +8,21 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.products import argo, envoy, kserve, kueue, metrics_server, models, olm, ray, worker
+from perflab.control_plane.products import (
+    argo,
+    envoy,
+    kserve,
+    kueue,
+    metrics_server,
+    models,
+    olm,
+    pipelines,
+    ray,
+    worker,
+)
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ARGO, ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, RAY, WORKER, running
+from perflab.profiles import ARGO, ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, PIPELINES, RAY, WORKER, running
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -40,6 +51,7 @@ _PRODUCTS: Mapping[str, Product] = {
     RAY: Product(ray.definitions, ray.program),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
     ARGO: Product(argo.definitions, argo.program, argo.objects),
+    PIPELINES: Product(_nothing, pipelines.program),
     ENVOY: Product(_nothing, envoy.program),
     MODELS: Product(_nothing, models.program, metrics=models.metrics),
     WORKER: Product(_nothing, worker.program, worker.objects),
