@@ -9,10 +9,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.capturing import (
     Capture,
     CapturedObjects,
+    CapturedProgram,
     capture_cluster,
     capture_events,
     capture_logs,
     capture_objects,
+    capture_program,
     capture_project,
     capture_whole_logs,
 )
@@ -39,6 +41,7 @@ class Arguments:
     about: tuple[str, ...]
     events: tuple[str, ...]
     logs: tuple[Logs, ...]
+    programs: tuple[CapturedProgram, ...]
 
 
 class ActionModule(PerfAction):
@@ -58,6 +61,9 @@ class ActionModule(PerfAction):
             capture.missing.append(str(error))
         else:
             _capture(capture, cluster, args)
+            for program in args.programs:
+                place = _place(program.namespace or args.namespace, "programs")
+                capture_program(capture, cluster, place, program, context.check_interrupted)
         capture.finish()
         return VerbResult(
             values={"files": capture.files, "not_captured": capture.missing}, warnings=tuple(capture.missing)
@@ -73,10 +79,14 @@ def _capture(capture: Capture, cluster: Cluster, args: Arguments) -> None:
     for namespace in dict.fromkeys([*([here] if here else []), *args.events]):
         capture_events(capture, cluster, namespace)
     for logs in args.logs:
-        place = logs.namespace or here
-        if not place:
-            raise UsageError("capture accepts logs only with a namespace")
+        place = _place(logs.namespace or here, "logs")
         if logs.whole:
             capture_whole_logs(capture, cluster, place, logs.label_selector, init=logs.init)
         else:
             capture_logs(capture, cluster, place, logs.label_selector, logs.tail)
+
+
+def _place(namespace: str | None, what: str) -> str:
+    if not namespace:
+        raise UsageError(f"capture accepts {what} only with a namespace")
+    return namespace

@@ -95,6 +95,34 @@ options:
         description: With O(logs[].whole), also capture the logs of init containers, as C(logs/<pod>_<container>.log).
         type: bool
         default: false
+  programs:
+    description:
+      - Programs that run in a pod, and whose output is captured, such as a dump of a database. Without a pod, or with
+        another exit code than 0, the output is missing.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      namespace:
+        description: Namespace of the pod; by default O(namespace).
+        type: str
+      label_selector:
+        description: Label selector of the pod, in the format of kubectl's C(-l); the first one is used.
+        type: str
+        required: true
+      container:
+        description: Container in which the program runs.
+        type: str
+        required: true
+      command:
+        description: The program and its arguments. Secrets are read from the environment of the container.
+        type: list
+        elements: str
+        required: true
+      file:
+        description: The file's name below C(artifacts/).
+        type: str
+        required: true
 """
 
 EXAMPLES = r"""

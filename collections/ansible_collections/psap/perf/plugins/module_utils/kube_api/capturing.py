@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide_in_stream
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, write_text
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.provenance import git_state, versions
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, readable
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query, QueryArguments
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.tables import table_text
 
 EVERYWHERE = "*"
 # below artifacts/, for complete logs
 LOGS = "logs"
+_CHUNK_BYTES = 1 << 16
 
 
 @dataclass(slots=True)
@@ -94,6 +97,42 @@ def capture_objects(capture: Capture, cluster: Cluster, wanted: CapturedObjects)
         capture.keep(f"{name}.yml", str(query), as_yaml)
     if "table" in wanted.formats:
         capture.keep(f"{name}.txt", f"the table of {query}", as_table)
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedProgram:
+    """A program to run in the first selected pod, and the file of its output."""
+
+    namespace: str | None
+    label_selector: str
+    container: str
+    command: tuple[str, ...]
+    file: str
+
+
+def capture_program(
+    capture: Capture, cluster: Cluster, namespace: str, program: CapturedProgram, check: Callable[[], None]
+) -> None:
+    """Run a program in a pod, and capture its output.
+
+    Args:
+        check: Raises if the user interrupts the run.
+    """
+
+    def output() -> Iterator[bytes]:
+        query = Query("v1", "Pod", namespace=namespace, label_selector=program.label_selector)
+        pods, _version = cluster.list(query)
+        if not pods:
+            raise ClusterError(f"no {query}")
+        where = (namespace, str(pods[0]["metadata"]["name"]), program.container)
+        with tempfile.TemporaryFile() as stream:
+            done = run_in_pod(cluster.access, where, program.command, stream, check)
+            if done.exit_code:
+                raise ClusterError(f"exit code {done.exit_code} in pod {where[1]}: {done.errors}")
+            stream.seek(0)
+            yield from iter(lambda: stream.read(_CHUNK_BYTES), b"")
+
+    capture.copy(program.file, f"output {program.file} of {program.command[0]}", output)
 
 
 def capture_cluster(capture: Capture, cluster: Cluster) -> None:
