@@ -55,6 +55,7 @@ _KINDS = MappingProxyType(
         "packages.operators.coreos.com": "PackageManifest",
         # operators
         "datasciencecluster.opendatahub.io": "DataScienceCluster",
+        "datasciencepipelinesapplications.opendatahub.io": "DataSciencePipelinesApplication",
         "dscinitialization.opendatahub.io": "DSCInitialization",
         "kueue.openshift.io": "Kueue",
         "k8s.cni.cncf.io": "NetworkAttachmentDefinition",
@@ -68,6 +69,7 @@ _KINDS = MappingProxyType(
         "llm-d.ai": "InferenceModelRewrite InferenceObjective",
         "serving.kserve.io": "InferenceService LLMInferenceService ServingRuntime",
         # workloads and their queues
+        "argoproj.io": "Workflow",
         "kubeflow.org": "PyTorchJob",
         "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
         "ray.io": "RayCluster RayJob",
