@@ -9,8 +9,17 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
+    Endpoint,
+    endpoint_of,
+    endpoint_within,
+    through_gateway,
+)
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
+
+# the label of a lab's nodes whose pods run programs; such pods select it
+_REAL = "lab.psap.perf/real"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +38,22 @@ def ready_pod(cluster: Cluster, model: ModelArguments) -> str:
     Raises:
         ClusterError: If none is Ready.
     """
+    return ready_pods(cluster, model)[0]
+
+
+def ready_pods(cluster: Cluster, model: ModelArguments) -> list[str]:
+    """Return the names of the pods that serve the model, sorted.
+
+    Raises:
+        ClusterError: If none is Ready.
+    """
     selector = answering_pods(model.kind, model.name)
     pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
     staying = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp"))
     ready = [str(pod["metadata"]["name"]) for pod in staying if pod_ready(pod).reached]
     if not ready:
         raise ClusterError(f"no pod of {model.kind} {model.namespace}/{model.name} is Ready; it has {len(pods)}")
-    return min(ready)
+    return sorted(ready)
 
 
 def find_model_service(cluster: Cluster, model: ModelArguments) -> Manifest | None:
@@ -54,3 +72,35 @@ def model_service(cluster: Cluster, model: ModelArguments) -> Manifest:
     if found is None:
         raise ClusterError(f"{model.kind} {model.namespace}/{model.name} does not exist")
     return found
+
+
+def is_simulated(cluster: Cluster, model: ModelArguments) -> bool:
+    """Return whether the model's pods are on simulated nodes of a lab."""
+    if cluster.lab() is None:
+        return False
+    selector = answering_pods(model.kind, model.name)
+    pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
+    return not any(_REAL in (pod["spec"].get("nodeSelector") or {}) for pod in pods)
+
+
+def model_endpoint(cluster: Cluster, model: ModelArguments) -> Endpoint:
+    """Return the model's endpoint for this machine.
+
+    Raises:
+        ClusterError: If the model does not exist, or has no such address.
+    """
+    service, lab = model_service(cluster, model), cluster.lab()
+    if lab is None or is_simulated(cluster, model):
+        return endpoint_of(service, lab, model.protocol)
+    return through_gateway(service.get("status", {}).get("url", ""), lab) or _service_endpoint(cluster, service)
+
+
+def _service_endpoint(cluster: Cluster, service: Manifest) -> Endpoint:
+    """Return the endpoint of the Service of a model on a lab's real node, by its number: this machine has no DNS."""
+    within = endpoint_within(service)
+    name, namespace = within.host.split(".")[:2]
+    found = cluster.get(Query("v1", "Service", namespace, name))
+    address = (found or {}).get("spec", {}).get("clusterIP", "None")
+    if address == "None":
+        raise ClusterError(f"the Service {namespace}/{name} has no address of its own, so this machine cannot reach it")
+    return Endpoint(within.scheme, address, within.port, within.path)

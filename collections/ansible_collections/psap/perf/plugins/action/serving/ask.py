@@ -21,14 +21,18 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     Caller,
     Endpoint,
     complete,
-    endpoint_of,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, connect
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, model_service, ready_pod
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import (
+    ModelArguments,
+    model_endpoint,
+    model_service,
+    ready_pod,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -117,10 +121,10 @@ def _ask_first(context: VerbContext, args: Arguments, ask: Callable[[], dict[str
 @contextmanager
 def _connect(args: Arguments, cluster: Cluster) -> Iterator[tuple[Endpoint, Callable[[], str]]]:
     """Yield the model's endpoint, and a function that returns the reason of a failed connection, if known."""
-    service = model_service(cluster, args)
     if not args.port_forward:
-        yield endpoint_of(service, cluster.lab(), args.protocol), str
+        yield model_endpoint(cluster, args), str
         return
+    model_service(cluster, args)
     pod = ready_pod(cluster, args)
     connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port_forward)
     # fail now if the user has no permission

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 _KUBECONFIG = "kubeconfig"
 _WORDS = ("real", "emulated", "simulated", "absent")
+_REAL_SERVER = "model server on a CPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,10 @@ class Lab:
         if self.absent:
             parts["absent"] = self.absent
         return {"name": self.name, **{word: list(names) for word, names in parts.items()}}
+
+    def serving(self, *, is_real: bool) -> Lab:
+        """Return the lab as a recording of a served model describes it: a real server runs on the lab's CPU."""
+        return dataclasses.replace(self, real=(*self.real, _REAL_SERVER)) if is_real else self
 
 
 def lab_of(data: Mapping[str, str] | None) -> Lab | None:

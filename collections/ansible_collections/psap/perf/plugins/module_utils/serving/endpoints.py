@@ -88,7 +88,7 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str 
             raise ClusterError("this lab has no server for models; create it with `perflab up --with models`")
         if protocol == GRPC:
             return _of_all_models(lab)
-        return _through_gateway(url, lab) or endpoint_at(f"{served}/{namespace}/{name}")
+        return through_gateway(url, lab) or endpoint_at(f"{served}/{namespace}/{name}")
     if not url:
         raise ClusterError(f"{service['kind']} {namespace}/{name} has no address in its status; check its Gateway")
     found = endpoint_at(url)
@@ -98,6 +98,19 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str 
             "on OpenShift with its label networking.kserve.io/visibility: exposed"
         )
     return found
+
+
+def endpoint_within(service: Manifest) -> Endpoint:
+    """Return the endpoint of an InferenceService or LLMInferenceService for pods of its cluster.
+
+    Raises:
+        ClusterError: If its status has no such address.
+    """
+    namespace, name, status = service["metadata"]["namespace"], service["metadata"]["name"], service.get("status", {})
+    url = (status.get("address") or {}).get("url")
+    if not url:
+        raise ClusterError(f"{service['kind']} {namespace}/{name} has no address for pods in its status")
+    return endpoint_at(url)
 
 
 def _of_all_models(lab: Mapping[str, str]) -> Endpoint:
@@ -110,7 +123,7 @@ def _of_all_models(lab: Mapping[str, str]) -> Endpoint:
     return endpoint_at(lab["models-grpc-url"])
 
 
-def _through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:
+def through_gateway(url: str, lab: Mapping[str, str]) -> Endpoint | None:
     """Return the endpoint of a URL at a lab's gateway, which listens on one port for all Gateways."""
     if not url or not lab.get("gateway-url"):
         return None

@@ -20,6 +20,7 @@ class ServedArguments:
     gpu_product: str
     gpu_hour_prices: Mapping[str, float]
     limits: Mapping[str, float]
+    real_server: bool
 
 
 def marker(
@@ -42,5 +43,5 @@ def marker(
         "gpu_product": served.gpu_product or None,
         "gpus": served.gpus or None,
         **{name: value for name, value in optional.items() if value},
-        "lab": lab.document() if lab else None,
+        "lab": lab.serving(is_real=served.real_server).document() if lab else None,
     }

@@ -9,9 +9,14 @@ short_description: Find the address of a served model
 version_added: 0.1.0
 description:
   - Returns the address of an InferenceService or LLMInferenceService for this machine, in its parts. On a lab it is the
-    address of the emulated model server. It changes nothing.
+    address of the emulated model server, or of the Service of a model on a real node. It changes nothing.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
+options:
+  within_cluster:
+    description: Return the address for pods of the cluster instead.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -42,5 +47,9 @@ port:
 path:
   description: The path before C(/v1/completions); often empty.
   type: str
+  returned: success
+simulated:
+  description: Whether the pods of the model are on simulated nodes of a lab.
+  type: bool
   returned: success
 """
