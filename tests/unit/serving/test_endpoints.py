@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     complete,
     endpoint_at,
     endpoint_of,
+    endpoint_within,
 )
 
 
@@ -44,6 +45,14 @@ def test_model_is_reached_at_its_url_or_the_labs_stand_in() -> None:
     assert endpoint_of(found, None).url == "https://granite-n.example.com"
     lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}
     assert endpoint_of(found, lab).url == "http://127.0.0.1:5/n/granite"
+
+
+def test_pods_reach_a_model_at_the_address_of_its_service() -> None:
+    found = service("https://granite-n.example.com")
+    with pytest.raises(ClusterError, match="InferenceService n/granite has no address for pods in its status"):
+        endpoint_within(found)
+    found["status"]["address"] = {"url": "http://granite-predictor.n.svc.cluster.local"}
+    assert endpoint_within(found) == Endpoint("http", "granite-predictor.n.svc.cluster.local", 80)
 
 
 @pytest.mark.parametrize("port", ["", ":6"])

@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test im
     LlmLoadTest,
     configuration,
     count_requests,
+    job_invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
@@ -43,6 +44,15 @@ def test_other_plugins_get_host_and_port() -> None:
 def test_load_without_a_length_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
         configuration(arguments(**{name: 0}), Path())
+
+
+def test_job_has_the_configuration_and_ends_by_itself() -> None:
+    found = job_invocation(arguments(duration=60), "/results", "5m")
+    written = json.loads(found.configuration)
+    assert written["output"]["dir"] == "/results"
+    assert written["load_options"]["duration"] == 60
+    assert found.timeout_s > 60
+    assert found.deadline_s >= found.timeout_s + 300
 
 
 def results(path: Path, *found: dict[str, Any]) -> Path:

@@ -13,8 +13,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 _CONTAINER = "results"
 
 
-def fetch_results(context: VerbContext, namespace: str, selector: str, path: str, stream: BinaryIO) -> None:
-    """Write the file *path* of the pod, in its container `results`, to *stream*.
+def fetch_results(
+    context: VerbContext, namespace: str, selector: str, path: str, stream: BinaryIO, container: str = _CONTAINER
+) -> None:
+    """Write the file *path* of the pod, by default in its container `results`, to *stream*.
 
     Raises:
         ClusterError: If the pod or the file does not exist, or the connection breaks.
@@ -24,7 +26,7 @@ def fetch_results(context: VerbContext, namespace: str, selector: str, path: str
     pods, _version = cluster.list(query)
     if not pods:
         raise ClusterError(f"no {query}: the pod with the results was deleted")
-    where = (namespace, pods[0]["metadata"]["name"], _CONTAINER)
+    where = (namespace, pods[0]["metadata"]["name"], container)
 
     def run_there(argv: list[str], output: BinaryIO) -> Executed:
         return run_in_pod(cluster.access, where, argv, output, context.check_interrupted)

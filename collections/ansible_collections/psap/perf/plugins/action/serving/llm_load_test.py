@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text, yaml_text
@@ -15,13 +16,21 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test im
     count_requests,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
+from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 
-class ActionModule(CommandAction):
-    """Run llm-load-test."""
+@dataclass(frozen=True, slots=True)
+class Arguments(LlmLoadTest):
+    ran_in_job: bool
 
+
+class ActionModule(CommandAction):
+    """Run llm-load-test, or record the results that a Job left."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
     RUNS_IN_CHECK_MODE = False
 
     def describe(self, context: VerbContext) -> str:
@@ -30,20 +39,26 @@ class ActionModule(CommandAction):
         return f"would load {load.host}:{load.port} for {load.duration} s with {load.concurrency} users"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Run the program to its end, and count the requests in its results."""
-        load = context.arguments(LlmLoadTest)
+        """Run the program to its end, unless a Job ran it, and count the requests in its results."""
+        load = context.arguments(Arguments)
         artifacts = context.directory / "artifacts"
-        config = context.directory / "src" / "llm_load_test.yml"
-        for folder in (config.parent, artifacts / "output"):
-            folder.mkdir(parents=True, exist_ok=True)
-        write_text(config, yaml_text(configuration(load, artifacts / "output")))
+        artifacts.mkdir(parents=True, exist_ok=True)
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
         write_json(artifacts / "llm_load_test.json", marker(load, load.version, context.lab(), position))
-        with shown_wait(context.directory, "the load test", load.timeout_s) as show:
-            run(_program(load, config), artifacts / "run.log", load.timeout_s, context.check_interrupted, show)
+        if not load.ran_in_job:
+            _run_here(context, load, artifacts)
         requests, failed = count_requests(artifacts / "output" / OUTPUT)
         warnings = (f"{failed} of {requests} requests failed",) if failed else ()
         return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
+
+
+def _run_here(context: VerbContext, load: LlmLoadTest, artifacts: Path) -> None:
+    config = context.directory / "src" / "llm_load_test.yml"
+    for folder in (config.parent, artifacts / "output"):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_text(config, yaml_text(configuration(load, artifacts / "output")))
+    with shown_wait(context.directory, "the load test", load.timeout_s) as show:
+        run(_program(load, config), artifacts / "run.log", load.timeout_s, context.check_interrupted, show)
 
 
 def _program(load: LlmLoadTest, config: Path) -> Program:

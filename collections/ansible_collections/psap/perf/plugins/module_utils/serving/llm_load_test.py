@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
 
 OUTPUT = "output.json"
@@ -78,6 +79,29 @@ def configuration(load: LlmLoadTest, folder: Path) -> dict[str, Any]:
         "plugin": load.plugin,
         "plugin_options": _plugin_options(load),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class JobInvocation:
+    """The configuration of the program in a Job, the timeout of the load, and the lifetime of the Job."""
+
+    configuration: str
+    timeout_s: float
+    deadline_s: int
+
+
+def job_invocation(load: LlmLoadTest, folder: str, start_timeout: str) -> JobInvocation:
+    """Return the invocation of the program in a Job.
+
+    Args:
+        folder: The folder in the pod for the results.
+        start_timeout: The limit until the pod has a node.
+
+    Raises:
+        UsageError: If a number is out of its range.
+    """
+    text = json.dumps(configuration(load, Path(folder)), indent=2)
+    return JobInvocation(text, load.timeout_s, deadline_s(start_timeout, load.timeout_s))
 
 
 def _plugin_options(load: LlmLoadTest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: llm_load_test
-short_description: Run llm-load-test on this machine
+short_description: Run llm-load-test on this machine, or record the results of a Job
 version_added: 0.1.0
 description:
   - Writes the configuration, runs the program in its checkout, and keeps its results for the analysis
@@ -13,6 +13,11 @@ description:
   - The program is stopped on timeout and when the run is interrupted. It does not change the cluster.
   - Its arguments are its command's, see C(ansible-doc --type role psap.perf.llm_load_test_run).
 author: The psap.perf developers (@openshift-psap)
+options:
+  ran_in_job:
+    description: Run nothing; a Job has run the program, and C(artifacts/output/output.json) was fetched from its pod.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
