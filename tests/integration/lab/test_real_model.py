@@ -1,0 +1,101 @@
+"""A real model: llama.cpp serves it on the real node behind KServe, and a Job in a pod loads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perflab.cluster import real_node
+
+from tests.integration.conftest import Lab as RunLab
+from tests.integration.driver.killing import kill_all
+from tests.schemas import check_file
+
+from .labs import Cluster, Labs, wait_for
+
+pytestmark = pytest.mark.deep
+NAME = "realmodel"
+SPACE = "psap-perf-kserve"
+SETTINGS = ("-s", "kserve_concurrency=[1, 4]", "-s", "kserve_duration=4", "-s", "kserve_max_output_tokens=16")
+
+
+@pytest.fixture(scope="module", name="real")
+def _real(labs: Labs) -> Iterator[RunLab]:
+    """A lab with KServe and a real node that has the images of the server, the model and the load."""
+    lab = labs.up(NAME, "--nodes", "2", "--with", "kserve", "--with", "worker")
+    loaded = labs.run("image", "load", "--name", NAME, "llama-cpp", "random-26m", "load-client")
+    assert loaded.returncode == 0, loaded.stderr
+    yield RunLab(NAME, lab.kubeconfig)
+    labs.run("down", "--name", NAME)
+
+
+@pytest.fixture(name="cluster")
+def _cluster(labs: Labs) -> Cluster:
+    return Cluster.of(labs.get(NAME))
+
+
+def run_flow(real: RunLab, runs: Path, *words: str) -> Path:
+    """Run the flow to its successful end; return the run."""
+    ran = real.run(runs, "perfdrv", "run", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = (path for path in runs.iterdir() if path.is_dir() and not path.is_symlink())
+    return run
+
+
+def of_flow(real: RunLab) -> tuple[str, ...]:
+    return ("kserve", "-p", "kserve_real", "-e", json.dumps({"perf_kubeconfig": str(real.kubeconfig)}), *SETTINGS)
+
+
+def kpis(run: Path) -> dict[tuple[str, str | None], Any]:
+    found = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    return {(one["name"], one["labels"].get("load")): one["value"] for one in found}
+
+
+def check_nothing_is_left(cluster: Cluster) -> None:
+    assert not cluster.core.list_namespaced_pod(SPACE).items
+    assert not cluster.batch.list_namespaced_job(SPACE).items
+    assert not cluster.apps.list_namespaced_deployment(SPACE).items
+
+
+def test_real_model_is_served_loaded_and_removed(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+    run = run_flow(real, tmp_path, *of_flow(real))
+    found = kpis(run)
+    for load in ("1 user", "4 users"):
+        assert found["requests_failed", load] == 0
+        assert found["output_tokens_per_second", load] > 0
+        assert found["ttft_p50", load] > 0
+        # the server and the client count the same tokens
+        assert found["server_output_tokens", load] == sent_tokens(run, load)
+    assert found["time_to_first_answer", None] > found["time_to_ready", None] > 0
+    (deployed,) = run.rglob("*kserve__deploy_model/artifacts/pod*.yml")
+    assert f"nodeName: {real_node.NAME}" in deployed.read_text()
+    for name in ("model_metrics.json", "llm_load_test.json"):
+        for path in run.rglob(name):
+            check_file(path)
+            assert "model server on a CPU" in json.loads(path.read_text())["lab"]["real"]
+    assert "model server on a CPU" in (run / "report/index.html").read_text()
+    check_nothing_is_left(cluster)
+
+
+def sent_tokens(run: Path, load: str) -> int:
+    """Return the tokens of all answers of a load, as the client counted them."""
+    users = int(load.split()[0])
+    documents = (json.loads(path.read_text()) for path in run.rglob("output/output.json"))
+    (results,) = (one for one in documents if one["config"]["load_options"]["concurrency"] == users)
+    return sum(one["output_tokens"] for one in results["results"])
+
+
+def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+    driver = real.start(tmp_path, "perfdrv", "run", *of_flow(real))
+    wait_for("the Job loads the model", lambda: cluster.batch.list_namespaced_job(SPACE).items)
+    kill_all(tmp_path)
+    driver.communicate()
+    run = run_flow(real, tmp_path, "--resume", "latest")
+    found = kpis(run)
+    assert [found["requests_failed", load] for load in ("1 user", "4 users")] == [0, 0]
+    attempts = json.loads((run / "run.json").read_text())["attempts"]
+    assert [one["status"] for one in attempts] == ["interrupted", "ok"]
+    check_nothing_is_left(cluster)
