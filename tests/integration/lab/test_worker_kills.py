@@ -26,8 +26,8 @@ from .ordinary_user import labs_of_ordinary_user
 ROOT, ROOTLESS = "root", "rootless"
 NAME = "kills"
 PODS = 3
-# the shortest time of `perflab down` is a requirement, but other programs may use the machine, too
-DOWN_S = 10.0
+# of `perflab down` on a machine that has nothing else to do
+DOWN_S = 3.0
 # what is killed → the end of the command lines of the processes, of which each is killed
 VICTIMS = {
     "kubelet": "/kubelet",
@@ -109,8 +109,9 @@ def down(labs: Labs) -> None:
     done = labs.run("down", "--name", NAME)
     assert done.returncode == 0, done.stderr
     taken = time.monotonic() - started
-    print(f"perflab down: {taken:.1f} s, load average {os.getloadavg()[0]:.0f}")
-    assert taken < DOWN_S
+    waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+    print(f"perflab down: {taken:.1f} s, {waiting:.0f} processes wait for each CPU")
+    assert taken < DOWN_S * max(1.0, waiting)
 
 
 def assert_nothing_is_left(lab: Lab, before: Before) -> None:

@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.capturing impor
     capture_project,
 )
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.run import directory
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_group
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure
@@ -147,6 +147,13 @@ class _Somewhere:
 
     def lab(self) -> dict[str, str] | None:
         return self._lab
+
+
+def test_lab_names_what_is_absent() -> None:
+    lab = lab_of({"name": "one", "real": "worker", "absent": "limits of pods,metrics of pods"})
+    assert lab is not None
+    assert lab.document()["absent"] == ["limits of pods", "metrics of pods"]
+    assert "absent" not in Lab("one").document()
 
 
 @pytest.mark.parametrize("lab", [None, {"name": "default", "simulated": "nodes,pods", "nodes": "10"}])

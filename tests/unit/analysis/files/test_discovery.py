@@ -108,3 +108,11 @@ def test_lab_components_are_listed_once_on_one_line() -> None:
     assert both.line == "simulated: nodes, pods; emulated: volumes; real: kueue"
     assert lab_of_line(both.line) == both
     assert (Lab().phrases, lab_of_line("")) == ((), Lab())
+
+
+def test_line_of_a_lab_names_what_is_absent() -> None:
+    lab = lab_of({"lab": {"simulated": ["nodes"], "real": ["worker"], "absent": ["limits of pods"]}})
+    assert lab.line == "simulated: nodes; real: worker; absent: limits of pods"
+    assert lab_of_line(lab.line) == lab
+    assert lab.document()["absent"] == ["limits of pods"]
+    assert "absent" not in Lab().document()
