@@ -3,7 +3,7 @@
     python tests/bench/real_pods.py [--pods 50]
 
 Creates so many pods of the image `pause` at once, waits until all run, and deletes them. Memory is the proportional set
-size, in which processes share the pages of their program. Needs root.
+size, in which processes share the pages of their program. Without root, a real node without root is measured.
 """
 
 from __future__ import annotations
