@@ -327,6 +327,8 @@ def test_control_group_is_removed_with_all_below_it(tmp_path: Path) -> None:
         (tmp_path / hierarchy).mkdir()
         (tmp_path / hierarchy / "cgroup.procs").touch()
     cgroups.create("perflab-one-1", tmp_path)
+    # a kubelet of another user reads every group
+    assert (tmp_path / "cpu" / "perflab-one-1").stat().st_mode & 0o777 == 0o755
     (tmp_path / "cpu" / "perflab-one-1" / "kubepods" / "pod1").mkdir(parents=True)
     assert cgroups.remove("perflab-one-1", tmp_path)
     assert not list(tmp_path.glob("*/perflab-*"))
@@ -348,6 +350,19 @@ def test_lab_is_set_aside_and_deleted_later(lab: Lab, tmp_path: Path, monkeypatc
     deleting.delete_all(tmp_path)
     assert not list(tmp_path.iterdir())
     assert removed == ["perflab-one-20001"]
+
+
+def test_user_deletes_folders_that_an_image_has_closed(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    closed = lab.folder / "worker" / "closed"
+    (closed / "inner").mkdir(parents=True)
+    (lab.folder / "link").symlink_to("/")
+    closed.chmod(0o500)
+    deleting.set_aside(lab.folder, node.cgroup(lab))
+    deleting.delete_all(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_keeps_its_control_group_is_deleted_next_time(

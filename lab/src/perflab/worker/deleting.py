@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -47,7 +48,6 @@ def delete_all(home: Path) -> None:
         # else the next command tries again
         if record is None or cgroups.remove(record["name"]):
             _open(folder)
-            # another such process may delete it, too
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -57,8 +57,10 @@ def _open(folder: Path) -> None:
         for parent, folders, _files in os.walk(folder):
             for name in folders:
                 path = Path(parent, name)
-                if not path.is_symlink():
-                    path.chmod(documents.PRIVATE_FOLDER)
+                # another such process may delete it, too
+                with contextlib.suppress(FileNotFoundError):
+                    if not path.is_symlink():
+                        path.chmod(documents.PRIVATE_FOLDER)
 
 
 def _set_aside(home: Path) -> list[Path]:
