@@ -81,13 +81,12 @@ def _pause(parts: Parts) -> Image:
 
 
 def _busybox(parts: Parts) -> Image:
-    # not busybox-static, whose wget crashes when it resolves a name
-    (folder,) = parts.packages(["busybox"])
-    program = folder / "bin/busybox"
-    commands = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()  # noqa: S603
-    links = {f"/bin/{name}": "busybox" for name in commands if name != "busybox"}
-    image = Image(f"{_PREFIX}busybox:1", files={"/bin/busybox": program}, links=links, command=("sh",))
-    return with_system(image, tools=())
+    static, dynamic = (folder / "bin/busybox" for folder in parts.packages(["busybox-static", "busybox"]))
+    commands = subprocess.run([dynamic, "--list"], capture_output=True, text=True, check=True).stdout.split()  # noqa: S603
+    # pods copy /bin/busybox to others, which needs no libraries; but its wget crashes when it resolves a name
+    links = {f"/bin/{name}": "../usr/bin/busybox" for name in commands if name != "busybox"}
+    files = {"/bin/busybox": static, "/usr/bin/busybox": dynamic}
+    return with_system(Image(f"{_PREFIX}busybox:1", files=files, links=links, command=("sh",)), tools=())
 
 
 def _s3_server(parts: Parts) -> Image:
@@ -132,7 +131,7 @@ def _from_debian(image: Image, packages: Sequence[str], paths: Sequence[str], co
 BUILT_IN: Mapping[str, BuiltIn] = {
     "python": BuiltIn(PYTHON, "this machine's Python with its standard library; of each lab", lambda _parts: python()),
     "pause": BuiltIn(PAUSE, "the container that holds a pod's namespaces; of each lab", _pause),
-    "busybox": BuiltIn(f"{_PREFIX}busybox:1", "Debian's busybox, with a wget that resolves names", _busybox),
+    "busybox": BuiltIn(f"{_PREFIX}busybox:1", "Debian's busybox, static as /bin/busybox, and its commands", _busybox),
     "redis": _from_debian(
         Image(f"{_PREFIX}redis:1", folders=("/data",), command=("redis-server", "--protected-mode", "no")),
         packages=("redis-tools", "redis-server", "libatomic1", "libjemalloc2", "liblzf1"),
