@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
@@ -12,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters import in_pod
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.keeping import KeeperFiles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.mirroring import MirroredSubmitter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.pod_program import start_command
 
@@ -43,11 +46,15 @@ class FakePod:
     scratch: Path
     end: str = ""
     process: Process | None = None
+    streams: int = 0
 
     @asynccontextmanager
     async def stream(self, number: int) -> AsyncIterator[ProcessStream]:
         command = [sys.executable, *start_command(in_pod.__name__, str(number))[1:]]
         environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "TMPDIR": str(self.scratch)}
+        self.streams += 1
+        if self.end:
+            raise ClusterError("no such pod")
         self.process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, env=environment)
         stream = ProcessStream(self.process)
         try:
@@ -59,6 +66,18 @@ class FakePod:
 
     async def fate(self) -> str:
         return self.end
+
+    def break_stream(self) -> None:
+        """End the program of the stream; the submitter runs on."""
+        assert self.process is not None
+        self.process.kill()
+
+    def lose(self, fate: str) -> None:
+        """End all programs, as the deletion of a pod does."""
+        self.end = fate
+        keeper = KeeperFiles(self.scratch / "submitter").pid
+        os.kill(int(keeper.read_text()), signal.SIGKILL)
+        self.break_stream()
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.starters import submitter_starter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import Surroundings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.clocks import ClockOffset
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.frames import Frame, FrameReader
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.mirroring import MirroredSubmitter
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.pod_objects import PodObjects, PodSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
@@ -26,10 +31,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arr
 from tests.data.loads import load
 from tests.schemas import schema_of
 
-from .fake_api import FakeApi
+from .fake_api import FakeApi, fake_api
 from .pods import FakePods
-from .sessions import JOB, JOBS_BY_KIND, SUBMISSION, Scene, complete_all, job_workloads
-from .submitters import once_created
+from .sessions import JOB, JOBS_BY_KIND, SUBMISSION, Scene, complete_all, eventually, job_workloads
+from .submitters import is_alive, once_created, pids
 
 
 @pytest.fixture(name="pods")
@@ -67,10 +72,7 @@ def test_workloads_of_a_lost_pod_are_looked_up(tmp_path: Path, pods: list[FakePo
     scene = Scene(tmp_path, count=60, rate=40, submitters=2)
 
     async def lose(_api: FakeApi) -> None:
-        pod = pods[0].pods[1]
-        assert pod.process is not None
-        pod.end = "lost its pod b, which was deleted"
-        pod.process.kill()
+        pods[0].pods[1].lose("lost its pod b, which was deleted")
 
     scene.meanwhile = once_created(scene, 12, lose)
     end = scene.play()
@@ -84,12 +86,57 @@ def test_workloads_of_a_lost_pod_are_looked_up(tmp_path: Path, pods: list[FakePo
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("pods")
-def test_wrong_clock_of_a_pod_is_reported_before_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_stream_is_continued_by_another(tmp_path: Path, pods: list[FakePods]) -> None:
+    scene = Scene(tmp_path, count=60, rate=30, submitters=2)
+
+    async def break_streams(_api: FakeApi) -> None:
+        for pod in pods[0].pods:
+            pod.break_stream()
+
+    scene.meanwhile = once_created(scene, 12, break_streams)
+    end = scene.play()
+    assert [pod.streams for pod in pods[0].pods] == [2, 2]
+    assert end.accounting.sentence() == "60 of 60 workloads submitted: 60 completed, 0 failed, 0 lost"
+    assert (end.accounting.identity_holds, end.failure) == (True, None)
+    for number, pod in enumerate(pods[0].pods):
+        name = f"{number:02d}/submissions.jsonl"
+        assert (tmp_path / "submitters" / name).read_bytes() == (pod.scratch / "submitter" / name).read_bytes()
+
+
+async def end_one(tmp_path: Path, end: Callable[[MirroredSubmitter], Awaitable[None]]) -> tuple[str | None, int]:
+    """Start a submitter in a pod, and return how it ended and the number of its workloads."""
+    own = OwnSubmission(job_workloads(), JOBS_BY_KIND, 3, 2, arrivals_at(0.0))
+    folder = Folder(tmp_path / "submitters")
+    folder.path.mkdir()
+    write_plan(folder.plan, own, [2], RunClock.tied())
+    async with fake_api() as api:
+        submitter = FakePods(api.server, tmp_path).start(folder, 0)
+        await end(submitter)
+        await asyncio.gather(submitter.task, return_exceptions=True)
+        return submitter.fate(), api.posts
+
+
+@pytest.mark.slow
+def test_kill_by_the_coordinator_ends_the_submitter_in_the_pod(tmp_path: Path) -> None:
+    async def kill(submitter: MirroredSubmitter) -> None:
+        await eventually(lambda: len(pids(tmp_path)) == 1)
+        submitter.kill()
+
+    assert asyncio.run(end_one(tmp_path, kill)) == ("was killed", 0)
+    asyncio.run(eventually(lambda: not is_alive(pids(tmp_path)[0])))
+
+
+@pytest.mark.slow
+def test_wrong_clock_of_a_pod_ends_its_submitter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ClockOffset, "least_s", property(lambda _self: 0.7))
-    with pytest.raises(PerfError, match=r"were ready: submitter \d failed: the clock of its node differs by "):
-        Scene(tmp_path, submitters=2).play()
-    assert not (tmp_path / "submitters" / "go.json").exists()
+
+    async def wait(submitter: MirroredSubmitter) -> None:
+        await eventually(submitter.task.done)
+
+    fate, posts = asyncio.run(end_one(tmp_path, wait))
+    assert posts == 0
+    assert fate is not None
+    assert fate.startswith("failed: the clock of its node differs by ")
 
 
 def test_offset_of_a_clock_is_at_most_uncertain_by_half_the_way() -> None:

@@ -53,7 +53,7 @@ class PodStream:
 
     @property
     def last_words(self) -> str:
-        """The last line of the program's standard error, else why it failed; empty without both."""
+        """The last line of the program's standard error, else why it could not run; empty without both."""
         lines = self._errors.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else self._result
 
@@ -79,9 +79,10 @@ async def pod_stream(
 
 
 def _failure(data: bytes) -> str:
-    """Return the message of the result that the cluster reports; empty if the program succeeded."""
+    """Return the message of the cluster if it could not run the program; empty if it ended by itself or was killed."""
     try:
         result = json.loads(data)
-        return "" if result.get("status") == "Success" else str(result.get("message", ""))
+        ran = result.get("status") == "Success" or result.get("reason") == "NonZeroExitCode"
+        return "" if ran else str(result.get("message", ""))
     except (ValueError, AttributeError):
         return ""

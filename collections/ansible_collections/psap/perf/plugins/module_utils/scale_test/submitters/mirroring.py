@@ -1,22 +1,29 @@
-"""A submitter in a pod, for the coordinator: both mirror the folder of the protocol through one stream."""
+"""A submitter in a pod, for the coordinator: both mirror the folder of the protocol through a stream.
+
+If the stream breaks, for example when the API server restarts, another one continues at the same bytes.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
 from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, write_json
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.clocks import ClockOffset
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, OwnFolder
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.frames import Frame, FrameReader
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.in_pod import SILENCE_S
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.keeping import UNATTENDED_S
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.pod_program import code
 
 _TICK_S = 0.02
 _PING_S = 5.0
+_PAUSE_S = 1.0
+_KILL_S = 1.0
 # clocks of machines that are synchronized differ by milliseconds
 _LARGEST_OFFSET_S = 0.5
 
@@ -65,28 +72,52 @@ class MirroredSubmitter:
         return self._fate
 
     def kill(self) -> None:
-        """End it immediately: without a connection, the program in the pod ends."""
+        """End it immediately."""
         self._fate = self._fate or "was killed"
         self.task.cancel()
 
     async def _follow(self) -> None:
+        heard_s = self._clock.now()
+        fate = ""
         try:
-            async with self._pod.stream(self._number) as stream:
-                sending = asyncio.create_task(self._send(stream))
+            while not fate:
                 try:
-                    fate = await self._receive(stream)
-                finally:
-                    sending.cancel()
-                    await asyncio.gather(sending, return_exceptions=True)
-            fate = fate or await self._pod.fate()
-            words = f"ended ({stream.last_words})" if stream.last_words else "lost the connection to its pod"
-            self._fate = self._fate or fate or words
+                    fate, words = await self._serve_stream()
+                except ClusterError as error:
+                    fate = await self._pod.fate()
+                    if self._clock.now() - heard_s > UNATTENDED_S:
+                        fate = fate or f"lost the connection to its pod: {error}"
+                else:
+                    heard_s = self._clock.now()
+                    fate = fate or await self._pod.fate() or (f"ended ({words})" if words else "")
+                await asyncio.sleep(0 if fate else _PAUSE_S)
         except (PerfError, OSError) as error:
-            self._fate = self._fate or f"failed: {error}"
+            fate = f"failed: {error}"
+        self._fate = self._fate or fate
+
+    async def _serve_stream(self) -> tuple[str, str]:
+        """Mirror through one stream; return how the submitter ended, empty if the stream ended before; and its errors.
+
+        Raises:
+            ClusterError: If the stream cannot be opened.
+        """
+        async with self._pod.stream(self._number) as stream:
+            sending = asyncio.create_task(self._send(stream))
+            try:
+                fate = await self._receive(stream)
+            except asyncio.CancelledError:
+                with suppress(PerfError, TimeoutError):
+                    await asyncio.wait_for(stream.send(Frame({"kill": True}).encode()), _KILL_S)
+                raise
+            finally:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+        return fate, stream.last_words
 
     async def _send(self, stream: Stream) -> None:
         """Send the code, the plan, the start and the stop, and pings meanwhile."""
         await stream.send(code())
+        await stream.send(Frame({"have": {path.name: _size(path) for path in _growing(self._own)}}).encode())
         waiting = [self._folder.plan, self._folder.go, self._folder.stop]
         next_ping_s = 0.0
         while True:
@@ -99,9 +130,9 @@ class MirroredSubmitter:
             await asyncio.sleep(_TICK_S)
 
     async def _receive(self, stream: Stream) -> str:
-        """Process messages; return how the submitter ended, empty if the connection ended before."""
+        """Process messages; return how the submitter ended, empty if the stream ended before, or is silent."""
         frames = FrameReader()
-        try:
+        with suppress(TimeoutError):
             while data := await asyncio.wait_for(stream.receive(), SILENCE_S):
                 for frame in frames.feed(data):
                     if "ended" in frame.header:
@@ -110,8 +141,6 @@ class MirroredSubmitter:
                         self._compare_clocks(float(frame.header["pong"]), float(frame.header["at_s"]))
                     else:
                         _write(self._own, frame)
-        except TimeoutError:
-            return f"did not respond for {SILENCE_S:g} s"
         return ""
 
     def _compare_clocks(self, sent_s: float, there_s: float) -> None:
@@ -129,7 +158,7 @@ class MirroredSubmitter:
 def _write(own: OwnFolder, frame: Frame) -> None:
     """Write a file of the submitter; files that it may not have are ignored."""
     name = frame.header.get("file")
-    for path in (own.log, own.sending, own.submissions):
+    for path in _growing(own):
         if path.name == name:
             with path.open("ab") as stream:
                 stream.write(frame.content)
@@ -137,3 +166,12 @@ def _write(own: OwnFolder, frame: Frame) -> None:
         if path.name == name:
             with completing(path) as partial:
                 partial.write_bytes(frame.content)
+
+
+def _growing(own: OwnFolder) -> tuple[Path, ...]:
+    """Return the files to which a submitter appends."""
+    return own.log, own.sending, own.submissions
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

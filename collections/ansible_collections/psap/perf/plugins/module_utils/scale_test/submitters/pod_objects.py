@@ -118,7 +118,7 @@ class PodObjects:
                     "env": [{"name": "TMPDIR", "value": "/scratch"}, {"name": "HOME", "value": "/scratch"}],
                     "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}],
                     "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-                    "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
+                    "resources": {"requests": {"cpu": "250m", "memory": "128Mi"}},
                 }
             ],
         }

@@ -10,8 +10,9 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient, UnansweredError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.pod_streams import pod_stream
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters import in_pod
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.mirroring import (
@@ -27,6 +28,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.te
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
 
 _TICK_S = 0.2
+# an API server that starts again may not answer
+_ONE_LOOK = RetryPolicy(give_up_after_s=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,13 @@ class _Pod:
         return pod_stream(self.client, self.objects.namespace, self.name, CONTAINER, command)
 
     async def fate(self) -> str:
-        answer = await self.client.request("GET", f"{self.objects.pods_path}/{self.name}")
+        try:
+            answer = await self.client.request("GET", f"{self.objects.pods_path}/{self.name}", policy=_ONE_LOOK)
+        except UnansweredError:
+            return ""
         if answer.status == NOT_FOUND:
             return f"lost its pod {self.name}, which was deleted"
-        return _fate(answer.document()) if answer.succeeded else answer.message()
+        return _fate(answer.document()) if answer.succeeded else ""
 
 
 @asynccontextmanager
