@@ -21,7 +21,7 @@ FINE_TUNING := $(addprefix fine_tuning/test_,flow_on_openshift.py rayjobs.py rig
 OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai users $(MANIFESTS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 # pods of these scenarios run programs, so that they need a lab with a real node: make test-deep-molecule
-REAL_SCENARIOS := local_ci
+REAL_SCENARIOS := local_ci pipelines
 SCENARIOS := $(filter-out $(REAL_SCENARIOS),$(patsubst molecule/%/molecule.yml,%,$(wildcard molecule/*/molecule.yml)))
 # each scenario declares the lab that it needs
 ON_OPENSHIFT = $(patsubst molecule/%/molecule.yml,%,$(shell grep -l 'PERF_LAB_PROFILE: openshift' molecule/*/molecule.yml))
