@@ -18,7 +18,7 @@ options:
     type: str
     required: true
   runtime:
-    description: The server, V(vllm) or V(standalone-tgis).
+    description: The server, V(llama-cpp), V(standalone-tgis) or V(vllm).
     type: str
     required: true
   models:
