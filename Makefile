@@ -14,11 +14,13 @@ GUIDELLM := 0.8.1
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
 PYTEST := $(ON_PATH) $(BIN)/python -m pytest --quiet
-# The integration tests that need operators of OpenShift, and those of the lab itself; those of the commands, which need
-# at most a lab of the profile kubernetes, and of the driver; all others use a second lab of that profile
+# The integration tests that need operators of OpenShift, those of the lab itself, and those that need its real node;
+# those of the commands, which need at most a lab of the profile kubernetes, and of the driver; all others use a second
+# lab of that profile
 MANIFESTS := commands/test_strict_manifests.py
+REAL_PODS := commands/test_real_pods.py
 FINE_TUNING := $(addprefix fine_tuning/test_,flow_on_openshift.py rayjobs.py rights_on_openshift.py)
-OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai users $(MANIFESTS))
+OPENSHIFT_TESTS := $(addprefix tests/integration/,clusters $(FINE_TUNING) gpu_operator lab prometheus rhoai users $(MANIFESTS) $(REAL_PODS))
 DRIVER_TESTS := $(addprefix tests/integration/,awx commands driver machines settings)
 # pods of these scenarios run programs, so that they need a lab with a real node: make test-deep-molecule
 REAL_SCENARIOS := local_ci pipelines
@@ -143,7 +145,7 @@ integration-kubernetes: programs
 
 integration-driver: programs
 	@echo "== integration tests of commands, settings and the driver"
-	@$(PYTEST) $(DEPTH) --durations=10 $(DRIVER_TESTS) --ignore=tests/integration/$(MANIFESTS)
+	@$(PYTEST) $(DEPTH) --durations=10 $(DRIVER_TESTS) $(addprefix --ignore=tests/integration/,$(MANIFESTS) $(REAL_PODS))
 
 integration-openshift: programs
 	@echo "== integration tests on a lab of the profile openshift"

@@ -34,3 +34,11 @@ def test_preset_used_on_a_page_exists_or_is_defined_there(page: Path) -> None:
     own = {name for names in own for name in names if name}
     used = {name for one in commands(page) for name in re.findall(r"(?:\s-p |--preset |@presets/)([a-z]\w*)", one)}
     assert used <= known | own
+
+
+def test_table_of_pods_has_each_command_once() -> None:
+    section = (PROJECT / "docs/testing.md").read_text().partition("## Pods of commands")[2].partition("\n## ")[0]
+    names = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", section)
+    roles = PROJECT / "collections/ansible_collections/psap/perf/roles"
+    assert names
+    assert [name for name in names if not (roles / name).is_dir() or names.count(name) > 1] == []

@@ -1,0 +1,136 @@
+"""Commands whose pods run programs, on the real node of a lab, in a namespace that opts in."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from kubernetes import client, config
+
+from ..conftest import Lab, lab_with, perflab
+
+SPACE = "real"
+REAL = "lab.psap.perf/real"
+BUSY = "psap.perf/busy-cluster"
+IMAGE = "localhost/perflab/{}"
+PYTHON, BUSYBOX = IMAGE.format("python:3"), IMAGE.format("busybox:1")
+
+
+@dataclass(frozen=True)
+class RealLab:
+    """A lab with a real node, and the folder of its runs."""
+
+    lab: Lab
+    runs: Path
+    core: client.CoreV1Api
+
+    def load(self, *images: str) -> None:
+        perflab("image", "load", *images, "--name", self.lab.name)
+
+    def toolbox(self, *words: str) -> None:
+        """Run a command, which succeeds."""
+        environment = {**self.lab.environment(self.runs), "KUBECONFIG": str(self.lab.kubeconfig)}
+        done = self.lab.run_with(environment, "perfdrv", "toolbox", *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def address(self, service: str) -> str:
+        return str(self.core.read_namespaced_service(service, SPACE).spec.cluster_ip)
+
+    def run_in(self, label: str, *command: str) -> str:
+        """Return the output of a command in the pod with this label, which is on the real node."""
+        (pod,) = self.core.list_namespaced_pod(SPACE, label_selector=label).items
+        assert pod.spec.node_name == "worker-0"
+        output = io.BytesIO()
+        where = (SPACE, pod.metadata.name, pod.spec.containers[0].name)
+        run_in_pod(Access(kubeconfig=str(self.lab.kubeconfig)), where, command, output, lambda: None)
+        return output.getvalue().decode()
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealLab]:
+    options = ("--nodes", "2", "--gpus", "0", "--with", "worker")
+    with lab_with("PERF_TEST_REAL_LAB", f"tests-real-{os.getpid()}", *options) as lab:
+        core = client.CoreV1Api(config.new_client_from_config(str(lab.kubeconfig)))
+        labels = {REAL: "true", BUSY: "yes"}
+        if SPACE not in {each.metadata.name for each in core.list_namespace().items}:
+            core.create_namespace({"metadata": {"name": SPACE, "labels": labels}})
+        yield RealLab(lab, tmp_path_factory.mktemp("runs"), core)
+
+
+def test_redis_server_answers(real: RealLab) -> None:
+    real.load("redis")
+    real.toolbox("server", "deploy-redis-server", "--namespace", SPACE, "--image", IMAGE.format("redis:1"))
+    with socket.create_connection((real.address("redis"), 6379), timeout=10) as connection:
+        connection.sendall(b"PING\r\n")
+        assert connection.recv(100) == b"+PONG\r\n"
+
+
+@pytest.mark.deep
+def test_nginx_serves_files_that_a_pod_downloads_into_a_claim(real: RealLab, tmp_path: Path) -> None:
+    real.load("nginx")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/data.txt").write_text("data\n")
+    image = IMAGE.format("nginx:1")
+    real.toolbox("server", "deploy-nginx-server", "--namespace", SPACE, "--directory", str(tmp_path), "--image", image)
+    source = f"http://nginx.{SPACE}.svc.cluster.local:8080/sub/data.txt"
+    claim = ("--name", "data.txt", "--source", source, "--pvc-name", "data", "--namespace", SPACE)
+    real.toolbox("storage", "download-to-pvc", *claim, "--image", PYTHON, "--timeout", "5m")
+    (log,) = real.runs.glob("*/*download_to_pvc/artifacts/logs/*.log")
+    digest = hashlib.sha256(b"data\n").hexdigest()
+    assert f"{digest}  data.txt" in log.read_text()
+
+
+@pytest.mark.deep
+def test_ldap_server_has_its_users(real: RealLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    real.load("openldap")
+    monkeypatch.setenv("LDAP_ADMIN", "of-the-admin")
+    monkeypatch.setenv("LDAP_USER", "of-the-users")
+    users = ("--idp-name", "test", "--username-prefix", "user", "--username-count", "3")
+    secrets = ("--admin-password", "env:LDAP_ADMIN", "--user-password", "env:LDAP_USER")
+    real.toolbox("server", "deploy-ldap", *users, *secrets, "--namespace", SPACE, "--image", IMAGE.format("openldap:1"))
+    server = f"ldap://openldap.{SPACE}.svc.cluster.local:1389"
+    base = "ou=users,dc=example,dc=org"
+    search = (
+        "ldapsearch",
+        "-x",
+        "-LLL",
+        "-H",
+        server,
+        "-D",
+        f"uid=user0,{base}",
+        "-w",
+        "of-the-users",
+        "-b",
+        base,
+        "cn",
+    )
+    found = real.run_in("app=openldap", *search)
+    assert [line for line in found.splitlines() if line.startswith("cn:")] == ["cn: user0", "cn: user1", "cn: user2"]
+
+
+@pytest.mark.deep
+def test_preload_runs_an_image_without_a_shell_on_the_node(real: RealLab) -> None:
+    real.load("busybox")
+    images = ("--image", IMAGE.format("pause:1"), "--helper-image", BUSYBOX)
+    real.toolbox("cluster", "preload-image", "--name", "preload", "--namespace", SPACE, *images, "--timeout", "5m")
+
+
+@pytest.mark.deep
+def test_pods_of_a_busy_cluster_sleep_and_crash(real: RealLab) -> None:
+    real.load("busybox")
+    real.toolbox("busy-cluster", "create-jobs", "--count", "2", "--runtime", "1", "--image", BUSYBOX)
+    crash = ("--count", "1", "--failing", "CrashLoopBackOff")
+    real.toolbox("busy-cluster", "create-deployments", *crash, "--image", BUSYBOX)
+    real.toolbox("busy-cluster", "status")
+    pods = real.core.list_namespaced_pod(SPACE, label_selector=f"{BUSY}=yes").items
+    assert len(pods) == 5
+    assert {pod.spec.node_name for pod in pods} == {"worker-0"}
+    real.toolbox("busy-cluster", "cleanup")
