@@ -41,7 +41,7 @@ _KINDS = MappingProxyType(
         # OpenShift
         "build.openshift.io": "Build BuildConfig",
         "config.openshift.io": "ClusterOperator ClusterVersion OAuth",
-        "image.openshift.io": "ImageStream ImageStreamTag",
+        "image.openshift.io": "ImageStream",
         "machine.openshift.io": "Machine MachineSet",
         "machineconfiguration.openshift.io": "KubeletConfig MachineConfig MachineConfigPool",
         "oauth.openshift.io": "OAuthClient",

@@ -83,15 +83,15 @@ options:
       bucket:
         description: The bucket; empty for no export.
         type: str
-        required: true
+        default: ""
       endpoint:
         description: Address of the store.
         type: str
-        required: true
+        default: ""
       region:
         description: Region of the bucket.
         type: str
-        required: true
+        default: ""
       prefix:
         description: Prefix of the files; empty for C(local-ci/JOB/RUN).
         type: str
