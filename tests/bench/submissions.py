@@ -30,6 +30,8 @@ def bench_request(
     rate: float = 0.0,
     metrics_s: float = 0.0,
     submitters: int = 1,
+    submitters_as: str = "processes",
+    submitters_image: str = "",
     duration_s: float = 1.0,
     timeout_s: float = 3600.0,
 ) -> SubmitRequest:
@@ -45,6 +47,9 @@ def bench_request(
             duration=duration_s,
             connections=connections,
             submitters=submitters,
+            submitters_as=submitters_as,
+            submitters_image=submitters_image,
+            submitters_ready_timeout=300.0,
             rate=rate,
             timeout=timeout_s,
             metrics_interval=metrics_s,

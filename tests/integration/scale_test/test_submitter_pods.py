@@ -15,7 +15,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 
-from tests.integration.conftest import lab_with, perflab
+from tests.integration.conftest import lab_with, perflab, running_lab
+from tests.integration.rights import run_with_reported_rights
 from tests.polling import PATIENCE_S, wait_until
 
 from .conftest import Lab, Submission, read_rows
@@ -204,3 +205,9 @@ def test_kill_of_ansible_ends_submitters_and_the_cleanup_deletes_pods(lab: Lab, 
     output, _ = cleanup.communicate(timeout=PATIENCE_S)
     assert cleanup.returncode == 0, output
     assert left(lab, namespace) == []
+
+
+def test_listed_rights_suffice_to_submit_from_pods(lab: Lab, tmp_path: Path) -> None:
+    settings = {"scale_test_submitters": 2, "scale_test_submitters_as": "pods"}
+    reported = run_with_reported_rights(running_lab(lab.folder.name), tmp_path, "scale_test", **settings)
+    assert "pods/exec" in {kind for _verbs, kind, _namespace in reported}
