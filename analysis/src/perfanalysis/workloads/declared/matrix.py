@@ -16,6 +16,7 @@ from perfanalysis.workloads.percentiles import SHARES
 from perfanalysis.workloads.workload_type import Across, Analysis
 
 MOST_LINES = 12
+ROOM = 0.05
 STATISTIC_WORDS = {**{name: name.upper() for name in SHARES}, "max": "max"}
 COUNTED_APART = ("recording", "cell", "@repeat")
 
@@ -103,8 +104,11 @@ def _chart(
     return Chart(plot.title if len(names) > 1 else _words(names[0]), x_axis, axis, layers, height=320)
 
 
-def _low(layers: Sequence[Layer]) -> float | None:
-    return None if any((layer.y < 0).any() for layer in layers) else 0.0
+def _low(layers: Sequence[Layer]) -> float:
+    """Return the begin of the y axis: 0, or room below the lowest point."""
+    every = np.concatenate([layer.y for layer in layers] or [np.zeros(1)])
+    least = float(every.min())
+    return least - ROOM * float(np.ptp(every)) if least < 0 else 0.0
 
 
 def _words(name: str) -> str:

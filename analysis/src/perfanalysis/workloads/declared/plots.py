@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MOST_SERIES = 12
 MOST_BARS = 40
 FEW_POINTS = 20
+LONGEST_NUMBER = 18
 LOW_PART, ROOM = 0.8, 0.05
 """Axes of points begin at 0 if the least value is at most this part of the most; else with this room below."""
 FEW_ROWS, MOST_ROWS = 20, 100
@@ -64,10 +66,17 @@ def _series(columns: Columns, plot: PlotDeclared, reference: str) -> tuple[list[
         return [(columns.label(plot.y or reference), frame)], ""
     keys = frame[split(plot.by)[1]].astype("object")
     found = list(keys.value_counts().index)
-    shown = sorted(found[:MOST_SERIES], key=str)
+    shown = sorted(found[:MOST_SERIES], key=_natural)
     rest = len(found) - len(shown)
     left_out = f"Only the {MOST_SERIES} most frequent of {len(found)} are drawn." if rest else ""
     return [(str(key), frame[(keys == key).to_numpy(dtype=bool)]) for key in shown], left_out
+
+
+def _natural(key: object) -> list[tuple[int, str]]:
+    """Return the order in which `user 2` is before `user 10`."""
+    return [
+        (int(part[:LONGEST_NUMBER]), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(key))
+    ]
 
 
 def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
@@ -83,8 +92,9 @@ def _over(kind: LayerKind) -> Callable[[Columns, PlotDeclared], Drawn]:
             few = kind == "line" and len(known) <= FEW_POINTS
             layers.append(Layer(kind, label, x[known], y[known], place, dots=few))
         if plot.trend:
-            layers += _trend(layers)
-        y_axis = Axis(columns.label(plot.y), columns.declaration(plot.y).unit or "")
+            layers += _trend(columns, plot, start, len(layers))
+        of_y = columns.declaration(plot.y)
+        y_axis = Axis(columns.label(plot.y), of_y.unit or "", whole=of_y.kind == "integer" and not of_y.unit)
         if kind == "points":
             x_axis, y_axis = _with_room(columns, plot, x_axis, y_axis, layers)
         return (Chart(plot.title, x_axis, y_axis, tuple(layers), height=320),), left_out
@@ -110,15 +120,18 @@ def _together(layers: list[Layer], axis: Literal["x", "y"]) -> NDArray[np.float6
     return np.concatenate([getattr(layer, axis) for layer in layers] or [np.zeros(0)])
 
 
-def _trend(layers: list[Layer]) -> list[Layer]:
-    """Return the least-squares line through the points of all layers."""
-    x, y = _together(layers, "x"), _together(layers, "y")
+def _trend(columns: Columns, plot: PlotDeclared, start: float, colour: int) -> list[Layer]:
+    """Return the least-squares line through all points, also those that are not drawn."""
+    assert plot.x is not None and plot.y is not None  # noqa: S101 - by declared.checks
+    x, y = columns.numbers(plot.x, plot.where) - start, columns.numbers(plot.y, plot.where)
     found = trend_of(x, y)
     if found is None:
         return []
-    ends = np.array([x.min(), x.max()])
-    label = f"trend: {found.slope:+.3g} ± {found.reach:.2g} each"
-    return [Layer("line", label, ends, found.at(ends), len(layers), dashed=True)]
+    known = x[np.isfinite(x) & np.isfinite(y)]
+    ends = np.array([known.min(), known.max()])
+    unit = columns.declaration(plot.y).unit
+    words = f"trend: {found.slope:+.3g} ± {found.reach:.2g}{f' {unit}' if unit else ''} each".replace("-", "\u2212")
+    return [Layer("line", words, ends, found.at(ends), colour, dashed=True)]
 
 
 def _x_axis(columns: Columns, plot: PlotDeclared) -> tuple[float, Axis]:
