@@ -27,7 +27,7 @@ class Unit:
     @property
     def metric(self) -> str:
         """Return the end of the name of an OpenMetrics family: `workloads/s` gives `workloads_per_second`."""
-        spelled = re.sub(r"/s$", " per second", self.name)
+        spelled = re.sub(r"/s$", " per second", self.name).replace("/", " per ")
         return re.sub(r"[^a-z0-9]+", "_", spelled.lower()).strip("_")
 
 
@@ -48,6 +48,7 @@ TABLE: tuple[Unit, ...] = (
     Unit("GPU-seconds", "{GPU}.s", "a resource over time, as seconds of CPU are counted"),
     Unit("GPU-hours", "{GPU}.h", "the unit in which GPUs are billed"),
     Unit("CPU-seconds", "{CPU}.s", "a resource over time"),
+    Unit("seconds/run", "s/{run}", "a slope over the runs of a user"),
     Unit("nats", "{nat}", "a cross entropy by the natural logarithm, as trainers report a loss"),
     Unit("times", "{times}", "a multiple of another value; it may be above 1"),
     *(
@@ -56,6 +57,8 @@ TABLE: tuple[Unit, ...] = (
             ("count", "count"),
             ("workloads", "workload"),
             ("jobs", "job"),
+            ("users", "user"),
+            ("runs", "run"),
             ("pods", "pod"),
             ("nodes", "node"),
             ("GPUs", "GPU"),

@@ -18,6 +18,7 @@ def parse(source: RecordingFiles) -> dict[str, Any]:
         source.find("warning", "users.json", f"{missing} of {test['user_count']} users have no result")
     return {
         "users": users,
+        "moments": users,
         "steps": [step for user in listed for step in step_rows(user)],
         "progress": [stretch for user in listed for stretch in progress_rows(user)],
         "nodes": node_rows(users),

@@ -16,6 +16,7 @@ def user_row(test: Row, user: Row) -> Row:
     """Return a user; `late_s` is the delay of its start against the go and its batch."""
     planned_s, launch_s, end_s = _planned(test, user["index"]), user["launch_at_s"], user["end_at_s"]
     names = ("index", "namespace", "seed", "pod", "node", "exit_code", "outcome", "artifacts")
+    # the tables users and moments have parts of it
     return {
         **{name: user[name] for name in names},
         "cause": None if user["outcome"] == SUCCESS else user["cause"] or UNKNOWN,
