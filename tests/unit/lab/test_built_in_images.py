@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import stat
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 from perflab.errors import ClusterError, UsageError
-from perflab.worker import built_in, debian, images
+from perflab.worker import built_in, compiling, debian, images, project
 from perflab.worker.built_in import BUILT_IN, Parts
 from perflab.worker.requirements import find
 
@@ -62,6 +65,58 @@ def test_text_that_is_a_program_is_executable(tmp_path: Path) -> None:
         with tarfile.open(fileobj=layer) as opened:
             modes = {each.name: stat.S_IMODE(each.mode) for each in opened if each.isfile()}
     assert modes == {"bin/tool": 0o755, "etc/tool": 0o644}
+
+
+COMPILE = """
+import pathlib, sys
+from perflab.worker import compiling
+noise = [f"name_{number}" for number in range(int(sys.argv[1]))]
+module = pathlib.Path(compiling.__file__)
+sys.stdout.buffer.write(compiling.compiled("/lib/module.py", module.read_bytes()))
+"""
+
+
+def test_two_processes_compile_a_module_to_the_same_bytes(tmp_path: Path) -> None:
+    first, second = (
+        subprocess.run([sys.executable, "-c", COMPILE, noise], capture_output=True, check=True).stdout
+        for noise in ("1", "1000")
+    )
+    assert first == second
+    # Python uses it without the source
+    place = tmp_path / "module.pyc"
+    place.write_bytes(first)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import module; print(module.is_module('a.py'))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_compiled_image_has_compiled_modules_next_to_their_sources(tmp_path: Path) -> None:
+    good, template = tmp_path / "good.py", tmp_path / "template.py"
+    good.write_text("NUMBER = 1\n")
+    template.write_text("NUMBER = {{ number }} {% if %}\n")
+    files = {"/lib/good.py": good, "/lib/template.py": template}
+    image = images.Image("localhost/perflab/tool:1", files=files, compiled=True)
+    assert image.digest() != dataclasses.replace(image, compiled=False).digest()
+    with tarfile.open(images.ensure(tmp_path, image)) as archive:
+        layer = archive.extractfile(archive.getnames()[-1])
+        with tarfile.open(fileobj=layer) as opened:
+            names = [each.name for each in opened if each.isfile()]
+    assert names == ["lib/good.py", "lib/template.py", compiling.path("lib/good.py")]
+
+
+@pytest.mark.parametrize(
+    ("file", "needed"),
+    [
+        ("pandas/core/frame.py", True),
+        ("pandas/tests/test_frame.py", False),
+        ("pandas/_testing/__init__.py", True),
+        ("pyarrow/include/arrow/api.h", False),
+        ("ansible/plugins/test/core.py", True),
+        ("../../../bin/perfdrv", False),
+    ],
+)
+def test_files_of_packages_in_the_project_image(file: str, needed: bool) -> None:
+    assert project.is_needed(file, bundle=False, own=False) is needed
 
 
 def test_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:

@@ -51,20 +51,24 @@ def image(name: str) -> Image:
     Raises:
         ClusterError: The project is installed without its repository, or a package that it needs is missing.
     """
-    library = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    libraries = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}"
+    library = f"{libraries}/site-packages"
     base = python()
     files = {**base.files, **_packages(library), **_project()}
-    roots = [library, *(f"{PLACE}/{source}" for source in _SOURCES)]
+    programs = {f"/usr/local/bin/{program}": _start(of) for program, of in _PROGRAMS.items()}
+    sources = "".join(f"{PLACE}/{source}\n" for source in _SOURCES)
     # a package has its own libraries, besides those of each image
     return dataclasses.replace(
         base,
         name=name,
         files=files,
-        texts={**base.texts, **{f"/usr/local/bin/{program}": _start(of) for program, of in _PROGRAMS.items()}},
+        texts={**base.texts, **programs, f"{library}/psap_perf.pth": sources},
+        # Debian's Python reads packages there
+        links={**base.links, f"{libraries}/dist-packages": "site-packages"},
         folders=(f"{PLACE}/runs",),
         command=("perfdrv", "--help"),
         # a user of any number has a home there
-        environment={**base.environment, "PYTHONPATH": ":".join(roots), "HOME": "/tmp"},  # noqa: S108
+        environment={**base.environment, "HOME": "/tmp"},  # noqa: S108
         working_folder=PLACE,
         compiled=True,
     )
@@ -93,12 +97,13 @@ def _packages(library: str) -> dict[str, Path]:
         distribution = importlib.metadata.distribution(name)
         own = re.sub(r"[-_.]+", "-", name).lower() == _DISTRIBUTION
         for file in distribution.files or ():
-            if _is_needed(str(file), bundle=name == _BUNDLE, own=own):
+            if is_needed(str(file), bundle=name == _BUNDLE, own=own):
                 found[f"{library}/{file}"] = Path(str(distribution.locate_file(file)))
     return {target: path for target, path in found.items() if path.is_file()}
 
 
-def _is_needed(file: str, *, bundle: bool, own: bool) -> bool:
+def is_needed(file: str, *, bundle: bool, own: bool) -> bool:
+    """Return whether the image needs a file of a package: of Ansible's *bundle*, or of this project's *own*."""
     if file.startswith("..") or (own and ".dist-info/" not in file):
         return False
     if bundle and not file.startswith(_COLLECTIONS):
