@@ -191,6 +191,8 @@ def quantity(value: float, unit: str) -> str:
     """Format a number with its unit; seconds below one as milliseconds, ratios as percent."""
     if unit == "seconds":
         return duration(value)
+    if unit == "seconds/run":
+        return f"{duration(value)}/run"
     if unit == "ratio":
         return f"{number(100 * value)}\u202f%"
     if unit == "bytes":

@@ -145,7 +145,7 @@ def kpi_table(result: RunAnalysis) -> Table:
             Cell(value.name),
             value_cell(value, value.unit),
             Cell({"higher": "higher", "lower": "lower", "neither": DASH}[value.direction]),
-            Cell(value.help),
+            Cell(": ".join((value.help, *value.labels.values()))),
         )
         for analysis in result.analyses
         for value in analysis.kpis
