@@ -25,10 +25,12 @@ from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
 from tests.data.llama_benches import inference_server, llama_bench
 from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
+from tests.data.pipeline_tests import PipelineTest, pipeline_test, write_pipelines
 from tests.data.prometheus_windows import gpu, write_window
 from tests.data.result_trees import lts_payload
 from tests.data.synthetic_queue import EPOCH
 from tests.data.synthetic_runs import Shape, write_run
+from tests.data.user_tests import UserTest, user_test, write_users
 from tests.unit.analysis.histories import document, kpi
 from tests.unit.analysis.old_tool import make as make_old_tool
 
@@ -246,6 +248,13 @@ TARGETS: Mapping[str, Target] = {
     "skeleton": Target(_skeleton, ("kpi {input}/run",), 20),
     "scale test of KServe": Target(
         lambda directory: write_scale_test(directory / RUN), ("kpi {input}/run",), 20,
+    ),
+    "users": Target(
+        lambda directory: write_users(directory / RUN / "000__cell", user_test(UserTest(4))), ("kpi {input}/run",), 20,
+    ),
+    "pipelines": Target(
+        lambda directory: write_pipelines(directory / RUN / "000__cell", pipeline_test(PipelineTest())),
+        ("kpi {input}/run",), 20,
     ),
     "kept tables": Target(
         _kept_tables, (f"kpi {{input}}/run {PARSED} --output {{input}}/report",
