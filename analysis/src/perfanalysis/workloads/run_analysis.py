@@ -137,8 +137,8 @@ def _analyse_place(
 
 
 def _marked(analysis: Analysis, of_run: Lab) -> Analysis:
-    """Return the recording with its lab, and the run's lab on figures that have none of their own."""
-    phrases = replace(analysis, lab=labs_together((of_run, analysis.lab))).phrases
+    """Return the recording with its lab, else the run's lab, on figures that have none of their own."""
+    phrases = analysis.phrases if analysis.lab.phrases else replace(analysis, lab=of_run).phrases
     if not phrases:
         return analysis
     return replace(analysis, make_sections=lambda: tuple(_marked_section(one, phrases) for one in analysis.sections))

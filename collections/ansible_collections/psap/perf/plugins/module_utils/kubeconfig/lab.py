@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,8 +31,8 @@ class Lab:
         return {"name": self.name, **{word: list(names) for word, names in parts.items()}}
 
     def serving(self, *, is_real: bool) -> Lab:
-        """Return the lab as a recording of a served model describes it: a real server runs on the lab's CPU."""
-        return dataclasses.replace(self, real=(*self.real, _REAL_SERVER)) if is_real else self
+        """Return the lab as a recording of a served model describes it: nothing of a real server is simulated."""
+        return Lab(self.name, real=(_REAL_SERVER,)) if is_real else self
 
 
 def lab_of(data: Mapping[str, str] | None) -> Lab | None:
