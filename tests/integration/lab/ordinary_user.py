@@ -36,10 +36,11 @@ def labs_of_ordinary_user() -> Iterator[Labs]:
     """Yield the labs of a user without rights; delete them, their home and the user's view of the files at the end."""
     folder = Path(tempfile.mkdtemp(prefix="perflab-user-"))
     if os.geteuid() != 0:
+        labs = Labs(folder)
         try:
-            yield Labs(folder)
+            yield labs
         finally:
-            _delete(folder, folder)
+            _delete(labs, folder)
         return
     home, view = folder / "home", folder / "view"
     for each in (home, view):
@@ -54,14 +55,18 @@ def labs_of_ordinary_user() -> Iterator[Labs]:
             assert holder.stdout.readline() == b"ready\n"
             inside = ["nsenter", "--mount", "--target", str(holder.pid), f"--wd={Path.cwd()}", "--"]
             user = ["setpriv", f"--reuid={_ID}", f"--regid={_ID}", "--clear-groups", "--inh-caps=-all"]
-            yield Labs(home, (*inside, *user), {"HOME": str(home), "XDG_CACHE_HOME": str(cache.parent)})
+            labs = Labs(home, (*inside, *user), {"HOME": str(home), "XDG_CACHE_HOME": str(cache.parent)})
+            try:
+                yield labs
+            finally:
+                _delete(labs, folder)
         finally:
             holder.kill()
             holder.wait(PATIENCE_S)
-            _delete(folder, home)
 
 
-def _delete(folder: Path, home: Path) -> None:
+def _delete(labs: Labs, folder: Path) -> None:
+    labs.run("down", "--all")
     # `perflab down` has returned, but deletes files
-    wait_for("the files of labs are deleted", lambda: not list(home.glob(".deleted-*")))
+    wait_for("the files of labs are deleted", lambda: not list(labs.home.glob(".deleted-*")))
     shutil.rmtree(folder)
