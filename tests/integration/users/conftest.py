@@ -43,7 +43,7 @@ class Users:
         """Return the words of perfdrv for a command that runs pods."""
         where = ["--namespace", self.namespace, "--job-name", job]
         pods = [] if command == "wait" else ["--image", IMAGE, *SMALL, *ON_REAL_NODE]
-        return ["toolbox", "local-ci", command, *where, *pods, *words]
+        return ["toolbox", "local-ci", command, "--site", "lab", *where, *pods, *words]
 
     def start(self, command: str, job: str, *words: str) -> subprocess.Popen[str]:
         """Start a command, which ends with the test."""
