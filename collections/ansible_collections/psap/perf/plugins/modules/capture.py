@@ -97,8 +97,8 @@ options:
         default: false
   programs:
     description:
-      - Programs that run in a pod, and whose output is captured, such as a dump of a database. Without a pod, or with
-        another exit code than 0, the output is missing.
+      - Programs to run in a pod, whose output is captured, such as a dump of a database. If there is no pod, or the
+        exit code is not 0, the output is missing.
     type: list
     elements: dict
     default: []
@@ -115,12 +115,12 @@ options:
         type: str
         required: true
       command:
-        description: The program and its arguments. Secrets are read from the environment of the container.
+        description: The program and its arguments. To pass a secret, read it from the environment of the container.
         type: list
         elements: str
         required: true
       file:
-        description: The file's name below C(artifacts/).
+        description: Name of the file below C(artifacts/).
         type: str
         required: true
 """

@@ -8,8 +8,8 @@ module: fetch_files
 short_description: Fetch files from the pod of a Job
 version_added: 0.1.0
 description:
-  - Copies files of a running container below C(artifacts/) of the command, by exec. The container needs C(cat). A
-    program that ends leaves its files in a volume that a second container of its pod has, too.
+  - Copies files from a running container to C(artifacts/) of the command, by exec. The container needs C(cat). To keep
+    the files of a program that ends, put them into a volume that a second container of the pod mounts, too.
   - It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -18,15 +18,15 @@ options:
     type: str
     required: true
   pod_selector:
-    description: The label of the pod; of several pods, the first that the API lists.
+    description: Label selector of the pod; of several pods, the first that the API lists is used.
     type: str
     required: true
   container:
-    description: The container.
+    description: Container from which the files are copied.
     type: str
     default: results
   files:
-    description: Path of each file in the container, with its path below C(artifacts/).
+    description: Path of each file in the container, mapped to its path below C(artifacts/).
     type: dict
     required: true
 """

@@ -8,8 +8,8 @@ module: begin
 short_description: Find the application, its API and the notebook's image, and name the runs
 version_added: 0.1.0
 description:
-  - Finds what a notebook needs to create runs of a pipeline. The names of the runs contain a text that no other
-    execution has, so that the runs of earlier executions are not counted.
+  - Finds what a notebook needs to create runs of a pipeline. The names of the runs contain a text that is unique to
+    this execution, so that the runs of earlier executions are not counted.
   - Its arguments are those of its command, see C(ansible-doc --type role psap.perf.pipelines_run_kfp_notebook).
 author: The psap.perf developers (@openshift-psap)
 """
@@ -26,7 +26,7 @@ application:
   type: str
   returned: success
 endpoint:
-  description: URL of its API for pods; that of its Route, if it has one.
+  description: URL of the application's API for pods; if it has a Route, the URL of the Route.
   type: str
   returned: success
 image:

@@ -8,8 +8,8 @@ module: collect
 short_description: Collect the runs of all users of pipelines
 version_added: 0.1.0
 description:
-  - Writes C(pipelines.json) in the directory of a cell, with the runs in the documents of the commands in it. Runs that
-    a user did not request are failed runs there.
+  - Writes C(pipelines.json) in the directory of a cell, with the runs from the documents of the cell's commands. Runs
+    that a user did not request count as failed.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.matrix_cell]
 options:
@@ -19,7 +19,7 @@ options:
     elements: str
     required: true
   runs_per_user:
-    description: The number of runs that each user was to request.
+    description: Number of runs that each user should request.
     type: int
     required: true
 """
@@ -38,7 +38,7 @@ runs:
   type: int
   returned: success
 failures:
-  description: Which runs failed, and why; empty if none did.
+  description: Which runs failed, and why; empty if no run failed.
   type: str
   returned: success
 """

@@ -8,9 +8,9 @@ module: run_notebook
 short_description: Run a notebook that creates runs of a pipeline
 version_added: 0.1.0
 description:
-  - Executes the notebook in its pod, and writes its output and the files that it leaves to C(artifacts/notebook/), with
-    C(runs.json), the time and ID of each run, if the notebook writes it.
-  - If it fails, C(pipelines.json) has the runs with the reason.
+  - Executes the notebook in its pod, and copies its output and the files that it writes to C(artifacts/notebook/). One
+    of these files can be C(runs.json), with the time and ID of each run.
+  - If the notebook fails, C(pipelines.json) has the runs with the reason.
   - Other arguments are those of its command, see C(ansible-doc --type role psap.perf.pipelines_run_kfp_notebook).
 author: The psap.perf developers (@openshift-psap)
 options:
@@ -20,7 +20,7 @@ options:
     elements: str
     required: true
   program:
-    description: Path of the program in the pod that executes notebooks.
+    description: Path in the pod of the program that executes notebooks.
     type: str
     required: true
 """

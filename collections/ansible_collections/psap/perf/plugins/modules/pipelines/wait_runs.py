@@ -8,7 +8,7 @@ module: wait_runs
 short_description: Wait until runs of pipelines have ended
 version_added: 0.1.0
 description:
-  - Waits for the Argo Workflows of the runs, which it finds by the exact names of the runs. Workflows of other users in
+  - Waits for the Argo Workflows of the runs, and finds them by the exact names of the runs. Workflows of other users in
     the namespace are ignored.
   - Writes C(pipelines.json) with the times, steps and phase of each run, regardless of the result. Fails if the phase
     of a run is Failed or Error, after the other runs have ended.

@@ -15,7 +15,7 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   ran_in_job:
-    description: Run nothing; a Job has run the program, and C(artifacts/output/output.json) was fetched from its pod.
+    description: Do not run the program. A Job ran it, and C(artifacts/output/output.json) was fetched from its pod.
     type: bool
     default: false
 """

@@ -8,18 +8,18 @@ module: metrics
 short_description: Record the metrics of a model server
 version_added: 0.1.0
 description:
-  - Reads C(/metrics) of each pod of the model that is Ready, through a port-forward, before and after a load. The texts
-    are kept (C(artifacts/model_metrics/)), and their values for the analysis (C(artifacts/model_metrics.json)).
+  - Reads C(/metrics) of each Ready pod of the model, through a port-forward, before or after a load. Writes the
+    responses to C(artifacts/model_metrics/), and their values for the analysis to C(artifacts/model_metrics.json).
   - It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
   port:
-    description: Port of the pods with the metrics.
+    description: Port of the pods that serves the metrics.
     type: int
     default: 8080
   moment:
-    description: Whether the load has not begun, or has ended. V(before) discards values that were recorded earlier.
+    description: Whether this is before or after the load. V(before) discards values that were recorded earlier.
     type: str
     choices: [before, after]
     required: true

@@ -25,7 +25,7 @@ options:
     type: int
     required: true
   command:
-    description: The command of every user; words as in a shell, but no shell reads them.
+    description: The command of every user, split into words as in a shell; no shell runs it.
     type: str
     required: true
   setup_command:
@@ -37,11 +37,11 @@ options:
     type: str
     default: user-
   namespace_prefix:
-    description: Prefix of the users' namespaces; the index follows. Empty if users have none.
+    description: Prefix of the users' namespaces; the index follows. Empty if users have no namespaces.
     type: str
     default: ""
   seed:
-    description: Seed of the first user; each further user has one more.
+    description: Seed of the first user; it increases by 1 for each further user.
     type: int
   batch_size:
     description: Number of users that start at the same instant.
@@ -64,7 +64,7 @@ options:
     type: bool
     default: false
   need_all_success:
-    description: Whether all users must succeed; otherwise one is enough.
+    description: Whether all users must succeed. If false, one user is enough.
     type: bool
     default: false
   config_files:
@@ -77,7 +77,7 @@ options:
     type: dict
     default: {}
   export:
-    description: The folder of an S3 store to which the pods send their files.
+    description: The bucket of an S3 store to which the pods send their files.
     type: dict
     suboptions:
       bucket:
@@ -97,7 +97,7 @@ options:
         type: str
         default: ""
       secret_name:
-        description: Secret with the keys.
+        description: Secret with the access keys.
         type: str
         default: ""
 """

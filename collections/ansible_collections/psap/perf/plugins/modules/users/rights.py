@@ -5,7 +5,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rights
-short_description: Return roles that grant a service account the rights of rules
+short_description: Return the roles that grant a service account the rights of rules
 version_added: 0.1.0
 description:
   - Returns a Role and a RoleBinding for each namespace of the rules, and a ClusterRole and a ClusterRoleBinding for
@@ -17,7 +17,7 @@ options:
     type: str
     required: true
   service_account:
-    description: Its name.
+    description: Name of the service account.
     type: str
     required: true
   rights:

@@ -10,7 +10,7 @@ version_added: 0.1.0
 description:
   - Waits until the pods of all users are ready or lost, but no longer than the plan allows, and sets the instant at
     which they start. Lost users do not delay the others; late users start when they are ready.
-  - Fails if no user is ready. If the users have started, nothing happens.
+  - Fails if no user is ready. If the users have already started, it changes nothing.
 author: The psap.perf developers (@openshift-psap)
 options:
   job:

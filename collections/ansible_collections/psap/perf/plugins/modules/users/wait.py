@@ -10,9 +10,9 @@ version_added: 0.1.0
 description:
   - Waits until the command of every user has ended or its pod is lost, and fetches the files of each user to
     C(artifacts/user-INDEX) of the command as soon as the user has ended. Then the user's pod ends.
-  - Writes C(artifacts/users.json), also if the run is interrupted, and C(artifacts/success_count).
-  - Fails if no user succeeded, or if one did not succeed and the plan needs all. If the plan aborts on a failure, a
-    failed or lost user stops the others.
+  - Writes C(artifacts/users.json) and C(artifacts/success_count), even if the run is interrupted.
+  - Fails if no user succeeded. If the plan needs all users to succeed, it fails if any user did not. If the plan aborts
+    on a failure, a failed or lost user stops the others.
 author: The psap.perf developers (@openshift-psap)
 options:
   job:
@@ -38,7 +38,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 success_count:
-  description: How many users succeeded.
+  description: Number of users that succeeded.
   type: int
   returned: always
 users:
