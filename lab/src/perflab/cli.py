@@ -33,7 +33,7 @@ _WITH = click.option(
     "products",
     type=click.Choice(list(PRODUCTS)),
     multiple=True,
-    help="Run a product's own controllers, simulated model servers (models) or a real node (worker); repeatable.",
+    help="Add a product's own controllers, simulated model servers (models) or a real node (worker); repeatable.",
 )
 
 
@@ -56,7 +56,7 @@ def lab() -> None:
     "products",
     type=click.Choice([*PRODUCTS, S3, LLAMA_CPP]),
     multiple=True,
-    help=f"Also build this product; repeatable. {S3} and {LLAMA_CPP} are for tests only and not part of a lab.",
+    help=f"Also build this product; repeatable. {S3} and {LLAMA_CPP} are for tests and images, not part of a lab.",
 )
 def build(profile: str, products: tuple[str, ...]) -> None:
     """Build the lab's programs into the cache.
@@ -300,8 +300,8 @@ def image() -> None:
 def load_images(name: str, images: tuple[str, ...]) -> None:
     """Load images into the real node of a lab.
 
-    NAME is an image that the lab writes itself: see `perflab image list`. FILE is an archive of the OCI layout or of
-    Docker, as `podman save` and `docker save` write it; it may be compressed by gzip.
+    NAME is an image that the lab writes itself; `perflab image list` lists these. FILE is an archive in the OCI layout
+    or in the format of Docker, as `podman save` and `docker save` write it; it may be compressed by gzip.
     """
     from perflab.worker import archives, built_in
 

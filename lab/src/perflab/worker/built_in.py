@@ -129,8 +129,8 @@ def _from_debian(image: Image, packages: Sequence[str], paths: Sequence[str], co
 
 # by the names of `perflab image load`
 BUILT_IN: Mapping[str, BuiltIn] = {
-    "python": BuiltIn(PYTHON, "this machine's Python with its standard library; of each lab", lambda _parts: python()),
-    "pause": BuiltIn(PAUSE, "the container that holds a pod's namespaces; of each lab", _pause),
+    "python": BuiltIn(PYTHON, "this machine's Python with its standard library; up loads it", lambda _parts: python()),
+    "pause": BuiltIn(PAUSE, "the container that holds a pod's namespaces; up loads it", _pause),
     "busybox": BuiltIn(f"{_PREFIX}busybox:1", "Debian's busybox, static as /bin/busybox, and its commands", _busybox),
     "redis": _from_debian(
         Image(f"{_PREFIX}redis:1", folders=("/data",), command=("redis-server", "--protected-mode", "no")),
@@ -147,7 +147,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         ),
         packages=("nginx", "nginx-common", "libpcre2-8-0"),
         paths=("usr/sbin/nginx", "etc/nginx/mime.types"),
-        contents="nginx without root; servers from /etc/nginx/conf.d",
+        contents="nginx, which needs no root; servers from /etc/nginx/conf.d",
     ),
     "openldap": _from_debian(
         Image(f"{_PREFIX}openldap:1", command=("slapd", "-d", "0")),
@@ -155,7 +155,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         paths=("usr/sbin/slap*", "usr/lib/ldap/back_mdb*", "etc/ldap/schema/*", "usr/bin/ldap*"),
         contents="slapd, its tools, schemas and the backend mdb; ldapsearch and others",
     ),
-    "llama-cpp": BuiltIn(f"{_PREFIX}llama-cpp:1", "llama.cpp's server of models, built on first use", _llama_cpp),
+    "llama-cpp": BuiltIn(f"{_PREFIX}llama-cpp:1", "llama-server of llama.cpp, built on first use", _llama_cpp),
     "random-26m": BuiltIn(
         f"{_PREFIX}random-26m:1", "a model of 26 million random weights for llama.cpp, for KServe's oci://", _random_26m
     ),
