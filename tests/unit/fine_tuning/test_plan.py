@@ -51,7 +51,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize(
-    "preset", [name for name, path in DECLARED.presets.items() if "\nfine_tuning_" in path.read_text(encoding="utf-8")]
+    "preset", [name for name, path in DECLARED.presets.items() if "\n  fine_tuning_" in path.read_text("utf-8")]
 )
 def test_every_preset_can_be_trained(preset: str) -> None:
     settings = {name: one.value for name, one in effective(DECLARED, "fine_tuning", LAB, [preset]).items()}
