@@ -16,7 +16,7 @@ _SETTINGS = ("vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops", "ke
 
 
 def settings() -> dict[str, set[str]]:
-    """Return kind → what no lab changes outside of its own namespaces."""
+    """Return what no lab changes outside of its namespaces, by kind."""
     return {
         "network namespaces": set(_lines("ip", "netns")),
         "rules": set(_lines("nft", "list", "tables")) if os.geteuid() == 0 else set(),

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import WaitTimeoutError
 from ansible_collections.psap.perf.plugins.module_utils.users import following, starting
 from ansible_collections.psap.perf.plugins.module_utils.users.accounts import Ending, Outcome, UserState
-from ansible_collections.psap.perf.plugins.module_utils.users.clocks import ClockOffset
+from ansible_collections.psap.perf.plugins.module_utils.users.clocks import ClusterClock
 from ansible_collections.psap.perf.plugins.module_utils.users.following import UsersFollower
 from ansible_collections.psap.perf.plugins.module_utils.users.objects import UsersJob
 from ansible_collections.psap.perf.plugins.module_utils.users.starting import start_users
@@ -26,7 +26,7 @@ class ScriptedJob:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._calls = 0
-        self.clock = ClockOffset()
+        self.clock = ClusterClock()
         self.go: float | None = None
         self.stopped = ""
 
@@ -140,7 +140,7 @@ def test_users_are_stopped_after_their_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_smallest_difference_of_clocks_counts() -> None:
-    clock = ClockOffset()
+    clock = ClusterClock()
     assert clock.cluster_time(100.0) == 100.0
     clock.observe(received_s=100.0, sent_s=90.0)
     clock.observe(received_s=110.0, sent_s=104.5)

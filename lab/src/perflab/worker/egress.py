@@ -1,6 +1,6 @@
 """The way of connections into the network of a node without root: by `CONNECT HOST:PORT` to a Unix socket.
 
-The API server connects to kubelets, pods and Services in this way, if a file tells it so (EgressSelectorConfiguration).
+An EgressSelectorConfiguration makes the API server connect to kubelets, pods and Services in this way.
 """
 
 from __future__ import annotations

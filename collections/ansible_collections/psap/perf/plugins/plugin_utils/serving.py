@@ -102,5 +102,5 @@ def _service_endpoint(cluster: Cluster, service: Manifest) -> Endpoint:
     found = cluster.get(Query("v1", "Service", namespace, name))
     address = (found or {}).get("spec", {}).get("clusterIP", "None")
     if address == "None":
-        raise ClusterError(f"the Service {namespace}/{name} has no address of its own, so this machine cannot reach it")
+        raise ClusterError(f"the Service {namespace}/{name} has no cluster IP, so this machine cannot reach it")
     return Endpoint(within.scheme, address, within.port, within.path)

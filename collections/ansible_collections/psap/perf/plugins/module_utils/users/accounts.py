@@ -40,7 +40,7 @@ class UserState:
 
     Attributes:
         report: Its last report; empty before the first.
-        pod: Its pod; None if there is none.
+        pod: Its pod; None if missing.
         ending: How it ended; None before.
     """
 

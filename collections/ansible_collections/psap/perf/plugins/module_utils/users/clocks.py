@@ -1,12 +1,12 @@
-"""The difference between this machine's clock and the clock of the cluster."""
+"""The time of the cluster, from messages that the cluster sends to this machine."""
 
 from __future__ import annotations
 
 import math
 
 
-class ClockOffset:
-    """The smallest observed difference: each contains the delay of its message, so that the smallest is the closest."""
+class ClusterClock:
+    """The cluster's clock: of the observed differences, the smallest contains the shortest delay of a message."""
 
     def __init__(self) -> None:
         self._offset_s = math.inf

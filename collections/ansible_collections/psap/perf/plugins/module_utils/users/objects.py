@@ -10,7 +10,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.users.accounts import UserState, parse_reports, user_states
-from ansible_collections.psap.perf.plugins.module_utils.users.clocks import ClockOffset
+from ansible_collections.psap.perf.plugins.module_utils.users.clocks import ClusterClock
 from ansible_collections.psap.perf.plugins.module_utils.users.plan import LABEL, UsersPlan, parse_plan
 from ansible_collections.psap.perf.plugins.module_utils.waiting.lost_nodes import lost_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import stuck_containers
@@ -28,7 +28,7 @@ class UsersJob:
         self._cluster = cluster
         self._namespace = namespace
         self._job = job
-        self.clock = ClockOffset()
+        self.clock = ClusterClock()
         self._reported: set[int] = set()
         self._stuck_since: dict[str, float] = {}
         self._lost_nodes: dict[str, str] = {}
@@ -38,7 +38,7 @@ class UsersJob:
         """Return the plan.
 
         Raises:
-            UsageError: If there is none.
+            UsageError: If the plan is missing.
         """
         found = self._config_map("plan")
         if found is None:
