@@ -55,7 +55,7 @@ class Server:
         headers = {"Content-Type": kind, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
         request = urllib.request.Request(f"{self.url}/{_API}/{path}", body or None, headers)  # noqa: S310 - of a user
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout_s, context=self._context()) as answer:  # noqa: S310
+            with self._opener().open(request, timeout=self.timeout_s) as answer:
                 document: dict[str, Any] = json.load(answer)
         except urllib.error.HTTPError as error:
             reason = error.read().decode("utf-8", "replace")[:_SHOWN]
@@ -64,13 +64,11 @@ class Server:
             raise ApiError(f"the pipelines API at {self.url} does not answer {path}: {error}") from error
         return document
 
-    def _context(self) -> ssl.SSLContext | None:
-        if not self.url.startswith("https:"):
-            return None
+    def _opener(self) -> urllib.request.OpenerDirector:
         context = ssl.create_default_context()
         if self.authority:
             context.load_verify_locations(self.authority)
-        return context
+        return urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def main(number: str) -> None:
     try:
         asyncio.run(_Relay(int(number)).run())
     except PerfError as error:
-        sys.exit(hide(f"Error: {error}"))
+        raise SystemExit(hide(f"Error: {error}")) from error
 
 
 class _Relay:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +64,7 @@ def main(folder: str, number: str) -> None:
         process = LocalProcesses(load_endpoint()).start(Folder(Path(folder)), int(number))
     except PerfError as error:
         _write(files.ended, f"failed: {error}")
-        sys.exit(1)
+        raise SystemExit(1) from error
     while (fate := process.fate()) is None:
         if files.killed.exists() or time.time() - files.attended.stat().st_mtime > UNATTENDED_S:
             process.kill()
