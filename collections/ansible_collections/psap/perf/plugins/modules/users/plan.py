@@ -11,15 +11,8 @@ description:
   - Checks the arguments of users that run as the pods of an indexed Job, and returns the plan that the pods read from a
     ConfigMap.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.users_job]
 options:
-  job:
-    description: Name of the Job.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
   count:
     description: Number of users.
     type: int

@@ -12,15 +12,7 @@ description:
     which they start. Lost users do not delay the others; late users start when they are ready.
   - Fails if no user is ready. If the users have already started, it changes nothing.
 author: The psap.perf developers (@openshift-psap)
-options:
-  job:
-    description: Name of the Job.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
+extends_documentation_fragment: [psap.perf.users_job]
 """
 
 EXAMPLES = r"""

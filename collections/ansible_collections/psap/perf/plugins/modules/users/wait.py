@@ -14,15 +14,8 @@ description:
   - Fails if no user succeeded. If the plan needs all users to succeed, it fails if any user did not. If the plan aborts
     on a failure, a failed or lost user stops the others.
 author: The psap.perf developers (@openshift-psap)
+extends_documentation_fragment: [psap.perf.users_job]
 options:
-  job:
-    description: Name of the Job.
-    type: str
-    required: true
-  namespace:
-    description: Its namespace.
-    type: str
-    required: true
   retrieve_artifacts:
     description: Whether to fetch the users' files.
     type: bool
