@@ -20,6 +20,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from kubernetes.client import ApiException
 from perflab.cluster import real_node
 from perflab.processes import process
 from perflab.processes.state import Lab
@@ -71,6 +72,7 @@ of_both = pytest.mark.parametrize("worker", [ROOT, ROOTLESS], indirect=True)
 mostly_of_root = pytest.mark.parametrize(
     "worker", [ROOT, pytest.param(ROOTLESS, marks=pytest.mark.deep)], indirect=True
 )
+of_user = pytest.mark.parametrize("worker", [ROOTLESS], indirect=True)
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,20 @@ def test_pod_that_does_not_opt_in_is_simulated(worker: Worker) -> None:
         return name
 
     assert wait_for("the pod has a node", placed) in ("node-0000", "node-0001")
+
+
+@of_user
+@pytest.mark.parametrize("identity", [{"runAsUser": 1000}, {"fsGroup": 1000}, {"runAsNonRoot": True}], ids=str)
+def test_pods_of_other_users_are_refused_without_root(worker: Worker, identity: dict[str, Any]) -> None:
+    container = {"name": "main", "image": PYTHON}
+    pod = {**OPTED_IN, "restartPolicy": "Never", "containers": [container], "securityContext": identity}
+    job = {"metadata": {"name": "refused"}, "spec": {"template": {"spec": pod}}}
+    for create, body in (
+        (worker.cluster.core.create_namespaced_pod, {"metadata": {"name": "refused"}, "spec": pod}),
+        (worker.cluster.batch.create_namespaced_job, job),
+    ):
+        with pytest.raises(ApiException, match="starts no pod with a user or group other than 0"):
+            create(SPACE, body)
 
 
 @of_root

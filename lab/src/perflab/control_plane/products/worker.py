@@ -19,13 +19,16 @@ from perflab.worker import image_contents, images, network
 from perflab.worker.objects import objects as of_node
 
 _OPTING_IN = MANIFESTS / "real-namespaces.yaml"
+_WITHOUT_ROOT = MANIFESTS / "pods-without-root.yaml"
 
 
 def objects(lab: Lab, _binaries: Binaries) -> Iterable[Document]:
     """Return the objects that its programs and its pods require."""
     addresses = network.of(lab)
     assert addresses is not None  # noqa: S101  of a lab with a real node
-    return (*of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER), *read_documents(_OPTING_IN))
+    needed = of_node(addresses, lab.ports["kube-apiserver"], API_SERVER_USER)
+    refused = read_documents(_WITHOUT_ROOT) if lab.rootless else ()
+    return (*needed, *read_documents(_OPTING_IN), *refused)
 
 
 def ensure_images(cache: Path, binaries: Binaries, products: Iterable[str]) -> list[Path]:
