@@ -112,3 +112,13 @@ def test_failing_call_is_reported(program: ModuleType, capsys: pytest.CaptureFix
     cuda = Full(gpus=2)
     assert program.burn_all(cuda, cuda, 0) == 2
     assert "GPU 1: cudaMalloc failed with 2" in capsys.readouterr().out
+
+
+def test_missing_library_is_named(
+    program: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(program, "LIBRARIES", ("libof-no-package.so.1",))
+    assert program.main(1.0) == 2
+    printed = capsys.readouterr().out
+    assert printed.startswith("cannot load CUDA: libof-no-package.so.1: ")
+    assert printed.endswith("; use an image with libof-no-package.so.1\n")

@@ -14,6 +14,7 @@ import threading
 import time
 from typing import Any
 
+LIBRARIES = ("libcudart.so.12", "libcublas.so.12")
 SIDE = 8192
 _BYTES = 4 * SIDE * SIDE
 _PATTERN = 1 << 20
@@ -130,5 +131,15 @@ def _one(runtime: Any, blas: Any, index: int, seconds: float, codes: dict[int, i
     codes[index] = 1 if faults else 0
 
 
+def main(seconds: float) -> int:
+    """Stress all GPUs with the libraries of the image and return the exit code."""
+    try:
+        runtime, blas = map(ctypes.CDLL, LIBRARIES)
+    except OSError as error:
+        print(f"cannot load CUDA: {error}; use an image with {' and '.join(LIBRARIES)}", flush=True)
+        return 2
+    return burn_all(runtime, blas, seconds)
+
+
 if __name__ == "__main__":
-    sys.exit(burn_all(ctypes.CDLL("libcudart.so.12"), ctypes.CDLL("libcublas.so.12"), float(sys.argv[1])))
+    sys.exit(main(float(sys.argv[1])))
