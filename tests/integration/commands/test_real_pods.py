@@ -6,6 +6,8 @@ import hashlib
 import io
 import os
 import socket
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +37,13 @@ class RealLab:
     def load(self, *images: str) -> None:
         perflab("image", "load", *images, "--name", self.lab.name)
 
+    def start(self, *words: str) -> subprocess.CompletedProcess[str]:
+        environment = {**self.lab.environment(self.runs), "KUBECONFIG": str(self.lab.kubeconfig)}
+        return self.lab.run_with(environment, "perfdrv", "toolbox", *words)
+
     def toolbox(self, *words: str) -> None:
         """Run a command, which succeeds."""
-        environment = {**self.lab.environment(self.runs), "KUBECONFIG": str(self.lab.kubeconfig)}
-        done = self.lab.run_with(environment, "perfdrv", "toolbox", *words)
+        done = self.start(*words)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def address(self, service: str) -> str:
@@ -134,3 +139,47 @@ def test_pods_of_a_busy_cluster_sleep_and_crash(real: RealLab) -> None:
     assert len(pods) == 5
     assert {pod.spec.node_name for pod in pods} == {"worker-0"}
     real.toolbox("busy-cluster", "cleanup")
+
+
+@pytest.mark.deep
+def test_placeholder_takes_the_free_cpus_of_the_node(real: RealLab) -> None:
+    place = ("--namespace", SPACE, "--label-selector", f"{REAL}=true")
+    real.toolbox("cluster", "fill-workernodes", *place, "--image", IMAGE.format("pause:1"))
+    (pod,) = real.core.list_namespaced_pod(SPACE, label_selector="psap.perf/placeholder").items
+    assert (pod.spec.node_name, pod.status.phase) == ("worker-0", "Running")
+    real.toolbox("cluster", "fill-workernodes", *place, "--state", "absent")
+    assert not real.core.list_namespaced_pod(SPACE, label_selector="psap.perf/placeholder").items
+
+
+@pytest.mark.deep
+def test_gpu_burn_without_cuda_names_the_missing_library(real: RealLab) -> None:
+    gpus = "nvidia.com/gpu.present"
+    real.core.patch_node("worker-0", {"metadata": {"labels": {gpus: "true"}}})
+    burn = ("--namespace", SPACE, "--no-ensure-has-gpu", "--runtime", "1", "--image", PYTHON)
+    done = real.start("gpu-operator", "run-gpu-burn", *burn)
+    real.core.patch_node("worker-0", {"metadata": {"labels": {gpus: None}}})
+    assert done.returncode != 0
+    (log,) = real.runs.glob("*/*run_gpu_burn/artifacts/logs/*.log")
+    assert "cannot load CUDA: libcudart.so.12" in log.read_text()
+    assert not real.core.list_namespaced_pod(SPACE, label_selector="psap.perf/command=gpu-burn").items
+
+
+@pytest.mark.deep
+def test_database_of_prometheus_is_dumped_and_reset_in_its_pod(real: RealLab) -> None:
+    real.load("prometheus")
+    labels = {"app": "prometheus"}
+    container = {"name": "prometheus", "image": IMAGE.format("prometheus:1")}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    apps = client.AppsV1Api(real.core.api_client)
+    deployment = {"selector": {"matchLabels": labels}, "template": pod}
+    apps.create_namespaced_deployment(SPACE, {"metadata": {"name": "prometheus"}, "spec": deployment})
+    database = ("--via", "exec", "--namespace", SPACE, "--label", "app=prometheus")
+    real.toolbox("cluster", "reset-prometheus-db", *database)
+    (before,) = real.core.list_namespaced_pod(SPACE, label_selector="app=prometheus").items
+    real.toolbox("cluster", "dump-prometheus-db", *database)
+    (dump,) = real.runs.glob("*/*dump_prometheus_db/artifacts/prometheus.tar.gz")
+    with tarfile.open(dump) as archive:
+        assert any("/wal/" in f"/{name}" for name in archive.getnames())
+    real.toolbox("cluster", "reset-prometheus-db", *database)
+    (after,) = real.core.list_namespaced_pod(SPACE, label_selector="app=prometheus").items
+    assert (after.spec.node_name, after.metadata.name == before.metadata.name) == ("worker-0", False)

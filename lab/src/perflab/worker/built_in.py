@@ -11,7 +11,7 @@ from pathlib import Path
 
 from perflab.building import llama
 from perflab.building.build import ensure_binaries
-from perflab.building.components import PRODUCTS, S3_SERVER, Component
+from perflab.building.components import PRODUCTS, PROMETHEUS, S3_SERVER, Component
 from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
@@ -36,6 +36,12 @@ http {
   scgi_temp_path /tmp/scgi;
   include conf.d/*.conf;
 }
+"""
+_SCRAPE_ITSELF = """\
+global: {scrape_interval: 1s}
+scrape_configs:
+  - job_name: prometheus
+    static_configs: [{targets: [localhost:9090]}]
 """
 
 
@@ -93,6 +99,18 @@ def _s3_server(parts: Parts) -> Image:
     program = parts.programs(S3_SERVER) / "versitygw"
     image = Image(f"{_PREFIX}versitygw:1", files={"/usr/local/bin/versitygw": program}, command=("versitygw",))
     return with_system(image)
+
+
+def _prometheus(parts: Parts) -> Image:
+    image = Image(
+        f"{_PREFIX}prometheus:1",
+        files={"/usr/local/bin/prometheus": parts.programs(PROMETHEUS) / "prometheus"},
+        texts={"/etc/prometheus/prometheus.yml": _SCRAPE_ITSELF},
+        folders=("/prometheus",),
+        command=("prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"),
+    )
+    # a dump is packed by tar and gzip
+    return with_system(image, tools=(*TOOLS, "gzip"))
 
 
 def _llama_cpp(parts: Parts) -> Image:
@@ -163,6 +181,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         f"{_PREFIX}load-client:1", "a small load generator with the interface of llm-load-test", _load_client
     ),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
+    "prometheus": BuiltIn(f"{_PREFIX}prometheus:1", "Prometheus, built on first use; it scrapes itself", _prometheus),
     "psap-perf": BuiltIn(
         f"{_PREFIX}psap-perf:1",
         "this project with its collections and Ansible: perfdrv, ansible-playbook",
