@@ -78,19 +78,36 @@ def test_redis_server_answers(real: RealLab) -> None:
         assert connection.recv(100) == b"+PONG\r\n"
 
 
+def download(real: RealLab, source: Path, name: str, *words: str) -> None:
+    """Download the file *name* below *source* into a claim, from a server in another pod."""
+    real.load("nginx")
+    image = IMAGE.format("nginx:1")
+    real.toolbox("server", "deploy-nginx-server", "--namespace", SPACE, "--directory", str(source), "--image", image)
+    address = f"http://nginx.{SPACE}.svc.cluster.local:8080/{name}"
+    claim = ("--name", Path(name).name, "--source", address, "--pvc-name", "data", "--namespace", SPACE)
+    real.toolbox("storage", "download-to-pvc", *claim, "--image", PYTHON, "--timeout", "5m", *words)
+
+
 @pytest.mark.deep
 def test_nginx_serves_files_that_a_pod_downloads_into_a_claim(real: RealLab, tmp_path: Path) -> None:
-    real.load("nginx")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/data.txt").write_text("data\n")
-    image = IMAGE.format("nginx:1")
-    real.toolbox("server", "deploy-nginx-server", "--namespace", SPACE, "--directory", str(tmp_path), "--image", image)
-    source = f"http://nginx.{SPACE}.svc.cluster.local:8080/sub/data.txt"
-    claim = ("--name", "data.txt", "--source", source, "--pvc-name", "data", "--namespace", SPACE)
-    real.toolbox("storage", "download-to-pvc", *claim, "--image", PYTHON, "--timeout", "5m")
+    download(real, tmp_path, "sub/data.txt")
     (log,) = real.runs.glob("*/*download_to_pvc/artifacts/logs/*.log")
     digest = hashlib.sha256(b"data\n").hexdigest()
     assert f"{digest}  data.txt" in log.read_text()
+
+
+@pytest.mark.deep
+def test_pod_of_a_pytorchjob_prepares_the_data_set_of_a_claim(real: RealLab, tmp_path: Path) -> None:
+    (tmp_path / "records.jsonl").write_text('{"input": "a"}\n' * 3)
+    download(real, tmp_path, "records.jsonl", "--storage-dir", "dataset")
+    job = ("--name", "prepare", "--namespace", SPACE, "--pvc-name", "data", "--workload", "fms", "--model-name", "none")
+    data = ("--dataset-name", "records.jsonl", "--dataset-replication", "2", "--dataset-prepare-cache-only")
+    small = ("--container-image", PYTHON, "--memory", "1", "--timeout", "5m", "--no-retrieve-files")
+    real.toolbox("fine-tuning", "run-fine-tuning-job", *job, *data, *small)
+    (log,) = real.runs.glob("*/*run_fine_tuning_job/artifacts/logs/*.log")
+    assert "data set: 6 records in /mnt/storage/dataset_cache/records-x2-as-is-" in log.read_text()
 
 
 @pytest.mark.deep
