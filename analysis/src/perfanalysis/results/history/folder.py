@@ -86,7 +86,7 @@ def load(folder: Path) -> History:
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a history; create it with `perfanalysis history add RUN --into {folder}`")
     findings: list[Finding] = []
-    runs: defaultdict[str, list[tuple[Path, Document]]] = defaultdict(list)
+    found: list[tuple[str, Document]] = []
     for path in sorted(folder.iterdir()):
         if not NAME.fullmatch(path.name):
             continue
@@ -94,18 +94,26 @@ def load(folder: Path) -> History:
         if document is None:
             findings.append(Finding("warning", path.name, problem))
         else:
-            runs[str(document["run"])].append((path, document))
-    kept = []
-    for run, found in runs.items():
-        newest = max(found, key=lambda each: _rank(*each))
+            found.append((path.name, document))
+    return history_of(found, findings)
+
+
+def history_of(found: Iterable[tuple[str, Document]], findings: Iterable[Finding] = ()) -> History:
+    """Return a history of documents with their names; of several documents of one run, the newest analysis is used."""
+    runs: defaultdict[str, list[tuple[str, Document]]] = defaultdict(list)
+    for name, document in found:
+        runs[str(document["run"])].append((name, document))
+    kept, left_out = [], list(findings)
+    for run, copies in runs.items():
+        newest = max(copies, key=lambda each: _rank(*each))
         kept.append(newest[1])
-        findings += [
-            Finding("note", path.name, f"{newest[0].name} has the same run, {run}, analysed by a newer version")
-            for path, _ in found
-            if path != newest[0]
+        left_out += [
+            Finding("note", name, f"{newest[0]} has the same run, {run}, analysed by a newer version")
+            for name, _ in copies
+            if name != newest[0]
         ]
     kept.sort(key=lambda document: (str(document.get("started") or ""), str(document["run"])))
-    return History(tuple(kept), tuple(findings))
+    return History(tuple(kept), tuple(left_out))
 
 
 def documents_of(folder: Path) -> Iterator[dict[str, Any]]:
@@ -151,7 +159,7 @@ def _read(path: Path) -> tuple[Document | None, str]:
     return document, ""
 
 
-def _rank(path: Path, document: Document) -> tuple[object, ...]:
+def _rank(name: str, document: Document) -> tuple[object, ...]:
     """Order documents of one run: a newer analysis, more KPIs, more facts; the original before its scrubbed copy."""
     kpis = sum(len(listing(mapping(each).get("kpis"))) for each in listing(document.get("recordings")))
-    return version_key(document.get("analysis")), kpis, len(mapping(document.get("facts"))), path.name
+    return version_key(document.get("analysis")), kpis, len(mapping(document.get("facts"))), name

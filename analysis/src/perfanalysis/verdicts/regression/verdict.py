@@ -106,6 +106,18 @@ class KpiVerdict:
         return levels_of(self.series.values, self.began) if known and self.series is not None else ()
 
     @property
+    def firsts(self) -> tuple[Entry, ...]:
+        """Return the first run of the change, and those before and after it.
+
+        More runs may show that the level began a run earlier or later.
+        """
+        if self.change is None or self.series is None:
+            return ()
+        entries = self.series.entries
+        place = next(place for place, entry in enumerate(entries) if entry is self.change.first)
+        return (self.change.first, *entries[max(place - 1, 0) : place], *entries[place + 1 : place + 2])
+
+    @property
     def changed_with(self) -> tuple[str, ...]:
         """Return the runs with which this KPI's levels began, if that is significant."""
         sure = self.change is not None and self.change.q <= FALSE_DISCOVERIES
@@ -295,7 +307,7 @@ def _with_word(
         return replace(
             kpi, reason=f"{kpi.watch.confirmed_by} did not change within {counted(kpi.watch.within, 'run')} of it"
         )
-    accepted = acknowledged.find(kpi.kpi.series, kpi.change.first)
+    accepted = acknowledged.find(kpi.kpi.series, kpi.firsts)
     return replace(kpi, word=word) if accepted is None else replace(kpi, word="acknowledged", reason=accepted.sentence)
 
 

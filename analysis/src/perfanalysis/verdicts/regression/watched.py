@@ -102,16 +102,21 @@ class Acknowledgement:
     reason: str
     keys: Mapping[str, Any] = field(default_factory=dict)
     """Only of recordings with these keys; empty for all."""
+    link: str = ""
+    """Where readers find more, such as the URL of an issue."""
 
-    def covers(self, kpi: str, first: Entry) -> bool:
-        """Return whether it covers the change of *kpi* whose new level began with *first*."""
-        same = all(first.value(name) == value for name, value in self.keys.items())
-        return self.kpi == kpi and self.run == first.run and same
+    def covers(self, kpi: str, firsts: Sequence[Entry]) -> bool:
+        """Return whether it covers the change of *kpi* whose new level began with one of *firsts*."""
+        return self.kpi == kpi and any(
+            self.run == first.run and all(first.value(name) == value for name, value in self.keys.items())
+            for first in firsts
+        )
 
     @property
     def sentence(self) -> str:
-        """Return a text such as `until 2027-01-31: audit log is on now`."""
-        return f"{'without an end' if self.expires is None else f'until {self.expires}'}: {self.reason}"
+        """Return a text such as `until 2027-01-31: audit log is on now (https://issues.example.com/7)`."""
+        more = f" ({self.link})" if self.link else ""
+        return f"{'without an end' if self.expires is None else f'until {self.expires}'}: {self.reason}{more}"
 
 
 @dataclass(frozen=True)
@@ -125,13 +130,13 @@ class Acknowledged:
         """Return the entries of two files."""
         return Acknowledged(self.valid + other.valid, self.expired + other.expired)
 
-    def find(self, kpi: str, first: Entry) -> Acknowledgement | None:
-        """Return the one that covers a change, or None."""
-        return next((each for each in self.valid if each.covers(kpi, first)), None)
+    def find(self, kpi: str, firsts: Sequence[Entry]) -> Acknowledgement | None:
+        """Return the one that covers a change that began with one of *firsts*, or None."""
+        return next((each for each in self.valid if each.covers(kpi, firsts)), None)
 
 
 def read_acknowledged(path: Path, today: datetime.date) -> Acknowledged:
-    """Read a YAML list of `{kpi, run, expires, reason}` with optional `keys`.
+    """Read a YAML list of `{kpi, run, expires, reason}` with optional `keys` and `link`.
 
     Raises UsageError with file and line.
     """

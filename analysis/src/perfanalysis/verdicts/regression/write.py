@@ -157,12 +157,13 @@ STEM = "regression"
 
 @dataclass(frozen=True)
 class Written:
-    """The paths of the verdict, the findings, and the error to exit with."""
+    """The paths of the verdict, its document, the findings, and the error to exit with."""
 
     json: Path
     markdown: Path
     junit: Path
     page: Path
+    document: Document
     findings: tuple[Finding, ...]
     error: AnalysisError | None
 
@@ -182,9 +183,28 @@ def regress_run(
     """
     history = load(folder)
     document, errors = _document(run, history, folder, kinds)
+    return regress_document(document, errors, history, options, acknowledged, output, formats)
+
+
+def regress_document(
+    document: Document,
+    errors: tuple[str, ...],
+    history: History,
+    options: Options,
+    acknowledged: Acknowledged,
+    output: Path,
+    formats: tuple[Format, ...] = (),
+) -> Written:
+    """Judge a run by its document of a history, and write the files.
+
+    Args:
+        errors: What makes the data of the run incomplete.
+
+    Raises UsageError if the run has no recording, or an option names an unknown key.
+    """
     current = entries_of(document)
     if not current:
-        raise UsageError(f"{run} has no recording: nothing to judge")
+        raise UsageError(f"{document['run']} has no recording: nothing to judge")
     regression = regress(current, history.entries(), options, acknowledged)
     complete = replace(regression, data_errors=errors, notes=(*errors, *regression.notes))
     return _write(complete, document, history.findings, output, formats)
@@ -211,4 +231,4 @@ def _write(
     part = {name: judged[name] for name in ("exit_code", "reason", "method", "counts")} | {"document": f"{STEM}.json"}
     facts = {name: document.get(name) for name in ("run", "flow", "lab")}
     write_verdict(output / VERDICT_FILE, {**facts, "regression": part})
-    return Written(paths["json"], paths["md"], paths["xml"], page, findings, regression.error)
+    return Written(paths["json"], paths["md"], paths["xml"], page, judged, findings, regression.error)

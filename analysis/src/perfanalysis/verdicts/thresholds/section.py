@@ -15,6 +15,16 @@ FIELDS = (
     Field("Recording"),
     Field("Description"),
 )
+MOVED = ("worse", "different", "better", "acknowledged")
+MOVED_FIELDS = (
+    Field("Verdict", "badge"),
+    Field("KPI", "code"),
+    Field("Before, now", "number", help="medians of the level before and of the present level"),
+    Field("Change", "number", help="ratio of the medians; below it the 95 % interval"),
+    Field("Hedges' g", "number", help="change in standard deviations of a run"),
+    Field("Since", "code"),
+    Field("Acknowledged"),
+)
 
 
 def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
@@ -25,7 +35,9 @@ def verdict_tables(run_directory: Path, target: Path) -> tuple[Table, ...]:
     found = (("Thresholds of the run", by_flow), ("Thresholds given to perfanalysis judge", by_hand))
     tables = [_table(title, verdicts) for title, verdicts in found if verdicts]
     regressions = [mapping(document.get("regression")) for _, document in by_hand if document.get("regression")]
-    return (*(table for table in tables if table.rows), *map(_regression_table, regressions))
+    moved = _moved_table(target, str(regressions[0].get("document"))) if regressions else None
+    known = (*(table for table in tables if table.rows), *map(_regression_table, regressions))
+    return known if moved is None else (*known, moved)
 
 
 def _regression_table(regression: Document) -> Table:
@@ -37,6 +49,37 @@ def _regression_table(regression: Document) -> Table:
     )
     note = f"{reason}regression.html in the same folder has the trends. Method: {regression.get('method')}."
     return Table("Judged against the history", fields, rows, note)
+
+
+def _moved_table(target: Path, name: str) -> Table | None:
+    """Return the KPIs that moved, the most severe first, with the reason of an acknowledged one; None without any."""
+    document, _findings = read_document(target / name, "regression", name)
+    found = [
+        (str(mapping(recording).get("recording")), mapping(kpi))
+        for recording in listing(mapping(document).get("recordings"))
+        for kpi in listing(mapping(recording).get("kpis"))
+    ]
+    rows = tuple(
+        _moved_row(where, kpi) for word in MOVED for where, kpi in found if kpi.get("verdict") == word and kpi["change"]
+    )
+    return Table("KPIs that moved", MOVED_FIELDS, rows) if rows else None
+
+
+def _moved_row(where: str, kpi: Document) -> tuple[Cell, ...]:
+    change, unit = mapping(kpi.get("change")), str(kpi.get("unit"))
+    share, low, high, size = (change.get(name) for name in ("change", "low", "high", "hedges_g"))
+    known = isinstance(low, int | float) and isinstance(high, int | float)
+    return (
+        Cell(str(kpi.get("verdict")), str(kpi.get("reason") or "")),
+        Cell(str(kpi.get("name")), where),
+        Cell(f"{quantity(change['before'], unit)} {DASH} {quantity(change['after'], unit)}"),
+        Cell("", reason="the level before was 0")
+        if share is None
+        else Cell(f"{share:+.1%}", f"{low:+.1%} {DASH} {high:+.1%}" if known else ""),
+        Cell("", reason="all values are equal") if size is None else Cell(f"{size:.2g}"),
+        Cell(str(change.get("since"))),
+        Cell(str(kpi.get("reason") or "")),
+    )
 
 
 def _verdicts(places: list[Path], run_directory: Path) -> list[tuple[str, Document]]:
