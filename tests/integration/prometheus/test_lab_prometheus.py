@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.dumping import dump_snapshot
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.location import PrometheusOptions, find
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_files
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (
     await_scrape,
     run_queries,
@@ -28,7 +28,7 @@ from perfanalysis.workloads.prometheus_ranges import parse, ranges_of
 from tests.integration.conftest import PROJECT, Lab
 from tests.schemas import check_file
 
-SHIPPED = PROJECT / "collections/ansible_collections/psap/perf/roles/cluster_query_prometheus_db/files/metrics.txt"
+SHIPPED = PROJECT / "collections/ansible_collections/psap/perf/roles/cluster_query_prometheus_db/files"
 JOBS = {"apiserver", "etcd", "kube-controller-manager", "scheduler"}
 
 
@@ -73,7 +73,7 @@ def test_scraped_samples_have_their_times(prometheus: Prometheus) -> None:
 
 def test_every_shipped_query_is_valid_and_read_by_the_analysis(prometheus: Prometheus, tmp_path: Path) -> None:
     window = Window(time.time() - 10, time.time())
-    queries = read_queries(SHIPPED, "")
+    queries = read_files(sorted(SHIPPED.glob("*.txt")), ".*")
     outcome = run_queries(prometheus, queries, window, 0, tmp_path, _never)
     assert outcome.failed == {}
     check_file(tmp_path / "prometheus_queries.yml")

@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery, read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import (
+    NamedQuery,
+    read_files,
+    read_queries,
+)
 
+ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/cluster_query_prometheus_db"
 FILE = """\
 ## What this file is about.
 
@@ -75,6 +81,11 @@ def test_scraped_series_are_distinguished_from_computed_ones(expression: str, ba
         ("# a\nup\n# b\n", r"metrics.txt:3: no query follows the name 'b'"),
         ("# a\nup\n# a\nup\n", r"metrics.txt:3: the name 'a' is used above"),
         ("#\nup\n", r"metrics.txt:1: the name of the query is empty"),
+        ("# a\n## kpi less: mean\nup\n", r"metrics.txt:2: invalid KPIs; write a line such as"),
+        ("## kpi lower: mean\n# a\nup\n", r"metrics.txt:1: KPIs without a query"),
+        ("# a\nup\n## kpi lower: mean\n", r"metrics.txt:3: KPIs without a query"),
+        ("# a\n## kpi lower: p50\nup\n", r"metrics.txt:1: no KPI 'p50': the query 'a' has values over time; use min,"),
+        ("# a\n## kpi lower: mean\nrate(x[$WINDOW])\n", r"no KPI 'mean': the query 'a' contains \$WINDOW; use value"),
         ("# a\nsum(up\n# b\nup\n", r"metrics.txt:1: the query 'a' has unclosed brackets"),
         ("## nothing\n", "has no query"),
     ],
@@ -92,3 +103,39 @@ def test_namespace_query_requires_a_namespace(tmp_path: Path) -> None:
 def test_missing_query_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_queries(tmp_path / "none.txt", "x")
+
+
+def test_declared_kpis_belong_to_their_query(tmp_path: Path) -> None:
+    text = "# a\n## kpi lower: mean,  max\n## A comment.\nup\n\n# b\nup\n# c\n## kpi higher: value\nrate(x[$WINDOW])\n"
+    assert _read(tmp_path, text) == [
+        NamedQuery("a", "up", ("mean", "max"), "lower"),
+        NamedQuery("b", "up"),
+        NamedQuery("c", "rate(x[$WINDOW])", ("value",), "higher"),
+    ]
+
+
+def test_variables_are_replaced_when_their_values_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text('# a\nx{m=~"$MODEL", n=~"$NAMESPACE"}[$RANGE]\n# b\nrate(x[$WINDOW])\n')
+    (ranged, whole) = read_queries(path, "n1|n2", "phi")
+    assert (ranged.needs_range, ranged.of_whole_window, whole.of_whole_window) == (True, False, True)
+    assert ranged.within(60, 8).expression == 'x{m=~"phi", n=~"n1|n2"}[8000ms]'
+    assert whole.within(60.25, 8).expression == "rate(x[60250ms])"
+    assert read_queries(path, "n")[0].expression == 'x{m=~".*", n=~"n"}[$RANGE]'
+
+
+def test_files_with_a_query_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("# up\nup\n")
+    with pytest.raises(UsageError, match=r"b.txt: .*a.txt has a query 'up' too; choose another name"):
+        read_files(paths, "")
+
+
+def test_shipped_files_are_the_layers_of_the_command() -> None:
+    specs = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+    files = sorted(path for path in (ROLE / "files").glob("*.txt"))
+    assert ["metrics", *specs["cluster_query_prometheus_db_layers"]["choices"]] == sorted(
+        (path.stem for path in files), key=lambda stem: (stem != "metrics", stem)
+    )
+    assert len(read_files(files, ".*")) > 100

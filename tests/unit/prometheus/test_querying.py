@@ -146,3 +146,28 @@ def test_missing_scrape_is_awaited_until_the_timeout() -> None:
         Prometheus(Address(fake.url, "for a test")) as prometheus,
     ):
         assert not await_scrape(prometheus, 100.0, 0.0, _never_stop)
+
+
+def test_query_of_the_whole_window_is_evaluated_once_at_its_end(tmp_path: Path) -> None:
+    queries = [
+        NamedQuery("p99_seconds", "histogram_quantile(0.99, rate(x_bucket[$WINDOW]))", ("value",), "lower"),
+        NamedQuery("rate_per_second", "rate(x[$RANGE])", ("mean",), "higher"),
+    ]
+
+    def answer(_path: str, asked: Asked) -> tuple[int, Any]:
+        # 15 s between two scrapes
+        counted = asked["query"][0].startswith("min(count_over_time(up")
+        series = {"metric": {}, "value": [20, "8" if counted else "1"]}
+        return success([series if "start" not in asked else {"metric": {}, "values": [[10, "1"]]}])
+
+    with serving(answer) as fake, Prometheus(Address(fake.url, "for a test")) as prometheus:
+        run_queries(prometheus, queries, Window(10, 20), 0, tmp_path, _never_stop)
+    (_, _, counted), (_, once, of_window), (_, often, _) = fake.asked
+    assert counted["query"] == ["min(count_over_time(up[120s]))"]
+    assert (once, of_window["time"], often) == ("/api/v1/query", ["20.000"], "/api/v1/query_range")
+    assert check_file(tmp_path / "prometheus_queries.yml")
+    listed = yaml.safe_load((tmp_path / "prometheus_queries.yml").read_text())["queries"]
+    assert [(one["query"], one["statistics"], one["direction"]) for one in listed] == [
+        ("histogram_quantile(0.99, rate(x_bucket[10000ms]))", ["value"], "lower"),
+        ("rate(x[60000ms])", ["mean"], "higher"),
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery, read_files
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.querying import (
     Outcome,
     Span,
@@ -29,7 +29,10 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandActio
 class Arguments(PrometheusArguments):
     promquery_file: str
     dest_dir: str
+    layers: list[str]
+    more_files: list[str]
     namespace: str
+    model: str
     duration_s: float
     start_ts: float | None
     end_ts: float | None
@@ -43,11 +46,10 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Check the queries, then run them, unless in check mode."""
         args = context.arguments(Arguments)
-        file = args.promquery_file or self._find_needle("files", "metrics.txt")
-        queries = read_queries(Path(file), args.namespace)
+        queries = self._queries(args)
         span = Span(args.start_ts, args.end_ts, args.duration_s)
         if context.check_mode:
-            return VerbResult(skipped=f"check mode: would run the {len(queries)} queries of {file}")
+            return VerbResult(skipped=f"check mode: would run {len(queries)} queries")
         folder = _folder(context, args.dest_dir)
         with Prometheus(address_of(context, args)) as prometheus:
             window = window_of(span, prometheus, time.time())
@@ -60,6 +62,11 @@ class ActionModule(CommandAction):
             raise _failure(outcome, len(queries), folder, values)
         late = () if scraped else (late_scrape(args.timeout),)
         return VerbResult(values=values, warnings=(*late, *outcome.warnings))
+
+    def _queries(self, args: Arguments) -> list[NamedQuery]:
+        first = args.promquery_file or self._find_needle("files", "metrics.txt")
+        layers = [self._find_needle("files", f"{layer}.txt") for layer in dict.fromkeys(args.layers)]
+        return read_files(map(Path, (first, *layers, *args.more_files)), args.namespace, args.model)
 
 
 def _folder(context: VerbContext, named: str) -> Path:

@@ -20,6 +20,9 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows impor
 FILE = "prometheus_queries.yml"
 SCHEMA = "psap.perf/prometheus-queries/1"
 _BETWEEN_LOOKS_S = 0.5
+_SCRAPES_IN_RANGE = 4
+_INTERVALS_SEEN_S = 120
+_SHORTEST_RANGE_S, _LONGEST_RANGE_S = 8.0, 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,13 @@ def await_scrape(
         time.sleep(_BETWEEN_LOOKS_S)
 
 
+def rate_range_s(prometheus: Prometheus) -> float:
+    """Return the range of rates: four scrapes of the target that is scraped the least often, in seconds."""
+    counted = prometheus.query(f"min(count_over_time(up[{_INTERVALS_SEEN_S}s]))").series
+    scrapes = max(counted[0].numbers[0], 1.0) if counted else 1.0
+    return min(max(_SCRAPES_IN_RANGE * _INTERVALS_SEEN_S / scrapes, _SHORTEST_RANGE_S), _LONGEST_RANGE_S)
+
+
 def run_queries(
     prometheus: Prometheus,
     queries: Sequence[NamedQuery],
@@ -117,11 +127,12 @@ def run_queries(
     step = step_s or step_for(window)
     entries, warnings = [], dict[str, None]()
     failed: dict[str, str] = {}
+    range_s = rate_range_s(prometheus) if any(query.needs_range for query in queries) else 0.0
     for query in queries:
         check()
-        entry: dict[str, Any] = {"name": query.name, "query": query.expression}
+        entry = query_document(query.within(window.length_s, range_s))
         try:
-            answer = _ask(prometheus, query, window, step)
+            answer = _ask(prometheus, query, window, step, range_s)
         except RefusedError as error:
             failed[query.name] = str(error)
             entries.append({**entry, "file": None, "series": None, "samples": None, "error": str(error)})
@@ -141,10 +152,21 @@ def run_queries(
     )
 
 
-def _ask(prometheus: Prometheus, query: NamedQuery, window: Window, step_s: float) -> Answer:
+def query_document(query: NamedQuery) -> dict[str, Any]:
+    """Return what the list of answers states about *query*."""
+    document: dict[str, Any] = {"name": query.name, "query": query.expression}
+    if query.statistics:
+        document |= {"statistics": list(query.statistics), "direction": query.direction}
+    return document
+
+
+def _ask(prometheus: Prometheus, query: NamedQuery, window: Window, step_s: float, range_s: float) -> Answer:
+    expression = query.within(window.length_s, range_s).expression
+    if query.of_whole_window:
+        return prometheus.query(expression, window.end_s)
     if query.bare:
-        return prometheus.raw(query.expression, window)
-    return prometheus.query_range(query.expression, window, step_s)
+        return prometheus.raw(expression, window)
+    return prometheus.query_range(expression, window, step_s)
 
 
 def _document(
