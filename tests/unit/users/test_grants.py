@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.rights import Right
-from ansible_collections.psap.perf.plugins.module_utils.users.grants import Account, grants
+from ansible_collections.psap.perf.plugins.module_utils.users.grants import Account, grants, user_account
 
 NAMES = {"Pod": "pods", "Node": "nodes", "Job": "jobs", "Namespace": "namespaces"}
 
@@ -28,7 +28,7 @@ class Names:
 
 def granted(*rights: Right) -> dict[tuple[str, str], Any]:
     """Return the rules of each role."""
-    manifests = grants(Account("ci", "users"), rights, Names())
+    manifests = grants([Account("ci", "users")], rights, Names())
     roles = [each for each in manifests if "rules" in each]
     bindings = [each for each in manifests if "roleRef" in each]
     assert [each["roleRef"]["name"] for each in bindings] == [each["metadata"]["name"] for each in roles]
@@ -68,3 +68,10 @@ def test_namespace_is_granted_by_its_name() -> None:
 def test_subresource_is_granted() -> None:
     rules = granted(Right("create", "v1", "Pod", "a", resource="pods/exec"))
     assert rules[("Role", "a")][0]["resources"] == ["pods/exec"]
+
+
+def test_all_accounts_get_the_rights_of_one_role() -> None:
+    accounts = [Account("ci", "users"), user_account(Account("ci", "users"), 3)]
+    role, binding = grants(accounts, [Right("list", "v1", "Node")], Names())
+    assert role["metadata"] == binding["metadata"] == {"name": "ci-users-users"}
+    assert [each["name"] for each in binding["subjects"]] == ["users", "users-3"]

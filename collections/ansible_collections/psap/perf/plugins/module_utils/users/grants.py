@@ -1,8 +1,8 @@
-"""Roles that grant a service account the rights of rules, and no others."""
+"""Roles that grant service accounts the rights of rules, and no others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -35,10 +35,24 @@ class Account:
     name: str
 
 
-def grants(account: Account, rights: Iterable[Right], cluster: KindNames) -> list[Manifest]:
+def user_account(account: Account, index: int) -> Account:
+    """Return the account of one user, of those whose first part of the name is the name of *account*."""
+    return Account(account.namespace, f"{account.name}-{index}")
+
+
+def account_manifest(account: Account) -> Manifest:
+    """Return the manifest of an account."""
+    metadata = {"name": account.name, "namespace": account.namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+
+
+def grants(accounts: Sequence[Account], rights: Iterable[Right], cluster: KindNames) -> list[Manifest]:
     """Return roles and bindings: one of each for each namespace, and one for the rest of the cluster.
 
     Kinds that the cluster does not serve are granted only if their rule names the resource.
+
+    Args:
+        accounts: All get the rights; the roles have the name of the first.
     """
     found: dict[str, dict[tuple[str, str, str], list[str]]] = {}
     for right in rights:
@@ -53,12 +67,14 @@ def grants(account: Account, rights: Iterable[Right], cluster: KindNames) -> lis
         key = (group_of(right.api_version), resource, named)
         verbs = found.setdefault(right.namespace or "" if namespaced else "", {}).setdefault(key, [])
         verbs += [] if right.verb in verbs else [right.verb]
-    return [manifest for namespace, rules in found.items() for manifest in _role(account, namespace, rules)]
+    return [manifest for namespace, rules in found.items() for manifest in _role(accounts, namespace, rules)]
 
 
-def _role(account: Account, namespace: str, rules: dict[tuple[str, str, str], list[str]]) -> Iterator[Manifest]:
+def _role(
+    accounts: Sequence[Account], namespace: str, rules: dict[tuple[str, str, str], list[str]]
+) -> Iterator[Manifest]:
     """Yield the role and the binding of one namespace; the cluster's if it is empty."""
-    prefix = "" if namespace else "Cluster"
+    account, prefix = accounts[0], "" if namespace else "Cluster"
     # a cluster role has no namespace that makes its name unique
     name = f"{account.name}-users" if namespace else f"{account.namespace}-{account.name}-users"
     metadata: dict[str, Any] = {"name": name, **({"namespace": namespace} if namespace else {})}
@@ -72,5 +88,5 @@ def _role(account: Account, namespace: str, rules: dict[tuple[str, str, str], li
         "kind": f"{prefix}RoleBinding",
         "metadata": metadata,
         "roleRef": {"apiGroup": _GROUP, "kind": f"{prefix}Role", "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}],
+        "subjects": [{"kind": "ServiceAccount", "name": each.name, "namespace": each.namespace} for each in accounts],
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rights
-short_description: Return the roles that grant a service account the rights of rules
+short_description: Return the roles that grant service accounts the rights of rules
 version_added: 0.1.0
 description:
   - Returns a Role and a RoleBinding for each namespace of the rules, and a ClusterRole and a ClusterRoleBinding for
     kinds without a namespace and rules without namespaces. They grant the rights of the rules, and no others.
+  - With O(user_rights), also returns a service account SERVICE_ACCOUNT-INDEX for each user.
 author: The psap.perf developers (@openshift-psap)
 options:
   namespace:
@@ -25,6 +26,21 @@ options:
     type: list
     elements: dict
     required: true
+  user_rights:
+    description:
+      - Rules without namespaces. Each of O(user_count) users gets their rights in its namespace, which is
+        O(user_namespace_prefix) and the index, with a dedicated service account. These accounts also have O(rights).
+    type: list
+    elements: dict
+    default: []
+  user_count:
+    description: Number of users.
+    type: int
+    default: 1
+  user_namespace_prefix:
+    description: Prefix of the users' namespaces; required with O(user_rights).
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""
@@ -39,8 +55,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 manifests:
-  description: The roles and their bindings.
+  description: The service accounts of users, the roles and their bindings.
   type: list
   elements: dict
+  returned: success
+namespaces:
+  description: The namespaces of the users; none without O(user_rights).
+  type: list
+  elements: str
   returned: success
 """
