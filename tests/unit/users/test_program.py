@@ -14,9 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import botocore.auth
-import botocore.awsrequest
-import botocore.credentials
 import pytest
 
 from tests.programs import ROLES, loaded
@@ -78,7 +75,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "CONTROL", tmp_path / "control")
     monkeypatch.setattr(module, "STEPS", tmp_path / "control" / "steps.jsonl")
     monkeypatch.setattr(module, "ARTIFACTS", tmp_path / "artifacts")
-    monkeypatch.setattr(module, "STORE", tmp_path / "store")
     monkeypatch.setattr(module.signal, "signal", lambda *_: None)
     monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
     return module
@@ -150,26 +146,6 @@ def test_artifacts_are_sent_without_links(program: ModuleType, monkeypatch: pyte
     sent.seek(0)
     with tarfile.open(fileobj=sent) as archive:
         assert archive.getnames() == ["sub/file"]
-
-
-def test_request_is_signed_like_botocore_does(
-    program: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "access-key-id").write_text("someone\n")
-    (tmp_path / "store" / "secret-access-key").write_text("a-secret\n")
-    bucket = program.Bucket({"endpoint": "https://s3.example.org:9000", "region": "eu-west-1", "bucket": "runs"})
-    target, digest = "/runs/ci/user-1/a%20file~1.txt", "0" * 64
-    headers = bucket._signed(target, digest)
-
-    request = botocore.awsrequest.AWSRequest("PUT", f"https://s3.example.org:9000{target}")
-    request.headers["X-Amz-Content-SHA256"] = digest
-    request.context["timestamp"] = headers["x-amz-date"]
-    credentials = botocore.credentials.Credentials("someone", "a-secret")
-    auth = botocore.auth.S3SigV4Auth(credentials, "s3", "eu-west-1")
-    request.headers["X-Amz-Date"] = headers["x-amz-date"]
-    wanted = auth.signature(auth.string_to_sign(request, auth.canonical_request(request)), request)
-    assert headers["Authorization"].endswith(f"Signature={wanted}")
 
 
 def test_unknown_words_are_refused(program: ModuleType) -> None:

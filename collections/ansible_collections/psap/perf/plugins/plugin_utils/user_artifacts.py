@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import p
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 _CONTAINER = "artifacts"
-_PROGRAM = ("python3", "/mnt/plan/user.py")
+_PROGRAMS = {"export": ("export.py",), "send": ("user.py", "send"), "release": ("user.py", "release")}
 _CONNECTIONS = 8
 _TRIES = 3
 _PAUSE_S = 2.0
@@ -74,9 +74,10 @@ class UserArtifacts:
             stream.seek(0)
             return unpack(stream, folder)
 
-    def _execute(self, pod: str, word: str, output: BinaryIO) -> None:
+    def _execute(self, pod: str, task: str, output: BinaryIO) -> None:
         where = (self._namespace, pod, _CONTAINER)
-        access = self._context.cluster().access
-        done = run_in_pod(access, where, [*_PROGRAM, word], output, self._context.check_interrupted)
+        program, *words = _PROGRAMS[task]
+        command = ["python3", "-B", f"/mnt/plan/{program}", *words]
+        done = run_in_pod(self._context.cluster().access, where, command, output, self._context.check_interrupted)
         if done.exit_code:
-            raise ClusterError(f"{word} in pod {pod} ended with exit code {done.exit_code}: {done.errors}")
+            raise ClusterError(f"{task} in pod {pod} ended with exit code {done.exit_code}: {done.errors}")

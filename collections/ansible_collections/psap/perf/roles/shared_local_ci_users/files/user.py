@@ -1,14 +1,12 @@
 """One user in a pod: it reports its states, starts with the others, and runs the command.
 
 It needs Python 3.9 and no other package. ``run`` is the main container, ``serve`` the container that keeps the
-artifacts; the coordinator executes ``export``, ``send`` and ``release`` in that one. ``step NAME COMMAND…`` is
+artifacts; the coordinator executes ``send`` and ``release`` in that one. ``step NAME COMMAND…`` is
 for the user's command.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -28,13 +26,11 @@ PLAN = Path(os.environ.get("PERF_USER_PLAN", "/mnt/plan/plan.json"))
 ARTIFACTS = Path(os.environ.get("PERF_USER_ARTIFACTS", "/mnt/artifacts"))
 CONTROL = Path(os.environ.get("PERF_USER_CONTROL", "/mnt/control"))
 ACCOUNT = Path(os.environ.get("PERF_USER_ACCOUNT", "/var/run/secrets/kubernetes.io/serviceaccount"))
-STORE = Path(os.environ.get("PERF_USER_STORE", "/mnt/store"))
 STEPS = CONTROL / "steps.jsonl"
 RELEASED = CONTROL / "released"
 GIVE_UP_S = 60.0
 PATIENCE_S = 10.0
 PAUSE_S = 0.2
-TRIES = 5
 WATCH_S = 300
 # of the setup and of the command when the run stops them
 STOPPED_CODE = 143
@@ -46,8 +42,6 @@ def main(words: list[str]) -> int:
         return User(json.loads(PLAN.read_text(encoding="utf-8"))).run()
     if words == ["serve"]:
         return serve()
-    if words == ["export"]:
-        return export(json.loads(PLAN.read_text(encoding="utf-8"))["export"])
     if words == ["send"]:
         return send()
     if words == ["release"]:
@@ -80,81 +74,6 @@ def send() -> int:
 def artifacts() -> list[Path]:
     """Return all files of the artifacts."""
     return [path for path in sorted(ARTIFACTS.rglob("*")) if path.is_file() and not path.is_symlink()]
-
-
-def export(wanted: dict) -> int:
-    """Send all artifacts to an S3 store."""
-    bucket = Bucket(wanted)
-    folder = f"{wanted['prefix']}/user-{os.environ.get('JOB_COMPLETION_INDEX', '0')}"
-    for path in artifacts():
-        try:
-            bucket.put(f"{folder}/{path.relative_to(ARTIFACTS).as_posix()}", path)
-        except (OSError, http.client.HTTPException) as error:
-            print(f"cannot send {path.name} to {wanted['endpoint']}: {error}", file=sys.stderr)
-            return 1
-        # an idle connection may be closed
-        print(path.name, flush=True)
-    return 0
-
-
-class Bucket:
-    """A bucket of an S3 store; its objects are as private as the bucket."""
-
-    def __init__(self, wanted: dict) -> None:
-        """Read the keys from the mounted Secret."""
-        self._bucket = wanted["bucket"]
-        self._region = wanted["region"]
-        self._url = urllib.parse.urlsplit(wanted["endpoint"])
-        self._identity = (STORE / "access-key-id").read_text(encoding="utf-8").strip()
-        self._secret = (STORE / "secret-access-key").read_text(encoding="utf-8").strip()
-        authority = STORE / "ca.crt"
-        self._context = ssl.create_default_context(cafile=str(authority) if authority.exists() else None)
-
-    def put(self, key: str, path: Path) -> None:
-        """Send a file, which the store verifies by its SHA-256; repeat this if the store does not answer."""
-        for left in reversed(range(TRIES)):
-            try:
-                status, text = self._put(key, path)
-            except (OSError, http.client.HTTPException) as error:
-                if not left:
-                    raise
-                status, text = 0, str(error)
-            if status == 200:
-                return
-            if 0 < status < 500 or not left:
-                raise OSError(f"{status} {text[:300]}")
-            time.sleep(1.0)
-
-    def _put(self, key: str, path: Path) -> tuple:
-        digest = hashlib.sha256()
-        with path.open("rb") as stream:
-            for chunk in iter(lambda: stream.read(1 << 20), b""):
-                digest.update(chunk)
-        target = urllib.parse.quote(f"{self._url.path.rstrip('/')}/{self._bucket}/{key}", safe="/~")
-        connection = http.client.HTTPSConnection(self._url.netloc, timeout=60.0, context=self._context)
-        headers = {**self._signed(target, digest.hexdigest()), "Content-Length": str(path.stat().st_size)}
-        with path.open("rb") as stream:
-            connection.request("PUT", target, stream, headers)
-            answer = connection.getresponse()
-            text = answer.read().decode("utf-8", "replace")
-        connection.close()
-        return answer.status, text
-
-    def _signed(self, target: str, digest: str) -> dict:
-        """Return the headers of a request, with a signature of version 4."""
-        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        headers = {"host": self._url.netloc, "x-amz-content-sha256": digest, "x-amz-date": now}
-        names = ";".join(headers)
-        lines = "".join(f"{name}:{value}\n" for name, value in headers.items())
-        request = f"PUT\n{target}\n\n{lines}\n{names}\n{digest}"
-        scope = f"{now[:8]}/{self._region}/s3/aws4_request"
-        text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
-        key = f"AWS4{self._secret}".encode()
-        for part in scope.split("/"):
-            key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-        signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-        credential = f"AWS4-HMAC-SHA256 Credential={self._identity}/{scope}"
-        return {**headers, "Authorization": f"{credential}, SignedHeaders={names}, Signature={signature}"}
 
 
 def step(name: str, command: list[str]) -> int:
