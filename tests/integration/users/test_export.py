@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from perflab.control_plane.certificates import Authority
 
+from tests.polling import wait_until
 from tests.standins.s3_server import IDENTITY, SECRET, Tls, s3_server
 
-from .conftest import Users
+from .conftest import SELECTOR, Users
 from .test_users import files_with
 
 pytestmark = [pytest.mark.lab, pytest.mark.deep]
@@ -27,19 +30,25 @@ def host_address(users: Users) -> str:
     return route[route.index("src") + 1]
 
 
-def test_pods_export_only_to_a_store_that_they_trust(users: Users, tmp_path: Path) -> None:
+@contextmanager
+def store_of(users: Users, folder: Path) -> Iterator[tuple[str, ...]]:
+    """Run a store, whose Secret is `store`; yield the options for an export to it, without the Secret."""
     host = host_address(users)
-    authority = Authority(tmp_path / "pki")
+    authority = Authority(folder / "pki")
     pair = authority.issue_server("server", [host])
     tls = Tls(pair.certificate, pair.key, authority.pair.certificate)
-    with s3_server(tmp_path, host, tls) as server:
+    with s3_server(folder, host, tls) as server:
         server.bucket("runs").close()
         keys = {"access-key-id": IDENTITY, "secret-access-key": SECRET}
         for name, more in (("store", {"ca.crt": tls.authority.read_text()}), ("untrusting", {})):
             users.core.create_namespaced_secret(
                 users.namespace, {"metadata": {"name": name}, "stringData": {**keys, **more}}
             )
-        to_store = ("--export-bucket-name", "runs", "--export-endpoint", server.endpoint, "--export-prefix", "ci")
+        yield ("--export-bucket-name", "runs", "--export-endpoint", server.endpoint, "--export-prefix", "ci")
+
+
+def test_pods_export_only_to_a_store_that_they_trust(users: Users, tmp_path: Path) -> None:
+    with store_of(users, tmp_path) as to_store:
         words = ("--user-count", "2", "--ci-command", COMMAND, *to_store)
 
         done = users.run("run-multi", JOB, *words, "--export-secret-name", "store")
@@ -54,4 +63,24 @@ def test_pods_export_only_to_a_store_that_they_trust(users: Users, tmp_path: Pat
         assert done.returncode != 0
         assert "the files of 2 users that succeeded are missing" in done.stdout + done.stderr
         assert "CERTIFICATE_VERIFY_FAILED" in done.stdout + done.stderr
+        assert users.left() == []
+
+
+def test_later_wait_fetches_files_of_deleted_pods_from_the_bucket(users: Users, tmp_path: Path) -> None:
+    with store_of(users, tmp_path) as to_store:
+        words = ("--user-count", "2", "--daemon", "--ci-command", COMMAND, *to_store, "--export-secret-name", "store")
+        done = users.run("run-multi", JOB, *words)
+        assert done.returncode == 0, done.stdout
+        exported = tmp_path / "buckets" / "runs" / "ci"
+        # the file that is sent last
+        wait_until(lambda: all((exported / f"user-{index}" / "exit_code").exists() for index in range(2)))
+        users.batch.delete_namespaced_job(JOB, users.namespace, propagation_policy="Background")
+        selector = f"{SELECTOR}={JOB}"
+        wait_until(lambda: not users.core.list_namespaced_pod(users.namespace, label_selector=selector).items)
+
+        done = users.run("wait", JOB)
+        assert done.returncode == 0, done.stdout
+        assert [user["outcome"] for user in users.result()["users"]] == ["success", "success"]
+        assert (users.artifacts() / "user-1" / "sub" / "a name.txt").read_text() == "user-1\n"
+        assert files_with(SECRET, users.runs) == []
         assert users.left() == []

@@ -48,7 +48,10 @@ def _program(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "artifacts/large=1&2.bin").write_bytes(CONTENT)
-    for name, path in (("PLAN", "plan.json"), ("ARTIFACTS", "artifacts"), ("STORE", "store")):
+    (tmp_path / "artifacts/exit_code").write_text("0")
+    (tmp_path / "control").mkdir()
+    folders = {"PLAN": "plan.json", "ARTIFACTS": "artifacts", "STORE": "store", "CONTROL": "control"}
+    for name, path in folders.items():
         monkeypatch.setattr(program, name, tmp_path / path)
     monkeypatch.setattr(program, "PART_BYTES", PART_BYTES)
     monkeypatch.setattr(program, "PAUSE_S", 0.01)
@@ -68,6 +71,10 @@ def test_large_file_is_sent_in_parts(program: ModuleType, server: S3Server, tmp_
     exported = server.root / "runs" / tmp_path.name / "user-1"
     assert (exported / "sub" / "a name.txt").read_text() == "small"
     assert (exported / "large=1&2.bin").read_bytes() == CONTENT
+    # a second container has sent them already
+    (tmp_path / "artifacts" / "late.txt").write_text("late")
+    assert program.main() == 0
+    assert not (exported / "late.txt").exists()
     assert list(store._uploads("")) == []
 
 

@@ -74,6 +74,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     (tmp_path / "control").mkdir()
     monkeypatch.setattr(module, "CONTROL", tmp_path / "control")
     monkeypatch.setattr(module, "STEPS", tmp_path / "control" / "steps.jsonl")
+    monkeypatch.setattr(module, "ENDED", tmp_path / "control" / "ended")
+    monkeypatch.setattr(module, "RELEASED", tmp_path / "control" / "released")
     monkeypatch.setattr(module, "ARTIFACTS", tmp_path / "artifacts")
     monkeypatch.setattr(module.signal, "signal", lambda *_: None)
     monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
@@ -146,6 +148,26 @@ def test_artifacts_are_sent_without_links(program: ModuleType, monkeypatch: pyte
     sent.seek(0)
     with tarfile.open(fileobj=sent) as archive:
         assert archive.getnames() == ["sub/file"]
+
+
+def test_second_container_sends_the_files_until_this_succeeds(
+    program: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sender = tmp_path / "export.py"
+    sender.write_text(
+        "import pathlib, sys\n"
+        "tries = pathlib.Path(sys.argv[0]).with_name('tries')\n"
+        "tries.open('a').write('x')\n"
+        "if tries.read_text() == 'x': sys.exit(1)\n"
+        "tries.with_name('control').joinpath('released').touch()\n"
+    )
+    (tmp_path / "plan.json").write_text(json.dumps({"export": {"bucket": "runs"}}))
+    monkeypatch.setattr(program, "PLAN", tmp_path / "plan.json")
+    monkeypatch.setattr(program, "EXPORT", sender)
+    monkeypatch.setattr(program, "EXPORT_AGAIN_S", 0.0)
+    program.ENDED.touch()
+    assert program.main(["serve"]) == 0
+    assert (tmp_path / "tries").read_text() == "xx"
 
 
 def test_unknown_words_are_refused(program: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Fetch the artifacts of users from the second container of their pods."""
+"""Fetch the artifacts of users from the second container of their pods, or from the bucket if a pod is gone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.users.accounts import UserState
 from ansible_collections.psap.perf.plugins.module_utils.users.archives import unpack
+from ansible_collections.psap.perf.plugins.module_utils.users.bucket import fetch_files, opened_bucket, sent_files
+from ansible_collections.psap.perf.plugins.module_utils.users.plan import ExportPlan
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import pass_time
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
@@ -32,7 +34,9 @@ class UserArtifacts:
         problems: Why files of a user could not be exported or fetched, by its index.
     """
 
-    def __init__(self, context: VerbContext, namespace: str, folder: Path, *, export: bool, retrieve: bool) -> None:
+    def __init__(
+        self, context: VerbContext, namespace: str, folder: Path, *, export: ExportPlan | None, retrieve: bool
+    ) -> None:
         self._context = context
         self._namespace = namespace
         self._folder = folder
@@ -46,6 +50,25 @@ class UserArtifacts:
         with ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="artifacts") as pool:
             problems = zip(states, pool.map(self._fetch_one, states), strict=True)
             self.problems |= {state.index: problem for state, problem in problems if problem}
+
+    def fetch_gone(self, indices: Sequence[int]) -> None:
+        """Fetch the files of users whose pods are gone from the bucket; without one, the files are lost."""
+        self.problems |= dict.fromkeys(indices, "the container that keeps them did not run")
+        if not (indices and self._export):
+            return
+        try:
+            with opened_bucket(self._context.cluster(), self._namespace, self._export) as bucket:
+                for index in indices:
+                    self._context.check_interrupted()
+                    sent = sent_files(bucket, self._export, index)
+                    if sent and self._retrieve:
+                        self.folders[index] = f"user-{index}"
+                        fetch_files(bucket, sent, self._folder / self.folders[index])
+                    if sent:
+                        del self.problems[index]
+        except PerfError as error:
+            reason = f"the pod is gone, and its files cannot be fetched from {self._export.bucket}: {error}"
+            self.problems |= {index: reason for index in indices if index not in self.folders}
 
     def _fetch_one(self, state: UserState) -> str:
         """Fetch the files of one user; return why this failed, or an empty string."""

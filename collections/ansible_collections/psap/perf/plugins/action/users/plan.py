@@ -117,7 +117,7 @@ def _export(args: Arguments, run: str) -> ExportPlan | None:
     if not wanted.secret_name:
         raise UsageError("export_bucket_name needs export_secret_name, the Secret with the keys of the store")
     prefix = wanted.prefix.strip("/") or f"local-ci/{args.job}/{run}"
-    return ExportPlan(wanted.bucket, wanted.endpoint, wanted.region, prefix)
+    return ExportPlan(wanted.bucket, wanted.endpoint, wanted.region, prefix, wanted.secret_name)
 
 
 def _contents(files: Sequence[str]) -> dict[str, str]:

@@ -41,14 +41,13 @@ class ActionModule(PerfAction):
         args = context.arguments(Arguments)
         job = UsersJob(context.cluster(), args.namespace, args.job)
         plan, folder = job.plan(), context.directory / "artifacts"
-        artifacts = UserArtifacts(
-            context, args.namespace, folder, export=plan.export is not None, retrieve=args.retrieve_artifacts
-        )
+        artifacts = UserArtifacts(context, args.namespace, folder, export=plan.export, retrieve=args.retrieve_artifacts)
         follower = UsersFollower(job, plan, artifacts.fetch)
         lab, go_at_s = context.lab(), job.go_at_s()
         try:
             with shown_wait(context.directory, f"the users of Job {args.job} end", plan.timeout_s) as show:
                 follower.follow(context.check_interrupted, show)
+            artifacts.fetch_gone(follower.unfetched)
         finally:
             described = lab.document() if lab else None
             result = users_result(plan, follower.states, go_at_s, artifacts.folders, described)
@@ -59,8 +58,7 @@ class ActionModule(PerfAction):
             "users": {user.index: user.outcome for user in result.users},
         }
         successful = [user.index for user in result.users if user.outcome == "success"]
-        late = dict.fromkeys(follower.unfetched, "the container that keeps them did not run")
-        problems = {**late, **artifacts.problems}
+        problems = artifacts.problems
         missing = {index: problems[index] for index in successful if index in problems}
         reason = failure(plan, follower.states)
         if not reason and missing:

@@ -33,12 +33,13 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """Where the pods send their files: a folder of a bucket of an S3 store."""
+    """Where the pods send their files: a folder of a bucket of an S3 store, with the keys of a Secret."""
 
     bucket: str
     endpoint: str
     region: str
     prefix: str
+    secret_name: str
 
 
 @dataclass(frozen=True, slots=True)

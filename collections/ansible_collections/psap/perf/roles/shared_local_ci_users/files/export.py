@@ -1,11 +1,13 @@
-"""Sends the artifacts of one user from its pod to an S3 store; the coordinator executes it in the second container.
+"""Sends the artifacts of one user from the second container of its pod to an S3 store, once.
 
+The container starts it when the command has ended; the coordinator starts it also if the command was killed.
 It needs Python 3.9 and no other package. The store verifies each file, or each part of a large file, by its SHA-256.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import hmac
 import html
@@ -22,7 +24,10 @@ from pathlib import Path
 
 PLAN = Path(os.environ.get("PERF_USER_PLAN", "/mnt/plan/plan.json"))
 ARTIFACTS = Path(os.environ.get("PERF_USER_ARTIFACTS", "/mnt/artifacts"))
+CONTROL = Path(os.environ.get("PERF_USER_CONTROL", "/mnt/control"))
 STORE = Path(os.environ.get("PERF_USER_STORE", "/mnt/store"))
+# sent last: a bucket that has it has all files
+LAST = "exit_code"
 # S3 accepts at most 5 GB in one request, and 10,000 parts
 PART_BYTES = 256 << 20
 PARTS = 10_000
@@ -31,11 +36,35 @@ PAUSE_S = 1.0
 
 
 def main() -> int:
+    """Send all artifacts, unless they have been sent; return the exit code."""
+    sent = CONTROL / "exported"
+    with (CONTROL / "export.lock").open("w") as lock:
+        while not locked(lock):
+            # an idle connection may be closed
+            print("sending", flush=True)
+            time.sleep(PAUSE_S)
+        if sent.exists():
+            return 0
+        code = send_all(json.loads(PLAN.read_text(encoding="utf-8"))["export"])
+        if code == 0:
+            sent.touch()
+    return code
+
+
+def locked(stream) -> bool:
+    """Return whether this process has locked the file."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def send_all(wanted: dict) -> int:
     """Send all artifacts; return the exit code."""
-    wanted = json.loads(PLAN.read_text(encoding="utf-8"))["export"]
     bucket = Bucket(wanted)
     folder = f"{wanted['prefix']}/user-{os.environ.get('JOB_COMPLETION_INDEX', '0')}"
-    for path in sorted(ARTIFACTS.rglob("*")):
+    for path in sorted(ARTIFACTS.rglob("*"), key=lambda each: (each == ARTIFACTS / LAST, each)):
         if not path.is_file() or path.is_symlink():
             continue
         try:
@@ -43,7 +72,6 @@ def main() -> int:
         except (OSError, http.client.HTTPException) as error:
             print(f"cannot send {path.name} to {wanted['endpoint']}: {error}", file=sys.stderr)
             return 1
-        # an idle connection may be closed
         print(path.name, flush=True)
     return 0
 

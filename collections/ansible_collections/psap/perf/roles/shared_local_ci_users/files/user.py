@@ -28,9 +28,12 @@ CONTROL = Path(os.environ.get("PERF_USER_CONTROL", "/mnt/control"))
 ACCOUNT = Path(os.environ.get("PERF_USER_ACCOUNT", "/var/run/secrets/kubernetes.io/serviceaccount"))
 STEPS = CONTROL / "steps.jsonl"
 RELEASED = CONTROL / "released"
+ENDED = CONTROL / "ended"
+EXPORT = Path(__file__).with_name("export.py")
 GIVE_UP_S = 60.0
 PATIENCE_S = 10.0
 PAUSE_S = 0.2
+EXPORT_AGAIN_S = 30.0
 WATCH_S = 300
 # of the setup and of the command when the run stops them
 STOPPED_CODE = 143
@@ -54,12 +57,24 @@ def main(words: list[str]) -> int:
 
 
 def serve() -> int:
-    """Keep the artifacts until they are fetched, or the pod is deleted."""
+    """Keep the artifacts until they are fetched, or the pod is deleted; send them to a store, if the plan has one."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    while not RELEASED.exists():
-        time.sleep(PAUSE_S)
-    # the program that released it shall end before
-    time.sleep(1.0)
+    sends = json.loads(PLAN.read_text(encoding="utf-8"))["export"] is not None
+    process, due_s = None, 0.0
+    try:
+        while not RELEASED.exists():
+            if sends and ENDED.exists() and time.monotonic() >= due_s and (process is None or process.poll()):
+                # without a coordinator, too; its own request waits for this one
+                process, due_s = (
+                    subprocess.Popen([sys.executable, "-B", str(EXPORT)]),
+                    time.monotonic() + EXPORT_AGAIN_S,
+                )
+            time.sleep(PAUSE_S)
+        # the program that released it shall end before
+        time.sleep(1.0)
+    finally:
+        if process is not None:
+            process.wait()
     return 0
 
 
@@ -222,6 +237,7 @@ class User:
         stopped = self._stopped_by if code else ""
         self._report.update(end_at_s=self._ended_at_s or time.time(), exit_code=code, stopped=stopped, steps=steps())
         (ARTIFACTS / "exit_code").write_text(f"{code}\n", encoding="ascii")
+        ENDED.touch()
         self._send()
         if code and not stopped and self._plan["abort_on_failure"]:
             self._api.patch(f"{self._plan['job']}-start", {"stop": f"user {self._index} failed"})
