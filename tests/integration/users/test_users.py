@@ -10,11 +10,12 @@ import pytest
 
 from tests.integration.driver.killing import kill_all
 
-from .conftest import SECRET, Users
+from .conftest import IMAGE, SECRET, Users
 
 pytestmark = pytest.mark.lab
 
 JOB = "test"
+TOOLBOX = ("perfdrv", "toolbox", "local-ci")
 FAILING, KILLED = 2, 1
 # one user fails, another sleeps until it is killed
 COMMAND = f"""sh -c '
@@ -25,6 +26,20 @@ case $PERF_USER_INDEX in
 esac
 $PERF_USER_STEP nap sleep 0.2
 echo $PERF_USER_SEED > $PERF_USER_ARTIFACTS/seed.txt'"""
+# asks the API server for the ConfigMaps of both users' namespaces, with the credentials that any program in a pod has
+ASKING = """python3 -c '
+import os, ssl, urllib.error, urllib.request
+account = "/var/run/secrets/kubernetes.io/serviceaccount/"
+tls = ssl.create_default_context(cafile=account + "ca.crt")
+headers = {"Authorization": "Bearer " + open(account + "token").read()}
+def ask(index):
+    namespace = os.environ["PERF_USER_NAMESPACE"][:-1] + str(index)
+    url = f"https://kubernetes.default.svc/api/v1/namespaces/{namespace}/configmaps"
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, headers=headers), context=tls).status
+    except urllib.error.HTTPError as error:
+        return error.code
+print(ask(0), ask(1))'"""
 GIVEN = ("--secret-name", "token", "--secret-env-key", "TOKEN", "--seed", "7")
 
 
@@ -108,6 +123,28 @@ def test_failing_user_stops_the_others(users: Users) -> None:
         1: ("stopped", "stopped"),
         2: ("stopped", "stopped"),
     }
+
+
+@pytest.mark.deep
+def test_each_user_has_rights_in_its_own_namespace_only(users: Users) -> None:
+    prefix = ("--user-namespace-prefix", f"{users.namespace}-u")
+    prepare = ("prepare-users", "--user-count", "2", *prefix, "--user-rights", "[{kinds: [ConfigMap], verbs: [list]}]")
+    done = users.lab.run(users.runs, *TOOLBOX, *prepare, "--namespace", users.namespace, "--image", IMAGE)
+    assert done.returncode == 0, done.stdout
+    accounts = ("--service-account", "local-ci", "--user-accounts", *prefix)
+    done = users.run("run-multi", JOB, "--user-count", "2", "--need-all-success", *accounts, "--ci-command", ASKING)
+    assert done.returncode == 0, done.stdout
+    logs = [(users.artifacts() / f"user-{index}/log.txt").read_text() for index in range(2)]
+    assert logs == ["200 403\n", "403 200\n"]
+    # the begin of every token
+    assert files_with("eyJhbGciOi", users.runs) == []
+
+    done = users.lab.run(users.runs, *TOOLBOX, "remove-users", "--namespace", users.namespace)
+    assert done.returncode == 0, done.stdout
+    left = [each.metadata.name for each in users.core.list_namespace().items]
+    assert [name for name in left if name.startswith(users.namespace)] == [users.namespace]
+    secrets = users.core.list_namespaced_secret(users.namespace).items
+    assert [each.metadata.name for each in secrets] == ["token"]
 
 
 @pytest.mark.deep
