@@ -21,6 +21,7 @@ from perfanalysis.workloads.workload_type import Analysis
 
 MOST_CURVES = 12
 MOST_IN_ROW = 3
+MOST_NAMED = 3
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
@@ -30,7 +31,8 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     """
     if len(result.analyses) < 2:
         return ()
-    declared = tuple(replace(figure, marks=result.phrases) for figure in result.figures)
+    marks = _marks(result)
+    declared = tuple(replace(figure, marks=marks) for figure in result.figures)
     samples = (sample for analysis in result.analyses[:MOST_CURVES] for sample in analysis.samples)
     names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
     charts = tuple(_overlay(result, name) for name in names)
@@ -40,7 +42,25 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     if not charts:
         return declared
     rows = (charts,) if len(charts) <= MOST_IN_ROW else in_rows(charts)
-    return (*declared, Figure("distributions", "Recordings compared", caption, rows, result.phrases))
+    return (*declared, Figure("distributions", "Recordings compared", caption, rows, marks))
+
+
+def _marks(result: RunAnalysis) -> tuple[str, ...]:
+    """Return the marks of figures of several recordings: those of the run, or if labs differ, each with recordings."""
+    recordings: dict[str, list[str]] = {}
+    for analysis in result.analyses:
+        lab = analysis.lab if analysis.lab.phrases else result.run.lab
+        recordings.setdefault(lab.line or "not on a lab", []).append(recording_label(analysis, result.run))
+    if len(recordings) < 2:
+        return result.phrases
+    return (*(f"{line} ({_some(labels)})" for line, labels in recordings.items()), *result.parts)
+
+
+def _some(labels: list[str]) -> str:
+    """Return the first of these labels, and the number of the others."""
+    names = list(dict.fromkeys(labels))
+    more = len(names) - MOST_NAMED
+    return "; ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _overlay(result: RunAnalysis, name: str) -> Chart:

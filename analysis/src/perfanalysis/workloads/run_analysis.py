@@ -63,9 +63,13 @@ class RunAnalysis:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Return what every figure of the run states: simulated parts, and the selected workloads."""
-        parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
-        return (*self.lab.phrases, *dict.fromkeys(parts))
+        """Return the parts of all its labs, and the selected workloads."""
+        return (*self.lab.phrases, *self.parts)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the selected workloads of its recordings."""
+        return tuple(dict.fromkeys(analysis.place.part for analysis in self.analyses if analysis.place.part))
 
     def labelled_kpis(self) -> tuple[LabelledKpis, ...]:
         """Return the KPIs of each recording with its distinguishing labels."""
