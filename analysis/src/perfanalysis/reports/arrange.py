@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ def arranged(page: Page, content: Content, file: Path | None) -> tuple[tuple[Pas
     anchors = _Anchors()
     passages: list[Passage] = []
     for of_recordings, several in _stretches(picks):
-        passages += _of_recordings(several, content, anchors) if of_recordings else _of_run(several, content, anchors)
+        found = _of_recordings(several, content, anchors) if of_recordings else _of_run(several, content, anchors)
+        passages += _together(found)
     return tuple(passage for passage in passages if passage.sections), findings
 
 
@@ -183,6 +185,13 @@ def _of_recordings(picks: list[_Pick], content: Content, anchors: _Anchors) -> I
         placed = tuple(Placed(anchors.of(f"{prefix}{section.name}"), section) for section in sections)
         if placed:
             yield Passage(anchors.of(f"{prefix}top"), label, group.directory, placed, group.detailed)
+
+
+def _together(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Merge consecutive passages of one directory and label, such as a load and the metrics of its server."""
+    for _, same in groupby(passages, key=lambda one: (one.label, one.directory, one.detailed)):
+        first, *others = same
+        yield replace(first, sections=(*first.sections, *(one for other in others for one in other.sections)))
 
 
 def _merged(picks: list[_Pick], sections: Mapping[str, Section]) -> Iterator[Section]:
