@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from perflab.cluster import real_node
 from perflab.control_plane.products import pipelines
 from perflab.processes.state import Lab
 from perflab.worker.images import PYTHON
+
+from tests.integration.conftest import Lab as RunLab
+from tests.integration.driver.killing import kill_all
 
 from .labs import Cluster, Labs, wait_for
 
@@ -216,3 +220,29 @@ def test_deleted_application_leaves_nothing(project: Project) -> None:
         return [*found, *cluster.core.list_namespaced_persistent_volume_claim(SPACE, label_selector=selector).items]
 
     wait_for("its objects are deleted", lambda: not left())
+
+
+def test_killed_flow_is_resumed_and_leaves_nothing(project: Project, tmp_path: Path) -> None:
+    real = RunLab(NAME, project.lab.kubeconfig)
+    words = ["run", "pipelines", "-p", "pipelines_lab", "-e", json.dumps({"perf_kubeconfig": str(real.kubeconfig)})]
+    for setting in ("users=2", "per_user=2", "runs=1"):
+        words += ["-s", f"pipelines_{setting}"]
+    driver = real.start(tmp_path, "perfdrv", *words)
+    wait_for("the users run pipelines", lambda: workflows(project.cluster))
+    kill_all(tmp_path)
+    driver.communicate()
+    resumed = real.run(tmp_path, "perfdrv", "run", "--resume", "latest")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    (run,) = (path for path in tmp_path.iterdir() if path.is_dir() and not path.is_symlink())
+    attempts = json.loads((run / "run.json").read_text())["attempts"]
+    assert [one["status"] for one in attempts] == ["interrupted", "ok"]
+    (cell,) = run.glob("*__cell__0*/pipelines.json")
+    runs = json.loads(cell.read_text())["runs"]
+    assert sorted((one["user"], one["phase"]) for one in runs) == [(0, "Succeeded")] * 2 + [(1, "Succeeded")] * 2
+    assert not workflows(project.cluster)
+
+
+def workflows(cluster: Cluster) -> list[Any]:
+    """Return the Workflows of the flow's projects."""
+    found = cluster.custom.list_cluster_custom_object("argoproj.io", "v1alpha1", "workflows")["items"]
+    return [one for one in found if one["metadata"]["namespace"].startswith("psap-perf-pipelines-")]
