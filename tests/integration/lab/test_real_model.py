@@ -45,8 +45,8 @@ def run_flow(real: RunLab, runs: Path, *words: str) -> Path:
     return run
 
 
-def of_flow(real: RunLab) -> tuple[str, ...]:
-    return ("kserve", "-p", "kserve_real", "-e", json.dumps({"perf_kubeconfig": str(real.kubeconfig)}), *SETTINGS)
+def of_flow(real: RunLab, preset: str = "kserve_real") -> tuple[str, ...]:
+    return ("kserve", "-p", preset, "-e", json.dumps({"perf_kubeconfig": str(real.kubeconfig)}), *SETTINGS)
 
 
 def kpis(run: Path) -> dict[tuple[str, str | None], Any]:
@@ -98,4 +98,16 @@ def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster
     assert [found["requests_failed", load] for load in ("1 user", "4 users")] == [0, 0]
     attempts = json.loads((run / "run.json").read_text())["attempts"]
     assert [one["status"] for one in attempts] == ["interrupted", "ok"]
+    check_nothing_is_left(cluster)
+
+
+def test_aiperf_loads_the_model_from_a_pod(labs: Labs, real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+    loaded = labs.run("image", "load", "--name", NAME, "aiperf")
+    assert loaded.returncode == 0, loaded.stderr
+    run = run_flow(real, tmp_path, *of_flow(real, "kserve_real_aiperf"))
+    found = kpis(run)
+    for load in ("1 user", "4 users"):
+        assert found["requests_failed", load] == 0
+        assert found["ttft_p50", load] > 0
+        assert found["server_output_tokens", load] == sent_tokens(run, load)
     check_nothing_is_left(cluster)

@@ -10,15 +10,16 @@ from functools import partial
 from pathlib import Path
 
 from perflab.building import llama
+from perflab.building.aiperf_packages import ensure_aiperf
 from perflab.building.build import ensure_binaries
 from perflab.building.components import PRODUCTS, PROMETHEUS, S3_SERVER, Component
 from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
 from perflab.worker import debian, images, project
-from perflab.worker.image_contents import TOOLS, pause, python, with_system
+from perflab.worker.image_contents import TOOLS, folder, pause, python, with_system
 from perflab.worker.images import PAUSE, PYTHON, Image
-from perflab.worker.load_client import load_test
+from perflab.worker.load_client import aiperf_test, load_test
 
 _PREFIX = "localhost/perflab/"
 _NGINX = """\
@@ -132,6 +133,15 @@ def _load_client(_parts: Parts) -> Image:
     return dataclasses.replace(base, name=f"{_PREFIX}load-client:1", files=files)
 
 
+def _aiperf(parts: Parts) -> Image:
+    base = python()
+    packages = folder(ensure_aiperf(parts.cache, parts.print_line), "/usr/local/lib/aiperf")
+    files = {**base.files, **packages, "/load_test.py": Path(aiperf_test.__file__)}
+    # a user of any number has a home there
+    environment = {**base.environment, "PYTHONPATH": "/usr/local/lib/aiperf", "HOME": "/tmp"}  # noqa: S108
+    return dataclasses.replace(base, name=f"{_PREFIX}aiperf:1", files=files, environment=environment, compiled=True)
+
+
 def _of_packages(image: Image, packages: Sequence[str], paths: Sequence[str], parts: Parts) -> Image:
     """Return the image with those files of Debian's packages that match the patterns *paths*."""
     folders = parts.packages(packages)
@@ -179,6 +189,9 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     ),
     "load-client": BuiltIn(
         f"{_PREFIX}load-client:1", "a small load generator with the interface of llm-load-test", _load_client
+    ),
+    "aiperf": BuiltIn(
+        f"{_PREFIX}aiperf:1", "NVIDIA's aiperf with the interface of llm-load-test, fetched on first use", _aiperf
     ),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
     "prometheus": BuiltIn(f"{_PREFIX}prometheus:1", "Prometheus, built on first use; it scrapes itself", _prometheus),
