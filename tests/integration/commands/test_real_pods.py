@@ -200,3 +200,11 @@ def test_database_of_prometheus_is_dumped_and_reset_in_its_pod(real: RealLab) ->
     real.toolbox("cluster", "reset-prometheus-db", *database)
     (after,) = real.core.list_namespaced_pod(SPACE, label_selector="app=prometheus").items
     assert (after.spec.node_name, after.metadata.name == before.metadata.name) == ("worker-0", False)
+
+
+@pytest.mark.deep
+def test_pods_of_the_skeleton_sleep_as_another_user(real: RealLab) -> None:
+    pods = ("--pods", "3", "--seconds", "1", "--image", PYTHON)
+    real.toolbox("skeleton", "start-pods", "--namespace", SPACE, *pods)
+    (captured,) = real.runs.glob("*/*skeleton__start_pods/artifacts/pod.yml")
+    assert captured.read_text().count("nodeName: worker-0") == 3
