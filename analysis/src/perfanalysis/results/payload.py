@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from perfanalysis.errors import UsageError
-from perfanalysis.files.discovery import Lab
+from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.documents import Document, iso, listing, mapping, schema_problem, text_or_none
 from perfanalysis.files.findings import Finding
 from perfanalysis.workloads.kpis import KpiResult
@@ -96,7 +96,8 @@ class Metadata:
         Mapping[str, Any],
         Meta(
             description=(
-                "facts of the run, not used for comparisons: cluster.…, version.…, git.…, presets, site, setting.…"
+                "facts of the run, not used for comparisons: cluster.…, rhoai.…, version.…, git.…, presets, site, "
+                "setting.…"
             )
         ),
     ]
@@ -166,7 +167,7 @@ def _metadata(result: RunAnalysis) -> Metadata:
         ended=text_or_none(run.get("ended")),
         lab=result.lab,
         analysis=version("psap-perf"),
-        facts=_facts(result),
+        facts=facts_of(result.run),
         findings=tuple(finding for finding in result.findings if finding not in of_recordings),
     )
 
@@ -176,13 +177,13 @@ def _reason(reason: Mapping[str, Any]) -> str | None:
     return ": ".join(str(reason[part]) for part in ("what", "why") if reason.get(part)) or None
 
 
-def _facts(result: RunAnalysis) -> dict[str, Any]:
-    """Return facts of the whole run that are not keys, by dotted names."""
-    run = result.run.document or {}
-    keys = key_settings(result.run)
+def facts_of(found: Run) -> dict[str, Any]:
+    """Return facts of a whole run that are not keys, by dotted names."""
+    run = found.document or {}
+    keys = key_settings(found)
     settings = {
         f"setting.{name}": mapping(entry).get("value")
-        for name, entry in mapping(result.run.settings.get("all")).items()
+        for name, entry in mapping(found.settings.get("all")).items()
         if name not in keys
     }
     facts = {
@@ -190,6 +191,7 @@ def _facts(result: RunAnalysis) -> dict[str, Any]:
         "site": run.get("site"),
         "lab": mapping(run.get("lab")).get("name"),
         **dict(_dotted("cluster", run.get("cluster"))),
+        **dict(_dotted("rhoai", run.get("rhoai"))),
         **dict(_dotted("version", run.get("versions"))),
         **dict(_dotted("git", run.get("git"))),
         **settings,

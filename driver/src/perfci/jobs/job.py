@@ -50,6 +50,11 @@ class Job:
     pull: PullRequest | None = None
 
     @property
+    def tests_pull_request(self) -> bool:
+        """Whether it tests something that is not merged yet."""
+        return self.kind in ("presubmit", "rehearsal")
+
+    @property
     def identity(self) -> str:
         """The build in one word, for names and labels, such as `prow-scale-test-1912345678901234567`."""
         return "-".join(word for word in (self.system, self.test, self.build) if word)

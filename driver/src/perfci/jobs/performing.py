@@ -27,6 +27,7 @@ from perfci.jobs.records import FINISHED
 from perfci.jobs.session import JobSession
 from perfci.jobs.state import JobState, StepRecord, begin_step, hand_over, read_state, take_over
 from perfci.jobs.steps import JobStep, failed_before, tags_left_out
+from perfci.judging.ending import judge_ended, why_skipped
 
 # part of the grace for writing files after the last finalizer
 _RESERVE_SECONDS = 3.0
@@ -87,8 +88,31 @@ def run_all_steps(plan: Plan, session: JobSession) -> int:
     outcome = start(request, plan.jobs)
     finalize_on_full_disk(request, outcome)
     code = _record_outcome(session, outcome, _RUN, plan.request.flow, report=not choice.left_out("plots"))
+    if not choice.left_out("judge"):
+        code = _judge_run(session, code)
     session.sends_notifications = True
     return code if choice.left_out("export") else _record_export(session, deliver(outcome.directory), code)
+
+
+def _judge_run(session: JobSession, code: int) -> int:
+    """Judge the run by its history, and record that as the step `judge`; return the exit code of the job.
+
+    Args:
+        code: Exit code of the job before, which precedes that of the verdict.
+    """
+    if session.run is None:
+        return code
+    begun, verdict = begin_step("judge"), judge_ended(session.run, session.job.tests_pull_request)
+    if not verdict.source:
+        if why := why_skipped(session.run):
+            session.remarks = (*session.remarks, f"skipped: {why}")
+        return code
+    why = verdict.reason or verdict.lost
+    status = "failed" if verdict.exit_code else "ok"
+    session.save(StepRecord("judge", status, verdict.exit_code, begun.started, utc_now(), why))
+    if verdict.exit_code and not code:
+        session.why = why
+    return code or verdict.exit_code
 
 
 def _record_export(session: JobSession, delivery: Delivery, code: int) -> int:
@@ -124,15 +148,18 @@ def run_step(plan: Plan, step: JobStep, session: JobSession) -> int:
         return _record_skipped(
             session, step, "not run", record.exit_code if record else EXIT_FAILED, f"{former} failed"
         )
+    if step.name == "judge" and state.left_out:
+        click.echo(f"judge: this step has the run without {state.left_out}; the test judged it")
+        return EXIT_OK
     session.save(begin_step(step.name))
     if not step.tag:
         return _READ[step.name](session, step)
     outcome = _launch_step(plan, step, session, former)
     code = _record_outcome(session, outcome, step.name, plan.request.flow, step.tag == TEST)
-    return _export_in_part(session, code)
+    return _export_in_part(session, step, code)
 
 
-def _export_in_part(session: JobSession, code: int) -> int:
+def _export_in_part(session: JobSession, step: JobStep, code: int) -> int:
     """Export a run of which later steps get a part only; they add their files to this export."""
     state, run = session.state, session.run
     if state is None or run is None:
@@ -140,6 +167,9 @@ def _export_in_part(session: JobSession, code: int) -> int:
     left_out = state.left_out or hand_over(session.job, run)
     if not left_out:
         return code
+    # only this step has the results
+    if step.tag == TEST and not state.choice.left_out("judge"):
+        code = _judge_run(session, code)
     delivery = deliver(run, whole=not state.left_out)
     session.record_left_out(left_out)
     return _record_export(session, delivery, code)
@@ -244,6 +274,16 @@ def _has_report(run: Path) -> bool:
     return (run / REPORT_FOLDER / "index.html").is_file()
 
 
+def _judge(session: JobSession, step: JobStep) -> int:
+    """Judge the run by its history."""
+    if session.run is None or not read_entry(session.run).document:
+        return _record_skipped(session, step, "skipped", EXIT_OK, "no run to judge")
+    code = _judge_run(session, EXIT_OK)
+    if session.state and session.state.statuses().get(step.name) == "running":
+        return _record_skipped(session, step, "skipped", EXIT_OK, "the setting history_source is empty")
+    return code
+
+
 def _export(session: JobSession, step: JobStep) -> int:
     """Export the run as the steps before left it, with the report, which is generated here."""
     run = session.run
@@ -272,4 +312,4 @@ def _record_done(session: JobSession, step: JobStep, why: str) -> int:
     return code
 
 
-_READ: Mapping[str, Callable[[JobSession, JobStep], int]] = {"plots": _plots, "export": _export}
+_READ: Mapping[str, Callable[[JobSession, JobStep], int]] = {"plots": _plots, "judge": _judge, "export": _export}

@@ -9,10 +9,12 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import REPORT_FOLDER
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import FILE as FAILURES_OF_RUN
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, every_failure
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from perfanalysis.drawing.wording import plain
+from perfanalysis.files.documents import listing, mapping
 from perfanalysis.output import one_line, printable
 from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
 from perfdrv.errors import EXIT_FAILED, exit_code_text
@@ -26,6 +28,7 @@ from perfci.jobs.state import StepRecord
 
 FINISHED, FAILURES, INDEX, SUMMARY = "FINISHED", "FAILURES", "index.html", "summary.md"
 _OUTCOMES: Mapping[str, Outcome] = {"ok": "", "failed": "failure", "skipped": "skipped", "interrupted": "error"}
+_KPI_OUTCOMES: Mapping[str, Outcome] = {"worse": "failure", "too little history": "skipped"}
 _templates = Environment(
     loader=PackageLoader("perfci.jobs"),
     autoescape=select_autoescape(["html.j2"]),
@@ -159,6 +162,8 @@ def suites(job: Job, report: Report) -> tuple[Suite, ...]:
     if report.run is not None:
         commands = tuple(_case(step, report.run) for step in _commands(report.run))
         found.append(Suite(report.run.name, f"{job.test}.commands", commands))
+        kpis = tuple(_kpi_cases(report.run))
+        found += [Suite("history", f"{job.test}.history", kpis)] if kpis else []
     return tuple(found)
 
 
@@ -176,12 +181,22 @@ def _case(step: Step, run: Path) -> Case:
     return Case(str(step.directory.relative_to(run)), _OUTCOMES.get(step.status, ""), _first_line(step.error))
 
 
+def _kpi_cases(run: Path) -> Iterator[Case]:
+    """Yield each KPI that was judged by the history."""
+    document = read_document(run / REPORT_FOLDER / "regression.json")
+    for recording in listing(document.get("recordings")):
+        for kpi in listing(mapping(recording).get("kpis")):
+            why = str(kpi.get("reason") or kpi["verdict"])
+            yield Case(f"{recording['recording']}: {kpi['name']}", _KPI_OUTCOMES.get(kpi["verdict"], ""), why)
+
+
 def _links(job: Job, report: Report) -> Iterator[Link]:
     """Yield links to files below the artifacts."""
     if report.run is not None:
         name = report.run.name
         for title, path in (
-            (f"Report of {name}", report.run / "report" / "index.html"),
+            (f"Report of {name}", report.run / REPORT_FOLDER / "index.html"),
+            ("Trends", report.run / REPORT_FOLDER / "regression.html"),
             (f"Run {name}", report.run),
             ("Settings", report.run / "settings.yml"),
             ("Log of Ansible", report.run / "ansible.log"),

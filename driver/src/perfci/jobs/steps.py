@@ -30,6 +30,7 @@ STEPS = (
     JobStep("test", "Run the test and capture its state.", TEST),
     JobStep("post_cleanup", "Clean up, even after a failed test.", CLEANUP, always=True),
     JobStep("plots", "Generate the report again.", always=True),
+    JobStep("judge", "Judge the run by its history, and add it to the history.", always=True),
     JobStep("export", "Export the run to the store in its settings.", always=True),
 )
 NAMES = tuple(step.name for step in STEPS)

@@ -10,15 +10,19 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import read_run
 from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
+from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.output import one_line, printable
 from perfdrv.errors import EXIT_OK, EXIT_USAGE, UsageError, exit_code_text
 from perfdrv.runs.durations import duration_text, seconds_between, utc_now
 from perfdrv.runs.tree import read_document
 
+from perfci.judging.record import FACT
+
 _LONGEST_LINE = 300
 _LONGEST_REFUSAL = 2000
 _MOST_KPIS = 10
+_REGRESSION = "regression"
 _MOVED = ("worse", "different", "better")
 _FATAL = ("fatal: ", "failed: ", "[ERROR]: ")
 
@@ -40,6 +44,8 @@ class Moved:
         change: As a share of the level before; None if that was 0.
         low: Lower end of the change's 95 % interval.
         high: Its upper end.
+        effect: Hedges' g, the change in standard deviations of a run; None if all values of a level are equal.
+        since: The first run of the present level.
     """
 
     name: str
@@ -51,15 +57,35 @@ class Moved:
     change: float | None
     low: float | None
     high: float | None
+    effect: float | None = None
+    since: str = ""
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval of the change, such as `+8.0 % to +17.1 %`; empty if it is unknown."""
+        return "" if self.low is None or self.high is None else f"{100 * self.low:+.1f} % to {100 * self.high:+.1f} %"
+
+    @property
+    def effect_size(self) -> str:
+        """Hedges' g as text; empty if it is unknown."""
+        return "" if self.effect is None else f"{self.effect:.2g}"
+
+    @property
+    def levels(self) -> str:
+        """The levels before and now, such as `2 to 2.25 s`."""
+        return f"{self.before:g} to {self.now:g} {self.unit}"
+
+    @property
+    def share(self) -> str:
+        """The change as a share of the level before, such as `+12.3 %`; empty if that was 0."""
+        return "" if self.change is None else f"{100 * self.change:+.1f} %"
 
     @property
     def size(self) -> str:
         """The change as text, such as `+12.3 % (95 %: +8.0 % to +17.1 %), 2 to 2.25 s`."""
         if self.change is None:
-            return f"from {self.before:g} to {self.now:g} {self.unit}"
-        known = self.low is not None and self.high is not None
-        interval = f" (95 %: {100 * (self.low or 0):+.1f} % to {100 * (self.high or 0):+.1f} %)" if known else ""
-        return f"{100 * self.change:+.1f} %{interval}, {self.before:g} to {self.now:g} {self.unit}"
+            return f"from {self.levels}"
+        return f"{self.share}{f' (95 %: {self.interval})' if self.interval else ''}, {self.levels}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +99,7 @@ class Message:
         where: File and line of the task, and its host.
         log: Its line of ansible.log, such as `ansible.log:123: fatal: …`.
         export_lost: Why the export failed; empty if it did not.
+        judged: The history that the run was judged by, and why that failed; empty for none.
         about: The subject of the thread: a pull request, or a day.
     """
 
@@ -93,17 +120,19 @@ class Message:
     links: tuple[Link, ...]
     export_lost: str
     about: str
+    judged: str = ""
 
     @property
     def good(self) -> bool:
         """Whether no action is needed."""
-        return self.status == "ok"
+        return self.status == "ok" and self.exit_code == EXIT_OK
 
     @property
     def verdict(self) -> str:
         """The status with the kind of failure, unless the test failed, such as `failed: cluster unreachable …`."""
         kind = exit_code_text(self.exit_code)
-        return self.status if self.exit_code == EXIT_OK or kind == self.status else f"{self.status}: {kind}"
+        known = self.exit_code == EXIT_OK or kind == self.status or self.status == _REGRESSION
+        return self.status if known else f"{self.status}: {kind}"
 
 
 def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
@@ -116,6 +145,7 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
     document, reason = state.document, mapping(state.document.get("reason"))
     moved = sorted(moved_kpis(run), key=lambda kpi: (_MOVED.index(kpi.verdict), -abs(kpi.change or 0.0)))
     worse = any(kpi.verdict == "worse" for kpi in moved)
+    verdict = mapping(document.get(FACT))
     exported, code = mapping(document.get("export")), document.get("exit_code")
     # in old runs, `lab` is a name
     lab = mapping(document.get("lab"))
@@ -124,8 +154,8 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
     return Message(
         run=state.id,
         flow=str(document.get("flow") or ""),
-        status="regression" if state.status == "ok" and worse else state.status,
-        exit_code=code if isinstance(code, int) else 0,
+        status=_REGRESSION if state.status == "ok" and worse else state.status,
+        exit_code=(code if isinstance(code, int) else 0) or int(verdict.get("exit_code") or 0),
         took=duration_text(seconds),
         presets=tuple(map(str, listing(document.get("presets")))),
         simulated=tuple(map(str, listing(lab.get("simulated")))),
@@ -139,7 +169,18 @@ def message_of(run: Path, links: tuple[Link, ...], about: str) -> Message:
         links=(*links, *own),
         export_lost=_line(exported.get("why")) if exported.get("status") == "failed" else "",
         about=about,
+        judged=_judged(verdict),
     )
+
+
+def _judged(verdict: Mapping[str, Any]) -> str:
+    """Return a sentence about the history of a run."""
+    history = mapping(verdict.get("history"))
+    if not history:
+        return ""
+    runs = f"compared with {counted(int(history.get('runs') or 0), 'run')} of the history"
+    lost = _line(history.get("lost"))
+    return f"history: {lost}" if lost else f"{runs}, {verdict.get('status')}"
 
 
 def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: str) -> Message:
@@ -186,6 +227,8 @@ def _moved(recording: str, kpi: Mapping[str, Any], change: Mapping[str, Any]) ->
         change=change["change"],
         low=change["low"],
         high=change["high"],
+        effect=change.get("hedges_g"),
+        since=str(change.get("since") or ""),
     )
 
 

@@ -162,7 +162,11 @@ class Notification:
             raise UsageError("no pull request to comment on: set notify_github_pull, or run the flow as a CI job")
         if self.dry_run:
             return NotificationResult(_GITHUB, text, str(pull))
-        return NotificationResult(_GITHUB, text, comment(Access.of(self.settings), pull, message.run, text))
+        return NotificationResult(_GITHUB, text, comment(Access.of(self.settings), pull, self._subject(message), text))
+
+    def _subject(self, message: Message) -> str:
+        """Return what the comment is about: the job, whose later builds update it, or the run of no job."""
+        return f"job {self.job.name}" if self.job and self.job.pull else message.run
 
     def _former(self, channel: str) -> str:
         """Return the place of an earlier notification about this run, or an empty string."""

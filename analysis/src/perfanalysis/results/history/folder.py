@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,11 @@ def add(folder: Path, document: Document) -> tuple[Path, bool]:
     return path, True
 
 
-def load(folder: Path) -> History:
+def load(folder: Path, only: Collection[str] | None = None) -> History:
     """Read a history. Of several documents of one run, the one of the newest analysis is used.
+
+    Args:
+        only: The names of the files to read; None for all.
 
     Raises UsageError if the folder does not exist. A file that is not a document of a history, or whose content does
     not match its name, is left out with a finding.
@@ -88,7 +91,7 @@ def load(folder: Path) -> History:
     findings: list[Finding] = []
     found: list[tuple[str, Document]] = []
     for path in sorted(folder.iterdir()):
-        if not NAME.fullmatch(path.name):
+        if not NAME.fullmatch(path.name) or (only is not None and path.name not in only):
             continue
         document, problem = _read(path)
         if document is None:

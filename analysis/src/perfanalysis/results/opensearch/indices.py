@@ -239,6 +239,10 @@ def _reason(answer: Mapping[str, Any]) -> str:
     return f"{error.get('type')}: {error.get('reason')}{f' ({cause})' if cause else ''}"
 
 
+class NoHistoryError(UsageError):
+    """The server has no history of that prefix."""
+
+
 PAGE = 500
 KEPT_ALIVE = "2m"
 
@@ -247,14 +251,14 @@ def pull(server: Server, flow: str | None = None) -> Iterator[Document | Finding
     """Yield the documents as they were pushed; a Finding instead of one that was changed on the server.
 
     All documents are of one moment: a point in time is held open, and each page starts after the last identity of the
-    previous page, so the limit of 10,000 does not apply. Raises UsageError if the history does not exist
+    previous page, so the limit of 10,000 does not apply. Raises NoHistoryError if the history does not exist
     there, ServerError as `connect` does.
     """
     client = connect(server)
     index = index_name(server, "runs")
     with client_errors(server.url):
         if not client.indices.exists(index=index):
-            raise UsageError(
+            raise NoHistoryError(
                 f"{server.url} has no history with the prefix {server.prefix}: the index {index} does not exist"
             )
         moment = client.create_pit(index=index, params={"keep_alive": KEPT_ALIVE})["pit_id"]
