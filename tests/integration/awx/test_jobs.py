@@ -101,9 +101,16 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     assert settings["clusters_patience"]["value"] == "30s"
 
     report = runner.run(
-        "playbooks/report.yml", inventory, {**answers, **store_variables, **passed}, credentials=credentials
+        "playbooks/report.yml",
+        inventory,
+        {**answers, **store_variables, **passed, "history_source": "s3://awx/history"},
+        credentials=credentials,
     )
     assert report.code == 0, report.text
+    assert report.artifacts["perf_result_report"]["verdict"].startswith("unjudged: no KPI of ")
+    assert len(list((server.root / "awx/history/scale_test").glob("*.json"))) == 1
+    judged = json.loads((server.root / "awx/runs" / result["run"] / "run.json").read_text())["verdict"]
+    assert judged["history"]["pushed"] == "new"
     plots, url = (report.artifacts["perf_result_report"][name] for name in ("plots", "url"))
     assert url == f"{server.endpoint}/{plots.removeprefix('s3://')}/index.html"
     folder = server.root / plots.removeprefix("s3://")

@@ -281,6 +281,8 @@ def _judge(session: JobSession, step: JobStep) -> int:
     code = _judge_run(session, EXIT_OK)
     if session.state and session.state.statuses().get(step.name) == "running":
         return _record_skipped(session, step, "skipped", EXIT_OK, "the setting history_source is empty")
+    # updates the message of the cleanup, which did not have the verdict
+    session.sends_notifications = True
     return code
 
 

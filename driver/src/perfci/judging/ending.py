@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import read_run
+from ansible_collections.psap.perf.plugins.module_utils.run.measured import FACT as ONLY_IF_NEW
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 from perfanalysis.files.documents import mapping
 
-from perfci.judging.record import ONLY_IF_NEW, Verdict
+from perfci.judging.record import Verdict
 
 
 def judge_ended(run: Path, pull_request: bool) -> Verdict:

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
-from perfanalysis.errors import did_you_mean
+from perfanalysis.errors import AnalysisError, did_you_mean
 from perfanalysis.files.documents import Document, listing, mapping
 from perfanalysis.results.payload import facts_of
 from perfanalysis.workloads.kinds import shipped
 from perfanalysis.workloads.labels import key_settings
-from perfdrv.errors import UsageError
+from perfdrv.errors import DriverError, UsageError
 
 from perfci.judging.settings import HistorySettings
 from perfci.judging.sources import source_of
+
+ERRORS = (AnalysisError, PerfError, DriverError, OSError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_no
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release, update_run
 
 FACT = "verdict"
-# whether the run had anything to measure, by the setting run_only_if_new
-ONLY_IF_NEW = "only_if_new"
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,14 +168,14 @@ def test_policy_decides_whether_to_notify(
 ) -> None:
     if former:
         _run(tmp_path, "demo-20251231T000000Z-abcdef", status=former, started="2025-12-31T00:00:00.000Z")
-    run = _run(tmp_path, status=status, reason=None)
+    run = _run(tmp_path, status=status, exit_code=int(status != "ok"), reason=None)
     settings = {"notify_policy": policy, "notify_slack_channel": "C1"}
     assert bool(Notification(run, settings, dry_run=True).send()) is sent
 
 
 def test_changed_kpis_are_reported_with_their_size_worst_first(tmp_path: Path) -> None:
     run = _run(tmp_path, status="ok", reason=None, exit_code=0)
-    change = {"before": 2.0, "after": 2.5, "change": 0.25, "low": 0.2, "high": 0.3}
+    change = {"before": 2.0, "after": 2.5, "change": 0.25, "low": 0.2, "high": 0.3, "hedges_g": 4.2, "since": "demo-2"}
     kpis = [
         {"name": "rate", "unit": "workloads/s", "verdict": "better", "change": {**change, "change": 0.5}},
         {"name": "pod_ready_p99", "unit": "seconds", "verdict": "worse", "change": change},
@@ -187,7 +187,7 @@ def test_changed_kpis_are_reported_with_their_size_worst_first(tmp_path: Path) -
     message = message_of(run, (), "runs of a day")
     assert (message.status, [kpi.name for kpi in message.kpis]) == ("regression", ["pod_ready_p99", "rate"])
     text = render_message("github.md.j2", message, "")
-    assert "| `pod_ready_p99` | worse | +25.0 % (95 %: +20.0 % to +30.0 %), 2 to 2.5 seconds |" in text
+    assert "| `pod_ready_p99` | worse | 2 to 2.5 seconds | +25.0 % | +20.0 % to +30.0 % | 4.2 | `demo-2` |" in text
 
 
 def test_custom_template_takes_precedence(tmp_path: Path) -> None:

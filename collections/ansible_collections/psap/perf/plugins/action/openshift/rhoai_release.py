@@ -49,7 +49,8 @@ class ActionModule(PerfAction):
             installed = installed_release(cluster.visible(subscriptions))
             release = installed or (_read_offered_release(cluster, args) if args.prepares else release)
         check_release(release, Needs(args.generations, args.reason, args.components))
-        return VerbResult(values={"generation": release.generation, "version": release.version})
+        found = {"generation": release.generation, "version": release.version}
+        return VerbResult(values={**found, "run_facts": {"rhoai": found}} if release.version else found)
 
 
 def _read_offered_release(cluster: Cluster, args: Arguments) -> Release:

@@ -68,4 +68,8 @@ version:
   description: The version, such as V(3.4.1); empty if it is unknown.
   type: str
   returned: success
+run_facts:
+  description: Facts for C(run.json).
+  type: dict
+  returned: when the version is known
 """
