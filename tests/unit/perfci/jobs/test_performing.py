@@ -11,7 +11,13 @@ from unittest.mock import ANY
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_yaml
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import begin_attempt, end_attempt, hold, release
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
+    begin_attempt,
+    end_attempt,
+    hold,
+    release,
+    update_run,
+)
 from perfci.exporting.deliver import Delivery
 from perfci.jobs import performing
 from perfci.jobs.detection import detect
@@ -20,6 +26,7 @@ from perfci.jobs.performing import Plan, require_room, run_all_steps, run_step
 from perfci.jobs.session import JobSession, carry_out
 from perfci.jobs.state import JobState, StepRecord, digest, read_state, write_state
 from perfci.jobs.steps import Choice, step_named
+from perfci.judging.record import Verdict
 from perfdrv.ansible.request import RunRequest
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
@@ -139,6 +146,72 @@ def test_failed_export_fails_a_successful_job(
     assert session.why.startswith("the run was not exported: failed: ")
 
 
+WORSE = Verdict(status="worse", exit_code=4, reason="1 KPI worse than before: wait", source="history")
+
+
+@pytest.mark.parametrize(("status", "code", "why"), [("ok", 4, WORSE.reason), ("failed", 1, "a task: it failed")])
+def test_verdict_is_the_exit_code_of_a_job_that_is_ok(
+    project: Project,
+    session: JobSession,
+    ansible: Ansible,
+    monkeypatch: pytest.MonkeyPatch,
+    status: str,
+    code: int,
+    why: str,
+) -> None:
+    ansible.status = status
+    judged: list[tuple[str, bool]] = []
+
+    def judge(run: Path, pull_request: bool) -> Verdict:
+        judged.append((run.name, pull_request))
+        return WORSE
+
+    monkeypatch.setattr(performing, "judge_ended", judge)
+    assert run_all_steps(plan_of(project, session.job), session) == code
+    assert judged == [(RUN, False)]
+    session.write(code)
+    assert f"(exit code {code})" in text(session.job, "FINISHED")
+    assert why in text(session.job, "FINISHED")
+    assert known(session.job).record_of("judge") == StepRecord("judge", "failed", 4, ANY, ANY, WORSE.reason)
+
+
+def test_step_judge_judges_notifies_and_is_skipped_without_a_history(
+    project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_one_step(project, session, "test")
+    assert run_one_step(project, session, "judge") == 0
+    assert known(session.job).record_of("judge") == StepRecord(
+        "judge", "skipped", 0, ANY, ANY, "the setting history_source is empty"
+    )
+    monkeypatch.setattr(performing, "judge_ended", lambda run, pull_request: WORSE)
+    assert run_one_step(project, session, "judge") == 4
+    assert session.sends_notifications
+    session.record_left_out("its results")
+    assert run_one_step(project, session, "judge") == 0
+    assert known(session.job).statuses()["judge"] == "failed"
+    assert run_one_step(project, session, "export") == 0
+
+
+def test_test_judges_a_run_whose_results_later_steps_do_not_get(
+    project: Project, session: JobSession, ansible: Ansible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performing, "hand_over", lambda job, run: "its results")
+    monkeypatch.setattr(performing, "judge_ended", lambda run, pull_request: WORSE)
+    assert run_one_step(project, session, "test") == 4
+    assert known(session.job).statuses() == {"test": "ok", "judge": "failed"}
+
+
+def test_run_with_nothing_new_is_a_remark_of_its_job(project: Project, session: JobSession, ansible: Ansible) -> None:
+    plan = plan_of(project, session.job)
+    run = ansible.launch(plan.request).directory
+    update_run(run, {"only_if_new": {"facts": {}, "measured_by": "run-1", "why": "nothing is new: run-1"}})
+    session.state, session.run = plan.state, run
+    session.save(StepRecord("test", "ok", 0, "x"))
+    assert run_one_step(project, session, "judge") == 0
+    session.write(0)
+    assert "skipped: nothing is new: run-1" in text(session.job, "summary.md")
+
+
 def test_steps_are_attempts_of_one_run(project: Project, session: JobSession, ansible: Ansible) -> None:
     assert [run_one_step(project, session, name) for name in ("prepare", "test", "post_cleanup")] == [0, 0, 0]
     first, second, third = ansible.requests
@@ -200,7 +273,9 @@ def test_step_does_not_wait_and_continues_only_a_begun_run(
         run_one_step(project, session, "test")
 
 
-@pytest.mark.parametrize(("name", "why"), [("plots", "no run to report"), ("export", "no run to export")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("plots", "no run to report"), ("judge", "no run to judge"), ("export", "no run to export")]
+)
 def test_steps_that_read_a_run_are_skipped_without_one(
     project: Project, session: JobSession, capsys: pytest.CaptureFixture[str], name: str, why: str
 ) -> None:
