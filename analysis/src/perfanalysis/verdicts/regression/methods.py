@@ -226,6 +226,20 @@ def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.log(values) if len(values) and values.min() > 0 else values
 
 
+def corrected(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values corrected for the share of false discoveries among them, in the same order.
+
+    Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. J. R. Statist. Soc. B 57, 1995. The same as
+    scipy.stats.false_discovery_control, whose import takes a second.
+    """
+    values = np.asarray(p_values, dtype=float)
+    count, order = len(values), np.argsort(values)[::-1]
+    ranked = values[order] * count / np.arange(count, 0, -1)
+    found = np.empty(count)
+    found[order] = np.minimum(np.minimum.accumulate(ranked), 1.0)
+    return tuple(found.tolist())
+
+
 def by_score(before: NDArray[np.float64], value: float) -> float | None:
     """Return the p-value of *value* as another draw from the distribution of *before*; None if there are too few
     values.

@@ -23,6 +23,7 @@ from perfanalysis.verdicts.regression.methods import (
     by_rank,
     by_score,
     change_points,
+    corrected,
     effect,
     levels_of,
     percentile_rank,
@@ -264,18 +265,9 @@ def _by_outlier(series: Series, values: NDArray[np.float64], method: Method) -> 
 
 
 def _with_corrected(recordings: Sequence[RecordingVerdict]) -> tuple[RecordingVerdict, ...]:
-    """Return the verdicts with p-values corrected over all judged KPIs; one without a change counts as p = 1.
-
-    Y. Benjamini, Y. Hochberg: Controlling the false discovery rate. J. R. Statist. Soc. B 57, 1995.
-    """
+    """Return the verdicts with p-values corrected over all judged KPIs; one without a change counts as p = 1."""
     judged = [kpi for each in recordings for kpi in each.kpis if kpi.word != "too little history"]
-    if all(kpi.change is None for kpi in judged):
-        return tuple(recordings)
-    # takes a second to import, and usually nothing changed
-    from scipy.stats import false_discovery_control
-
-    p_values = [1.0 if kpi.change is None else kpi.change.p for kpi in judged]
-    values = map(float, false_discovery_control(p_values))
+    values = iter(corrected([1.0 if kpi.change is None else kpi.change.p for kpi in judged]))
 
     def with_q(kpi: KpiVerdict) -> KpiVerdict:
         if kpi.word == "too little history":
