@@ -101,8 +101,8 @@ class _Charts:
         return bool(self._data)
 
     def text(self) -> Markup:
-        """Return all added figures as JSON that cannot end the script element that contains it."""
-        return _json(self._data)
+        """Return all added figures as JSON."""
+        return embedded(self._data)
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
@@ -114,7 +114,8 @@ def _chart(chart: Chart) -> dict[str, Any]:
     return {"title": chart.title, "label": label, "share": chart.share, "note": note, **plotly_figure(chart)}
 
 
-def _json(value: object) -> Markup:
+def embedded(value: object) -> Markup:
+    """Return JSON that cannot end the script element that contains it."""
     data = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return Markup(data.replace("<", "\\u003c"))  # noqa: S704
 
@@ -128,8 +129,8 @@ def page_assets() -> dict[str, Markup]:
         for file in ("style.css", "page.js", "charts.js")
     )
     shades = {"light": (LIGHT, LIGHT_BACKGROUND), "dark": (DARK, DARK_BACKGROUND)}
-    colours = _json({name: (*of, *map(faded, of), back) for name, (of, back) in shades.items()})
-    given = Markup("const PALETTE = {}, TEMPLATE = {};\n{}").format(colours, _json(TEMPLATE), charts)
+    colours = embedded({name: (*of, *map(faded, of), back) for name, (of, back) in shades.items()})
+    given = Markup("const PALETTE = {}, TEMPLATE = {};\n{}").format(colours, embedded(TEMPLATE), charts)
     return {"css": css, "page": page, "charts": given}
 
 

@@ -1,6 +1,6 @@
 "use strict";
 /* Draws each chart when it is scrolled to, with plotly.js, which is in the page, gzipped. */
-(() => {
+const charts = (() => {
   const root = document.documentElement;
   const DARK = new Map(PALETTE.light.map((colour, place) => [colour, PALETTE.dark[place]]));
 
@@ -76,7 +76,9 @@
     Object.assign(state, { drawn: true, width: plot.clientWidth });
     // on a touch screen, swiping scrolls the page until the reader enables zooming
     const layout = { ...chart.layout, template: template(), uirevision: "same", ...(touch ? { dragmode: false } : {}) };
+    const first = !plot.on;
     await Plotly.react(plot, colours.dark() ? painted(chart.data) : chart.data, layout, settings(state));
+    if (first && state.figure.select) plot.on("plotly_click", ({ points }) => state.figure.select(points[0]));
     await fit(state);
   }
 
@@ -106,26 +108,37 @@
   }
 
   const states = new Map();
-  for (const [id, figure] of Object.entries(JSON.parse(document.getElementById("chart-data").textContent))) {
-    for (const row of figure.rows) {
-      const line = element("div", "chart-row", document.getElementById(id));
-      line.style.gridTemplateColumns = row.map((chart) => `minmax(0, ${chart.share}fr)`).join(" ");
-      for (const state of row.map((chart) => build(chart, figure, line))) states.set(state.plot, state);
-    }
-  }
   const scrolled = new IntersectionObserver((entries) => {
     for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
       scrolled.unobserve(target);
-      draw(states.get(target));
+      if (states.has(target)) draw(states.get(target));
     }
   }, { rootMargin: "300px" });
-  const sized = new ResizeObserver((entries) => entries.forEach((entry) => resize(states.get(entry.target))));
-  for (const plot of states.keys()) {
-    scrolled.observe(plot);
-    sized.observe(plot);
+  const sized = new ResizeObserver((entries) => entries.filter((entry) => states.has(entry.target)).forEach((entry) => resize(states.get(entry.target))));
+
+  /* Adds a figure's charts to an element, and removes its earlier ones. */
+  function show(box, figure) {
+    for (const plot of [...states.keys()].filter((each) => box.contains(each))) {
+      states.delete(plot);
+      scrolled.unobserve(plot);
+      sized.unobserve(plot);
+    }
+    box.replaceChildren();
+    for (const row of figure.rows) {
+      const line = element("div", "chart-row", box);
+      line.style.gridTemplateColumns = row.map((chart) => `minmax(0, ${chart.share}fr)`).join(" ");
+      for (const state of row.map((chart) => build(chart, figure, line))) {
+        states.set(state.plot, state);
+        scrolled.observe(state.plot);
+        sized.observe(state.plot);
+      }
+    }
   }
+  const data = document.getElementById("chart-data");
+  for (const [id, figure] of data ? Object.entries(JSON.parse(data.textContent)) : []) show(document.getElementById(id), figure);
   // other colours: those in sight now, the others when they are scrolled to again
   colours.onChange(() => [...states.keys()].forEach((plot) => { scrolled.unobserve(plot); scrolled.observe(plot); }));
   window.addEventListener("beforeprint", () => states.forEach(draw));
   (window.requestIdleCallback ?? setTimeout)(plotly);
+  return { show };
 })();
