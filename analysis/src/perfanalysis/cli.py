@@ -81,6 +81,7 @@ HISTORY = LazyGroup(
         "merge": Lazy("results.history.commands:merge_command", "Add the runs of other histories."),
         "pull": Lazy("results.opensearch.commands:pull_command", "Pull runs from OpenSearch."),
         "push": Lazy("results.opensearch.commands:push_command", "Push runs to OpenSearch, scrubbed."),
+        "site": Lazy("verdicts.site.commands:site_command", "Write one page over all runs, with filters."),
         "show": Lazy(
             "verdicts.regression.commands:show_command", "Print a run, or write a page with the trends of all runs."
         ),
