@@ -14,12 +14,14 @@ from urllib.error import HTTPError
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import Store
+from perfanalysis.results.history.folder import add
 from perfci.jobs.steps import NAMES
 
 from tests.integration.driver.conftest import Driver, ProgramResult
 from tests.polling import PATIENCE_S
 from tests.schemas import check_file
 from tests.standins.s3_server import CREDENTIALS, SECRET, S3Server, s3_server
+from tests.unit.analysis.histories import document, kpi
 
 ANSIBLE = Path(sys.executable).parent / "ansible-playbook"
 PROW = Path(__file__).parents[2] / "data" / "ci" / "prow.json"
@@ -324,3 +326,19 @@ def test_invalid_export_command_is_one_sentence(
 ) -> None:
     ended = driver(*words)
     assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err
+
+
+def test_site_of_a_history_is_exported_beside_the_runs(driver: Driver, store: Store, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    for day in range(6):
+        add(history, document(day, [kpi("wait", 1.0 + day / 100)]))
+    for sent in ("page", "nothing new"):
+        done = driver("history", "site", str(history), "--to", PLACE)
+        assert done.code == 0, (sent, done.err)
+    assert f"export  {PLACE}/site\n" in done.out
+    content = store.read("perf/site/history.html")
+    assert content is not None
+    assert b'"report":"../run-003/report/index.html"' in content
+    assert sorted(store.sizes("perf/site/")) == [
+        f"perf/site/{name}" for name in ("history.html", "index.html", "manifest.json")
+    ]
