@@ -79,6 +79,7 @@ HISTORY = LazyGroup(
         "export": Lazy("results.history.commands:export_command", "Write a scrubbed copy for others."),
         "list": Lazy("results.history.commands:list_command", "List the runs, oldest first."),
         "merge": Lazy("results.history.commands:merge_command", "Add the runs of other histories."),
+        "mlflow": Lazy("results.mlflow.commands:mlflow_command", "Export runs and KPIs to MLflow, scrubbed."),
         "pull": Lazy("results.opensearch.commands:pull_command", "Pull runs from OpenSearch."),
         "push": Lazy("results.opensearch.commands:push_command", "Push runs to OpenSearch, scrubbed."),
         "site": Lazy("verdicts.site.commands:site_command", "Write one page over all runs, with filters."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,14 @@ def test_failed_export_fails_and_notifications_are_sent_unless_finalized(
 def test_run_without_a_destination_is_ok(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export_and_notify(EndedRun(ended_run(tmp_path), 0)) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_failed_export_to_mlflow_fails_and_names_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
+    run = ended_run(tmp_path, export_mlflow="https://mlflow.example.com")
+    assert export_and_notify(EndedRun(run, 0)) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("mlflow  failed: MLflow's client is not installed: run pip install 'psap-perf[mlflow]'; ")
+    assert printed.endswith(f"try again with: perfdrv export {run}\n")

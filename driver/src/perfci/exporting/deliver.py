@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.exporting.run_export import ExportSettings
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
+from perfanalysis.errors import AnalysisError
 from perfdrv.errors import EXIT_FAILED, EXIT_OK, DriverError
 from perfdrv.runs.store import run_word
 
+from perfci.exporting.mlflow import TrackingSettings, export_to_mlflow
 from perfci.exporting.runs import export
 
 
@@ -37,21 +40,31 @@ def deliver(run: Path, whole: bool = True) -> Delivery:
     """Export a run if its settings configure that, and print the result.
 
     Args:
-        whole: Whether the run is complete; if not, files that are missing here remain in an earlier export.
+        whole: Whether the run is complete; if not, files that are missing here remain in an earlier export, and nothing
+            is exported to MLflow.
     """
     if not (run / "settings.yml").is_file():
         # the run was refused
         return Delivery()
-    settings = ExportSettings.of(values_of_run(run))
-    if not settings.to:
-        return Delivery()
+    values = values_of_run(run)
+    store, tracking = ExportSettings.of(values), TrackingSettings.of(values)
+    again = f"try again with: perfdrv export {run_word(run)}"
+    done = _deliver_to("export", again, lambda: str(export(run, store, whole=whole).place)) if store.to else Delivery()
+    if not tracking.url or not whole:
+        return done
+    other = _deliver_to("mlflow", again, lambda: export_to_mlflow(run, tracking))
+    return Delivery(done.place or other.place, done.lost or other.lost)
+
+
+def _deliver_to(what: str, again: str, send: Callable[[], str]) -> Delivery:
+    """Send an export and print its place, or why it was lost."""
     try:
-        done = Delivery(place=str(export(run, settings, whole=whole).place))
-    except (PerfError, DriverError) as error:
-        done = Delivery(lost=f"failed: {error}; try again with: perfdrv export {run_word(run)}")
+        done = Delivery(place=send())
+    except (PerfError, DriverError, AnalysisError) as error:
+        done = Delivery(lost=f"failed: {error}; {again}")
     except KeyboardInterrupt:
-        done = Delivery(lost=f"not finished; finish it with: perfdrv export {run_word(run)}")
+        done = Delivery(lost=f"not finished; {again}")
     # the reader of the output may have closed it
     with contextlib.suppress(OSError):
-        click.echo(f"export  {done.place or done.lost}")
+        click.echo(f"{what:7} {done.place or done.lost}")
     return done

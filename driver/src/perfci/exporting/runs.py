@@ -25,9 +25,11 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.references impor
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 from perfdrv.errors import UsageError
 
+from perfci.exporting.mlflow import TrackingSettings
 
-def settings_of(run: Path, given: Mapping[str, str | None]) -> ExportSettings:
-    """Return the settings of a run's export.
+
+def settings_of(run: Path, given: Mapping[str, str | None]) -> tuple[ExportSettings, TrackingSettings]:
+    """Return the settings of a run's exports: to a store, and to MLflow.
 
     Args:
         given: Override recorded settings, by their names without `export_`.
@@ -36,11 +38,14 @@ def settings_of(run: Path, given: Mapping[str, str | None]) -> ExportSettings:
         UsageError: They have no destination.
     """
     recorded = values_of_run(run) if (run / "settings.yml").is_file() else {}
-    chosen = {f"{PREFIX}{name}": value for name, value in given.items() if value is not None}
-    settings = ExportSettings.of({**recorded, **chosen})
-    if not settings.to:
-        raise UsageError(f"no destination for {run.name}: pass --to s3://BUCKET/PREFIX, or set export_to")
-    return settings
+    values = {**recorded, **{f"{PREFIX}{name}": value for name, value in given.items() if value is not None}}
+    store, tracking = ExportSettings.of(values), TrackingSettings.of(values)
+    if not store.to and not tracking.url:
+        raise UsageError(
+            f"no destination for {run.name}: pass --to s3://BUCKET/PREFIX or --mlflow URL, or set export_to or "
+            "export_mlflow"
+        )
+    return store, tracking
 
 
 def value_of(reference: str) -> str:

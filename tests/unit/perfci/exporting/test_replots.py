@@ -153,7 +153,7 @@ def test_list_of_runs_has_one_per_line(tmp_path: Path) -> None:
 def test_export_settings_come_from_the_run_and_options(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no destination for .*: pass --to"):
         settings_of(tmp_path, {"to": None})
-    assert settings_of(tmp_path, {"to": "s3://bucket/runs"}).to == "s3://bucket/runs"
+    assert settings_of(tmp_path, {"to": "s3://bucket/runs"})[0].to == "s3://bucket/runs"
 
 
 def test_secret_readable_only_by_ansible_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

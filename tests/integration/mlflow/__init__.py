@@ -1,0 +1,1 @@
+"""Tests of the export to MLflow, with its server."""
