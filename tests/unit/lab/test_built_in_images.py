@@ -119,6 +119,12 @@ def test_files_of_packages_in_the_project_image(file: str, needed: bool) -> None
     assert project.is_needed(file, bundle=False, own=False) is needed
 
 
+def test_image_of_the_project_keeps_links_to_folders() -> None:
+    image = project.image("localhost/project:1")
+    assert image.links[f"{project.PLACE}/playbooks/group_vars"] == "../group_vars"
+    assert f"{project.PLACE}/group_vars/all/clusters.yml" in image.files
+
+
 def test_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'mysql' is neither a file nor an image of the lab; its images are python, "):
         built_in.ensure(tmp_path, "mysql", ignore)

@@ -54,7 +54,8 @@ def image(name: str) -> Image:
     libraries = f"/usr/local/lib/python{sys.version_info.major}.{sys.version_info.minor}"
     library = f"{libraries}/site-packages"
     base = python()
-    files = {**base.files, **_packages(library), **_project()}
+    files, links = _project()
+    files = {**base.files, **_packages(library), **files}
     programs = {f"/usr/local/bin/{program}": _start(of) for program, of in _PROGRAMS.items()}
     sources = "".join(f"{PLACE}/{source}\n" for source in _SOURCES)
     # a package has its own libraries, besides those of each image
@@ -64,7 +65,7 @@ def image(name: str) -> Image:
         files=files,
         texts={**base.texts, **programs, f"{library}/psap_perf.pth": sources},
         # Debian's Python reads packages there
-        links={**base.links, f"{libraries}/dist-packages": "site-packages"},
+        links={**base.links, **links, f"{libraries}/dist-packages": "site-packages"},
         folders=(f"{PLACE}/runs",),
         command=("perfdrv", "--help"),
         # a user of any number has a home there
@@ -79,7 +80,8 @@ def _start(entry_point: str) -> str:
     return _START.format(module=module, function=function)
 
 
-def _project() -> dict[str, Path]:
+def _project() -> tuple[dict[str, Path], dict[str, str]]:
+    """Return the files of the project and its links to folders, by their places in the image."""
     root = Path(__file__).resolve().parents[4]
     if not (root / "ansible.cfg").exists():
         raise ClusterError("the image of the project needs its repository: this installation has none")
@@ -87,8 +89,9 @@ def _project() -> dict[str, Path]:
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603
     if listed.returncode != 0:
         raise ClusterError(f"git cannot list the files of the project in {root}: {listed.stderr.strip()}")
-    names = [name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
-    return {f"{PLACE}/{name}": root / name for name in names}
+    names = [name for name in listed.stdout.split("\0") if name]
+    files = {f"{PLACE}/{name}": root / name for name in names if (root / name).is_file()}
+    return files, {f"{PLACE}/{name}": str((root / name).readlink()) for name in names if (root / name).is_dir()}
 
 
 def _packages(library: str) -> dict[str, Path]:
