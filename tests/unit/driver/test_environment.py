@@ -18,6 +18,7 @@ USER = {
     "PERF_SECRETS_DIR": "/secrets",
     "PERF_LAB": "mine",
     "K8S_AUTH_HOST": "https://cluster",
+    "KUBERNETES_SERVICE_HOST": "10.0.0.1",
     "https_proxy": "http://proxy",
     "AWS_SECRET_ACCESS_KEY": "do not pass",
     "ANSIBLE_STDOUT_CALLBACK": "do not pass",
