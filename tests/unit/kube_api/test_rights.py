@@ -79,6 +79,12 @@ def test_cluster_scoped_kind_is_listed_once() -> None:
     assert missing(Source(), wanted) == ["list Node"]
 
 
+def test_role_in_a_namespace_may_permit_its_use() -> None:
+    wanted = expanded({"kinds": ["Namespace"], "verbs": ["get", "create", "patch", "delete"], "namespaces": ["a"]})
+    source = Source(*((verb, "Namespace", "a") for verb in ("get", "create", "patch", "delete")))
+    assert missing(source, wanted) == ["create Namespace"]
+
+
 def test_existing_namespace_need_not_be_created() -> None:
     rule = {"kinds": ["Namespace"], "verbs": ["create"], "namespaces": ["there", "new"], "absent": True}
     assert missing(Source(), expanded(rule)) == ["create Namespace"]

@@ -123,8 +123,8 @@ def missing(source: RightsSource, wanted: Iterable[Right]) -> list[str]:
             continue
         namespace = right.namespace if not served or source.is_namespaced(right.api_version, right.kind) else None
         query = Query(right.api_version, right.kind, namespace)
-        # a namespace is also an object: a role in it may permit to read it
-        if (right.api_version, right.kind) == _NAMESPACE and right.verb in ("get", "delete"):
+        # a namespace is also an object: a role in it may permit its use
+        if (right.api_version, right.kind) == _NAMESPACE and right.verb in ("get", "patch", "delete"):
             query = Query(*_NAMESPACE, namespace=right.namespace, name=right.namespace)
         subresource = right.resource if "/" in (right.resource or "") else None
         if not source.may(right.verb, query, subresource if served else right.resource):
