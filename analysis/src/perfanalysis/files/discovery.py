@@ -288,11 +288,17 @@ def _stopped(command: Command) -> Command:
 
 def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple[Cell, ...], tuple[Finding, ...]]:
     cells: list[Cell] = []
+    directories: set[str] = set()
     findings: tuple[Finding, ...] = ()
     for folder, files in folders:
         if "cell.json" not in files:
             continue
-        where = str(folder.relative_to(directory))
+        relative = folder.relative_to(directory)
+        # the run of a user in a pod is a part of the cell that runs the users
+        if not directories.isdisjoint(map(str, relative.parents)):
+            continue
+        where = str(relative)
+        directories.add(where)
         document, more = read_document(folder / "cell.json", "cell", f"{where}/cell.json")
         findings += more
         if document is not None:
