@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from perfanalysis.files.documents import parse_time
 
 from tests.schemas import check
 
@@ -91,6 +92,34 @@ def model(lane: Path, number: int, user: str, begun: float, ready: float, answer
     check(answers)
     (artifacts / service).mkdir()
     (artifacts / service / "answers.json").write_text(json.dumps(answers))
+
+
+def write_pods(run: Path) -> None:
+    """Write a user in a pod, which has its own run; its start was 7 s after that of the cell."""
+    cell = run / CELL
+    scale(cell, users=1, models_per_user=1, users_as="pods")
+    artifacts = cell / "001__local_ci__run_multi/artifacts"
+    model(artifacts / "user-0/kserve-1/001__cell__0", 0, "u0", 9, 4, 5)
+    for place, values in ((cell, {"kserve_users": 1}), (artifacts / "user-0/kserve-1/001__cell__0", {})):
+        document = {"schema": "psap.perf/cell/1", "index": 0, "name": "", "values": values, "status": "ok"}
+        (place / "cell.json").write_text(json.dumps(document))
+    (artifacts / "users.json").write_text(json.dumps(users_document(parse_time(at(7)) or 0.0)))
+
+
+def users_document(go_at_s: float) -> dict[str, Any]:
+    """Return the document of users in pods."""
+    user = {"index": 0, "name": "user-0", "outcome": "success", "launch_at_s": go_at_s, "end_at_s": go_at_s + 9}
+    return {
+        "schema": "psap.perf/users/1",
+        "command": "perfdrv run kserve",
+        "user_count": 1,
+        "batch_size": 1,
+        "batch_delay_s": 0.0,
+        "barrier_timeout_s": 60.0,
+        "go_at_s": go_at_s,
+        "users": [user],
+        "lab": None,
+    }
 
 
 def write_scale_test(run: Path) -> None:

@@ -16,12 +16,13 @@ CATALOGUE = {
 CELL = {"index": 0, "name": "", "values": {"kserve_model_name": "phi-2", "kserve_min_replicas": 2}}
 
 
-def make_plan(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> KservePlan:
+def make_plan(mode: str, *, cells: int = 1, forks: int = 5, users: list[int] | None = None, **other: Any) -> KservePlan:
     settings = {
         "kserve_mode": mode,
         "kserve_namespace": "models",
         "kserve_served_models": ["phi-2", "granite", "phi-2"],
         "kserve_users": 2,
+        "kserve_users_as": "lanes",
         "kserve_concurrency": [1, 4, 16],
         "kserve_max_concurrency": {"granite": 4},
         "kserve_duration": 60,
@@ -33,7 +34,7 @@ def make_plan(mode: str, *, cells: int = 1, forks: int = 5, **other: Any) -> Kse
         "kserve_min_replicas": -1,
         **other,
     }
-    return kserve_plan(settings, [CELL] * cells, forks, CATALOGUE)
+    return kserve_plan(settings, [CELL] * cells, forks, CATALOGUE, users)
 
 
 def test_single_model_has_the_matrix_cells_and_no_lanes() -> None:
@@ -62,6 +63,17 @@ def test_users_have_a_lane_and_namespace_and_the_cells_model() -> None:
     assert plan.lanes == {"user": ["u0", "u1"]}
     assert plan.namespaces == ("models-u0", "models-u1")
     assert plan.cells[0]["values"]["kserve_model_name"] == "phi-2"
+
+
+def test_users_as_pods_have_namespaces_but_no_lanes() -> None:
+    plan = make_plan("scale", kserve_users_as="pods", kserve_users=8)
+    assert plan.lanes == {"user": []}
+    assert len(plan.namespaces) == 8
+
+
+def test_pod_of_a_user_runs_only_this_user() -> None:
+    plan = make_plan("scale", users=[1])
+    assert (plan.lanes, plan.namespaces) == ({"user": ["u1"]}, ("models-u1",))
 
 
 @pytest.mark.parametrize(

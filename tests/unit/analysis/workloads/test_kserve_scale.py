@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
-from tests.data.kserve_scale import CELL, DEPLOY, command, scale, write_scale_test
+from tests.data.kserve_scale import CELL, DEPLOY, command, scale, write_pods, write_scale_test
 
 
 @pytest.fixture
@@ -64,3 +64,19 @@ def test_users_that_never_began_are_not_served(tmp_path: Path) -> None:
     found = {value.name: value.number for value in analysis.kpis}
     assert (found["models_served_ratio"], found["users_served_ratio"]) == (0, 0)
     assert found["total_time"] is None
+
+
+def test_users_in_pods_have_the_same_kpis_from_their_start_on(tmp_path: Path) -> None:
+    write_pods(tmp_path)
+    analysed = analyse_run(tmp_path, tmp_path / "out")
+    (found,) = (one for one in analysed.analyses if one.place.marker == "kserve_scale.json")
+    kpis = {value.name: value.number for value in found.kpis}
+    assert (kpis["models_served_ratio"], kpis["users_served_ratio"]) == (1, 1)
+    assert (kpis["time_to_ready_max"], kpis["user_start_delay"], kpis["total_time"]) == (4, 2, 8)
+    assert list(found.frames["kserve_scale_tests"].users_as) == ["pods"]
+
+
+def test_run_of_a_user_in_a_pod_is_no_further_cell(tmp_path: Path) -> None:
+    write_pods(tmp_path)
+    (cell,) = analyse_run(tmp_path, tmp_path / "out").run.cells
+    assert (cell.directory, cell.values) == (CELL, {"kserve_users": 1})

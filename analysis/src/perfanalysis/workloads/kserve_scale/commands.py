@@ -10,6 +10,7 @@ from perfanalysis.files.documents import mapping, parse_time
 from perfanalysis.files.recording_files import RecordingFiles
 
 DEPLOY, VALIDATE = "kserve_deploy_model", "kserve_validate_model"
+_PODS = "*__local_ci__run_multi/artifacts/users.json"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,13 @@ class Command:
     started_s: float
     ended_s: float | None
     error: str | None
+
+
+def plan_of(source: RecordingFiles) -> dict[str, Any]:
+    """Return the settings of the test; `started_s` is the start of its users, which pods reach after the cell's."""
+    (plan,) = source.records("kserve_scale.json")
+    (pods, *_) = [*source.records(_PODS), {}]
+    return {"users_as": "lanes", **plan, "started_s": pods.get("go_at_s") or parse_time(plan["started"])}
 
 
 def commands(source: RecordingFiles, role: str) -> Iterator[Command]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from perfanalysis.files.recording_files import RecordingFiles
-from perfanalysis.workloads.kserve_scale.commands import DEPLOY, VALIDATE, commands
+from perfanalysis.workloads.kserve_scale.commands import DEPLOY, VALIDATE, commands, plan_of
 from perfanalysis.workloads.kserve_scale.rows import answers_of, model_row, start_of, test_row, user_row
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
     """Return a row for each user, model, step of a start and answer, and one for the test."""
-    (test,) = source.records("kserve_scale.json")
+    test = plan_of(source)
     deployed, asked = list(commands(source, DEPLOY)), list(commands(source, VALIDATE))
     models, steps = [], []
     for one in deployed:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from perfanalysis.files.documents import parse_time
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kserve_scale.commands import Command
 from perfanalysis.workloads.model_start.steps import rows_of
 
 SERVED = ("answered", "loaded")
+_PLANNED = ("model", "runtime", "image", "users", "users_as", "models_per_user", "start_interval_s")
 Row = dict[str, Any]
 
 
@@ -47,7 +47,7 @@ def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[
     failed = next((one.status for one in own if one.status != "ok"), None)
     complete = "served" if served == test["models_per_user"] else "interrupted"
     started_s, ended_s = min(one.started_s for one in own), _last(one.ended_s for one in own)
-    planned_s = (parse_time(test["started"]) or 0.0) + test["start_interval_s"] * int(user.removeprefix("u"))
+    planned_s = (test["started_s"] or 0.0) + test["start_interval_s"] * int(user.removeprefix("u"))
     return {
         "user": user,
         "outcome": failed or complete,
@@ -62,9 +62,9 @@ def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[
 
 def test_row(test: dict[str, Any], models: list[dict[str, Any]], users: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the test as a whole; requested models that never began count as not served."""
-    started_s, ended_s = parse_time(test["started"]), _last(user["ended_s"] for user in users)
+    started_s, ended_s = test["started_s"], _last(user["ended_s"] for user in users)
     served = sum(model["outcome"] in SERVED for model in models)
-    named = {name: test[name] for name in ("model", "runtime", "image", "users", "models_per_user", "start_interval_s")}
+    named = {name: test[name] for name in _PLANNED}
     return {
         **named,
         "users_served_ratio": sum(user["outcome"] == "served" for user in users) / test["users"],

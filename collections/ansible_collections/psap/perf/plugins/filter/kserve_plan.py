@@ -26,6 +26,10 @@ options:
     description: How many tasks Ansible runs concurrently; more lanes are refused, since some would wait for others.
     type: int
     required: true
+  users:
+    description: Numbers of the users of mode scale that this process runs; all by default.
+    type: list
+    elements: int
 """
 
 EXAMPLES = r"""
@@ -65,4 +69,5 @@ class FilterModule:
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     settings = args[INPUT]
-    return asdict(kserve_plan(settings, args["cells"], args["forks"], catalogue(settings["kserve_models"])))
+    known = catalogue(settings["kserve_models"])
+    return asdict(kserve_plan(settings, args["cells"], args["forks"], known, args["users"]))

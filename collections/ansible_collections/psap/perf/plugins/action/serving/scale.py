@@ -31,6 +31,7 @@ class ServiceArguments:
 class Arguments:
     cell: Cell
     users: int
+    users_as: str
     models_per_user: int
     start_interval: Seconds
     asked: ServiceArguments
@@ -54,6 +55,7 @@ class ActionModule(PerfAction):
             "schema": "psap.perf/kserve-scale/1",
             **asdict(args.asked),
             "users": args.users,
+            "users_as": args.users_as,
             "models_per_user": args.models_per_user,
             "start_interval_s": args.start_interval,
             "started": utc_now(),

@@ -43,13 +43,18 @@ class KservePlan:
 
 
 def kserve_plan(
-    settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], forks: int, catalogue: Mapping[str, Any]
+    settings: Mapping[str, Any],
+    cells: Sequence[Mapping[str, Any]],
+    forks: int,
+    catalogue: Mapping[str, Any],
+    users: Sequence[int] | None = None,
 ) -> KservePlan:
     """Return the plan for the flow's *settings* and the *cells* of its matrix.
 
     Args:
         forks: How many tasks Ansible runs concurrently.
         catalogue: All models by name, in the format of `served_model`.
+        users: The users of mode scale that this process runs; all by default.
 
     Raises:
         UsageError: If a concurrent mode has several cells, or more lanes than forks, or the runtime does not serve a
@@ -66,8 +71,10 @@ def kserve_plan(
     lanes: dict[str, list[str]] = {}
     namespaces = [namespace]
     if mode == SCALE:
-        lanes["user"] = [f"u{number}" for number in range(settings["kserve_users"])]
-        namespaces = [f"{namespace}-{user}" for user in lanes["user"]]
+        named = [f"u{number}" for number in (range(settings["kserve_users"]) if users is None else users)]
+        namespaces = [f"{namespace}-{user}" for user in named]
+        # the only cell runs pods
+        lanes["user"] = [] if settings["kserve_users_as"] == "pods" else named
     else:
         lanes = {"deploy": list(models), "load": list(models)}
         if mode == MULTI:

@@ -17,6 +17,11 @@ options:
     description: The number of users.
     type: int
     required: true
+  users_as:
+    description: How they run.
+    type: str
+    choices: [lanes, pods]
+    default: lanes
   models_per_user:
     description: The number of models of each user.
     type: int
