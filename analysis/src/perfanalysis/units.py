@@ -48,6 +48,7 @@ TABLE: tuple[Unit, ...] = (
     Unit("GPU-seconds", "{GPU}.s", "a resource over time, as seconds of CPU are counted"),
     Unit("GPU-hours", "{GPU}.h", "the unit in which GPUs are billed"),
     Unit("CPU-seconds", "{CPU}.s", "a resource over time"),
+    Unit("Wh", "W.h", "energy, in the unit in which it is billed"),
     Unit("seconds/run", "s/{run}", "a slope over the runs of a user"),
     Unit("nats", "{nat}", "a cross entropy by the natural logarithm, as trainers report a loss"),
     Unit("times", "{times}", "a multiple of another value; it may be above 1"),

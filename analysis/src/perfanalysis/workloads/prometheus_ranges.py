@@ -52,6 +52,8 @@ _BASES: dict[str, tuple[str, float]] = {
     "_hertz": ("hertz", 1.0),
 }
 """The unit of a KPI for each suffix, and the factor."""
+_COUNTED = ("requests", "tokens", "pods", "nodes", "workloads")
+"""Counts whose name is their unit, and a part of the name of a KPI."""
 _DCGM = {
     "DCGM_FI_DEV_GPU_UTIL": ("GPU usage", "ratio", 0.01),
     "DCGM_FI_DEV_FB_USED": ("GPU memory used", "bytes", MIB),
@@ -71,6 +73,8 @@ _DRAWN = {
     "celsius": ("\u00b0C", 1.0),
     "joules": ("J", 1.0),
     "hertz": ("Hz", 1.0),
+    "tokens/s": ("tokens/s", 1.0),
+    **{word: (word, 1.0) for word in _COUNTED},
 }
 """Return the unit of the drawn values, and the factor to it."""
 _WORDS = {
@@ -79,8 +83,17 @@ _WORDS = {
     "apiserver": "API server",
     "etcd": "etcd",
     "p50": "P50",
+    "p95": "P95",
     "p99": "P99",
     "io": "I/O",
+    "kv": "KV",
+    "ttft": "TTFT",
+    "itl": "ITL",
+    "e2e": "end to end",
+    "kserve": "KServe",
+    "nvlink": "NVLink",
+    "pcie": "PCIe",
+    "sm": "SM",
 }
 
 
@@ -88,6 +101,11 @@ def base_of(name: str) -> tuple[str, str, float]:
     """Return the name without its unit, the unit of a KPI of it, and the factor; no unit if the name contains none."""
     if name in _DCGM:
         return (name, *_DCGM[name][1:])
+    counted = next((word for word in _COUNTED if name.endswith(f"_{word}")), None)
+    if counted is not None:
+        return name, counted, 1.0
+    if name.endswith("_tokens_per_second"):
+        return name.removesuffix("_per_second"), "tokens/s", 1.0
     ending = next((known for known in _BASES if name.endswith(known)), None)
     return (name, "", 1.0) if ending is None else (name.removesuffix(ending) or name, *_BASES[ending])
 

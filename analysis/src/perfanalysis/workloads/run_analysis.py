@@ -112,8 +112,8 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
     # an import of metrics alone was never a test
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording found: the run ended before a test began"),)
-    together, make_figures = _together(tuple(analyses), options.kinds)
-    with_metrics, make_sections = place_metrics(together, ranges, run.lab)
+    with_metrics, make_sections = place_metrics(tuple(analyses), ranges, run.lab)
+    with_metrics, make_figures = _together(with_metrics, options.kinds)
     if not run.places and "imported" in run.document:
         metrics = metric_analyses(ranges, options.method)
         with_metrics += metrics

@@ -2,7 +2,7 @@
 
 They limit measures, each with a unit and a better direction: the declared KPIs of every kind by their names. If a KPI
 is a statistic of values, other statistics of the same values are measures too: p50, p90, p95, p99, max, mean. So are
-the counts of the recorder's accounting.
+the counts of the recorder's accounting, and the KPIs that the shipped query files of Prometheus declare.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from perfanalysis.units import DURATION, SECONDS, read_duration
 from perfanalysis.workloads.kinds import Kinds
 from perfanalysis.workloads.kpis import Direction, KpiValue, StatisticOf
 from perfanalysis.workloads.percentiles import SHARES, STATISTICS, Method, Value, estimates, smallest_sample
+from perfanalysis.workloads.prometheus.declared_kpis import shipped_metric_kpis
 from perfanalysis.workloads.workload_type import Analysis
 
 LATENCIES = "latencies"
+ANY_KIND: frozenset[str] = frozenset()
+"""Kinds of recordings of a measure that is not of a kind, such as a KPI of Prometheus' data."""
 ACCOUNTED = "recording.json"
 """The kind of recording with a recorder's accounting."""
 MEAN = "mean"
@@ -61,7 +64,10 @@ def declared_measures(kinds: Kinds) -> dict[str, Measure]:
     found |= {
         name: Measure(name, words, "workloads", direction, counted) for name, (words, direction) in COUNTS.items()
     }
-    return found | {one.name: one for one in _statistics_of(found.values())}
+    found |= {one.name: one for one in _statistics_of(found.values())}
+    return {
+        one.name: Measure(one.name, one.help, one.unit, one.direction, ANY_KIND) for one in shipped_metric_kpis()
+    } | found
 
 
 def _of_kpis(kinds: Kinds) -> dict[str, Measure]:

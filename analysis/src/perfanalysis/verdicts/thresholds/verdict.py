@@ -13,11 +13,12 @@ from perfanalysis.drawing.wording import counted
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.files.discovery import Run, lab_of
 from perfanalysis.files.documents import Document, read_document, text_or_none
-from perfanalysis.verdicts.thresholds.threshold import Threshold, accounting_of, measure_of
+from perfanalysis.verdicts.thresholds.threshold import ANY_KIND, Measure, Threshold, accounting_of, measure_of
 from perfanalysis.workloads.kpis import measured
 from perfanalysis.workloads.labels import labels_of
 from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.run_analysis import RunAnalysis
+from perfanalysis.workloads.workload_type import Analysis
 
 Outcome = Literal["met", "missed", "not judged"]
 LOSSES = ("lost", "lost_ratio")
@@ -113,12 +114,11 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
 
     A threshold on a measure that no recording of the run has is not judged in all of them.
     """
-    markers = frozenset(analysis.place.marker for analysis in result.analyses)
+    with_measure = {one.name: _recordings_with(one.measure, result.analyses) for one in thresholds}
     recordings = []
     for analysis in result.analyses:
         value_of = measure_of(analysis, accounting_of(analysis))
-        marker = analysis.place.marker
-        own = (one for one in thresholds if marker in one.measure.markers or not one.measure.markers & markers)
+        own = (one for one in thresholds if not with_measure[one.name] or analysis in with_measure[one.name])
         judged = tuple(Judged(threshold, value_of(threshold.measure)) for threshold in own)
         recordings.append(RecordingVerdict(labels_of(analysis), judged))
     judges_losses = any(one.measure.name in LOSSES for one in thresholds)
@@ -128,6 +128,12 @@ def judge(result: RunAnalysis, thresholds: tuple[Threshold, ...], *, unjudged_al
         if finding.severity == "error" and not (judges_losses and finding.cause == "lost")
     )
     return Verdict(_about(result.run), tuple(recordings), errors, unjudged_allowed)
+
+
+def _recordings_with(measure: Measure, analyses: tuple[Analysis, ...]) -> list[Analysis]:
+    if measure.markers != ANY_KIND:
+        return [analysis for analysis in analyses if analysis.place.marker in measure.markers]
+    return [analysis for analysis in analyses if any(kpi.name == measure.name for kpi in analysis.kpis)]
 
 
 def _about(run: Run) -> Document:

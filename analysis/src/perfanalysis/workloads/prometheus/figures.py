@@ -19,6 +19,8 @@ from perfanalysis.files.cache import load_tables, tables_folder
 from perfanalysis.files.discovery import Lab, Run
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.recording_files import RecordingFiles
+from perfanalysis.workloads.kpis import KpiValue
+from perfanalysis.workloads.prometheus.declared_kpis import recording_kpis
 from perfanalysis.workloads.prometheus_ranges import RANGES, Quantity, Ranges, labels_of, quantity_of, ranges_of
 from perfanalysis.workloads.workload_type import Analysis
 
@@ -32,8 +34,11 @@ TEST_COLOUR = 8
 GAP = 2.5
 """A line has a gap if this many times the usual distance is between two of its samples."""
 _GROUPS = (
+    ("serving", "Model servers", ("server_", "picker_", "gateway_", "kserve_", "vllm", "llamacpp")),
+    ("queues", "Queues", ("kueue_",)),
     ("gpus", "GPUs of the cluster", ("gpu_", "dcgm_")),
-    ("nodes", "Nodes", ("node_", "container_", "pod_", "kube_")),
+    ("nodes", "Nodes and pods", ("node_", "container_", "pod_", "kube_", "infiniband_")),
+    ("operators", "Operators", ("operators_",)),
     (
         "control_plane",
         "Control plane",
@@ -183,20 +188,31 @@ def load_ranges(run: Run, output: Path) -> tuple[tuple[Ranges, ...], tuple[Findi
 def place_metrics(
     analyses: tuple[Analysis, ...], ranges: tuple[Ranges, ...], lab: Lab
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Section, ...]]]:
-    """Return the recordings, with a section more for those with their own window, and the run's sections.
+    """Return the recordings with their metrics, and the run's sections.
 
-    A window in which several recordings ran, or none, belongs to the run.
+    A window in which one recording ran is a section of it. Any other window is a section of the run. In both cases the
+    recordings have the declared KPIs of their time.
     """
     own: dict[int, list[Ranges]] = {}
+    shared: dict[int, list[Ranges]] = {}
     rest: list[Ranges] = []
     for window in ranges:
-        owners = [place for place, analysis in enumerate(analyses) if _ran_in(analysis, window)]
-        if len(owners) == 1:
-            own.setdefault(owners[0], []).append(window)
-        else:
+        owners = _owners(analyses, window)
+        for place in owners:
+            (own if len(owners) == 1 else shared).setdefault(place, []).append(window)
+        if len(owners) != 1:
             rest.append(window)
-    placed = tuple(_with(analysis, own.get(place, [])) for place, analysis in enumerate(analyses))
+    placed = tuple(
+        _with(analysis, own.get(place, []), shared.get(place, [])) for place, analysis in enumerate(analyses)
+    )
     return placed, lambda: (metrics_section(rest, None, lab.phrases),) if rest else ()
+
+
+def _owners(analyses: tuple[Analysis, ...], window: Ranges) -> list[int]:
+    """Return the recordings of a window: those in its directory, else those that ran in it, with a time if any has."""
+    here = [place for place, analysis in enumerate(analyses) if analysis.place.directory == window.place.directory]
+    found = here or [place for place, analysis in enumerate(analyses) if _ran_in(analysis, window)]
+    return [place for place in found if analyses[place].period is not None] or found
 
 
 def _ran_in(analysis: Analysis, window: Ranges) -> bool:
@@ -206,11 +222,22 @@ def _ran_in(analysis: Analysis, window: Ranges) -> bool:
     return analysis.place.cell is not None and analysis.place.cell == window.place.cell
 
 
-def _with(analysis: Analysis, windows: list[Ranges]) -> Analysis:
+def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges]) -> Analysis:
+    """Return the recording with a section of its own windows, and the KPIs of these and of its time in shared ones."""
+    kpis = recording_kpis(windows, analysis.period, analysis.method)
+    if analysis.period is not None:
+        # a value of a whole window is of all its recordings
+        kpis += recording_kpis(shared, analysis.period, analysis.method, whole=False)
+    taken = {kpi.series for kpi in analysis.kpis}
+    added: dict[str, KpiValue] = {}
+    for kpi in kpis:
+        if kpi.series not in taken:
+            added.setdefault(kpi.series, kpi)
+    with_kpis = replace(analysis, kpis=(*analysis.kpis, *added.values())) if added else analysis
     if not windows:
-        return analysis
+        return with_kpis
 
     def with_metrics() -> tuple[Section, ...]:
         return (*analysis.sections, metrics_section(windows, analysis.period, analysis.phrases))
 
-    return replace(analysis, make_sections=with_metrics)
+    return replace(with_kpis, make_sections=with_metrics)

@@ -110,13 +110,8 @@ def _problem(name: str, query: Query | None, samples: pd.DataFrame) -> str:
 
 
 def _kpis(query: Query, samples: pd.DataFrame, method: Method) -> Iterator[KpiValue]:
-    groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
-    labels = [_labels(*key) for key, _ in groups]
-    # labels that all series share distinguish nothing
-    varying = sorted({name for one in labels for name in one if len({other.get(name) for other in labels}) > 1})
-    for one, (_, group) in zip(labels, groups, strict=True):
+    for own, group in labelled_series(samples):
         values = query.factor * group["value"].to_numpy(dtype=float)
-        own = {name: one[name] for name in varying if name in one}
         for statistic, (number, reason) in _statistics(values, method).items():
             words = f"{STATISTICS[statistic]} of {query.query} over the window"
             yield KpiValue(
@@ -130,6 +125,16 @@ def _kpis(query: Query, samples: pd.DataFrame, method: Method) -> Iterator[KpiVa
                 labels=own,
                 of=StatisticOf(query.stem, statistic, f"{query.query} over the window"),
             )
+
+
+def labelled_series(samples: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Yield the samples of each series of a query with the labels that distinguish it from the others."""
+    groups = list(samples.groupby(["metric", "labels"], observed=True, dropna=False, sort=True))
+    labels = [_labels(*key) for key, _ in groups]
+    # labels that all series share distinguish nothing
+    varying = sorted({name for one in labels for name in one if len({other.get(name) for other in labels}) > 1})
+    for one, (_, group) in zip(labels, groups, strict=True):
+        yield {name: one[name] for name in varying if name in one}, group
 
 
 def _labels(metric: Any, labels: Any) -> dict[str, str]:
