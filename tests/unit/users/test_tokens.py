@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import NotFoundError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError, NotFoundError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.users import tokens
 from ansible_collections.psap.perf.plugins.module_utils.users.grants import Account
 from ansible_collections.psap.perf.plugins.module_utils.users.tokens import give_tokens
 
@@ -26,13 +27,17 @@ class Cluster:
         self.created: list[Manifest] = []
         self.merged: list[tuple[str, Manifest]] = []
         self.bound: list[Any] = []
+        self.conflicts = 0
 
     def get(self, query: Query) -> Manifest | None:
         """Return the Job."""
         return self._job
 
     def create(self, manifest: Manifest) -> Manifest:
-        """Record the Secret."""
+        """Record the Secret, unless the previous one is still there."""
+        if self.conflicts:
+            self.conflicts -= 1
+            raise ConflictError("exists already")
         self.created.append(manifest)
         return {**manifest, "metadata": {**manifest["metadata"], "uid": "secret-1"}}
 
@@ -41,11 +46,11 @@ class Cluster:
         self.merged.append((query.kind, patch))
         return patch
 
-    def service_account_token(self, namespace: str, name: str, lasting_s: int, bound_to: dict[str, str] | None) -> str:
+    def service_account_token(self, namespace: str, name: str, lasting_s: int, bound: Manifest | None) -> str:
         """Return the name of the account."""
         if name not in ("local-ci-0", "local-ci-1"):
             raise NotFoundError(f"no {name}")
-        self.bound.append(bound_to)
+        self.bound.append(bound)
         return f"{namespace}/{name} for {lasting_s} s"
 
 
@@ -69,6 +74,14 @@ def test_each_user_has_a_token_until_the_job_is_deleted() -> None:
     }
     # the pods start when the Secret has all tokens
     assert cluster.merged == [("Secret", {"stringData": values}), ("Job", {"spec": {"suspend": False}})]
+
+
+def test_secret_of_an_earlier_job_is_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_POLL_S", 0.001)
+    cluster = Cluster()
+    cluster.conflicts = 2
+    give(cluster, count=1)
+    assert len(cluster.created) == 1
 
 
 def test_job_is_not_started_without_the_account_of_a_user() -> None:

@@ -326,15 +326,9 @@ class Cluster:
         read = kubernetes.client.CoreV1Api(self._api).read_namespaced_pod_log
         return read(pod, namespace, _preload_content=False, _request_timeout=self._request_timeout_s, **options)
 
-    def service_account_token(
-        self, namespace: str, name: str, lasting_s: int, bound_to: dict[str, str] | None = None
-    ) -> str:
-        """Return a token of a service account, valid for *lasting_s*; the caller hides it.
-
-        Args:
-            bound_to: ``apiVersion``, ``kind``, ``name`` and ``uid`` of a Secret whose deletion revokes the token.
-        """
-        request = {"spec": {"audiences": [], "expirationSeconds": lasting_s, "boundObjectRef": bound_to}}
+    def service_account_token(self, namespace: str, name: str, lasting_s: int, bound: Manifest | None = None) -> str:
+        """Return a token of a service account for *lasting_s* or until the object *bound* is deleted; hide it."""
+        request = {"spec": {"audiences": [], "expirationSeconds": lasting_s, "boundObjectRef": bound}}
         create = kubernetes.client.CoreV1Api(self._api).create_namespaced_service_account_token
         answer = self._answer(
             f"asking for a token of service account {namespace}/{name}",

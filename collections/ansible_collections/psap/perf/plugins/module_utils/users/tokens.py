@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import NotFoundError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError, NotFoundError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.users.grants import Account, user_account
 from ansible_collections.psap.perf.plugins.module_utils.users.plan import LABEL, UsersPlan
+from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import pass_time
+
+_POLL_S = 0.3
+_DELETED_WITHIN_S = 30.0
 
 
 class Tokens(Protocol):
@@ -25,8 +30,8 @@ class Tokens(Protocol):
     def merge(self, query: Query, patch: Manifest) -> Manifest:
         """Merge *patch* into an object."""
 
-    def service_account_token(self, namespace: str, name: str, lasting_s: int, bound_to: dict[str, str] | None) -> str:
-        """Return a token that is valid until *bound_to* is deleted."""
+    def service_account_token(self, namespace: str, name: str, lasting_s: int, bound: Manifest | None) -> str:
+        """Return a token that is valid until the object *bound* is deleted."""
 
 
 def give_tokens(cluster: Tokens, plan: UsersPlan, account: Account, lasts_s: int, check: Callable[[], None]) -> str:
@@ -49,7 +54,7 @@ def give_tokens(cluster: Tokens, plan: UsersPlan, account: Account, lasts_s: int
     job = cluster.get(query)
     if job is None:
         raise UsageError(f"namespace {plan.namespace} has no Job {plan.job}; create it before its tokens")
-    secret = _reference(cluster.create(_secret(plan, job)))
+    secret = _reference(_created(cluster, _secret(plan, job), check))
     values = {}
     for index in range(plan.count):
         check()
@@ -58,6 +63,18 @@ def give_tokens(cluster: Tokens, plan: UsersPlan, account: Account, lasts_s: int
     cluster.merge(Query("v1", "Secret", plan.namespace, secret["name"]), {"stringData": values})
     cluster.merge(query, {"spec": {"suspend": False}})
     return secret["name"]
+
+
+def _created(cluster: Tokens, secret: Manifest, check: Callable[[], None]) -> Manifest:
+    """Create the Secret; the cluster may still be deleting the one of an earlier Job."""
+    deadline = time.monotonic() + _DELETED_WITHIN_S
+    while True:
+        try:
+            return cluster.create(secret)
+        except ConflictError:
+            if time.monotonic() > deadline:
+                raise
+            pass_time(_POLL_S, check)
 
 
 def _secret(plan: UsersPlan, job: Manifest) -> Manifest:
