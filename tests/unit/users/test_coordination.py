@@ -82,7 +82,7 @@ def test_start_waits_for_ready_users_and_counts_lost_ones() -> None:
 
 def test_start_fails_without_a_ready_user() -> None:
     unpulled = job(lambda _call: [lost(index, "ErrImagePull") for index in range(3)])
-    with pytest.raises(WaitTimeoutError, match="no user of Job users was ready within 60 s: ErrImagePull"):
+    with pytest.raises(WaitTimeoutError, match="no user of Job users became ready: ErrImagePull"):
         start_users(unpulled, plan(), nothing, nothing)
 
 

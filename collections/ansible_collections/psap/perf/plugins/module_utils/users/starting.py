@@ -40,9 +40,8 @@ def start_users(job: UsersJob, plan: UsersPlan, check: Callable[[], None], show:
             pass_time(_POLL_S, check)
     if not opening.ready:
         causes = sorted(set(opening.lost.values())) or ["their pods did not report"]
-        raise WaitTimeoutError(
-            f"no user of Job {plan.job} was ready within {plan.ready_within_s:g} s: {', '.join(causes)}"
-        )
+        when = f"was ready within {plan.ready_within_s:g} s" if opening.late else "became ready"
+        raise WaitTimeoutError(f"no user of Job {plan.job} {when}: {', '.join(causes)}")
     at_s = job.clock.cluster_time(time.time()) + plan.start().lead_s
     job.set_go(at_s)
     return Opening(at_s, opening.ready, opening.lost, opening.late)
