@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import boto3
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import run_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
@@ -146,19 +147,6 @@ def test_preload_runs_an_image_without_a_shell_on_the_node(real: RealLab) -> Non
 
 
 @pytest.mark.deep
-def test_pods_of_a_busy_cluster_sleep_and_crash(real: RealLab) -> None:
-    real.load("busybox")
-    real.toolbox("busy-cluster", "create-jobs", "--count", "2", "--runtime", "1", "--image", BUSYBOX)
-    crash = ("--count", "1", "--failing", "CrashLoopBackOff")
-    real.toolbox("busy-cluster", "create-deployments", *crash, "--image", BUSYBOX)
-    real.toolbox("busy-cluster", "status")
-    pods = real.core.list_namespaced_pod(SPACE, label_selector=f"{BUSY}=yes").items
-    assert len(pods) == 5
-    assert {pod.spec.node_name for pod in pods} == {"worker-0"}
-    real.toolbox("busy-cluster", "cleanup")
-
-
-@pytest.mark.deep
 def test_placeholder_takes_the_free_cpus_of_the_node(real: RealLab) -> None:
     place = ("--namespace", SPACE, "--label-selector", f"{REAL}=true")
     real.toolbox("cluster", "fill-workernodes", *place, "--image", IMAGE.format("pause:1"))
@@ -208,3 +196,31 @@ def test_pods_of_the_skeleton_sleep_as_another_user(real: RealLab) -> None:
     real.toolbox("skeleton", "start-pods", "--namespace", SPACE, *pods)
     (captured,) = real.runs.glob("*/*skeleton__start_pods/artifacts/pod.yml")
     assert captured.read_text().count("nodeName: worker-0") == 3
+
+
+@pytest.mark.deep
+def test_user_of_minio_writes_to_its_bucket(real: RealLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    real.load("minio", "mc")
+    monkeypatch.setenv("MINIO_ROOT", "of-the-admin")
+    monkeypatch.setenv("MINIO_USER", "of-the-user")
+    secrets = ("--root-password", "env:MINIO_ROOT", "--user-password", "env:MINIO_USER")
+    images = ("--image", IMAGE.format("minio:1"), "--client-image", IMAGE.format("mc:1"))
+    real.toolbox("server", "deploy-minio-s3-server", "--namespace", SPACE, *secrets, *images, "--pvc-size", "1Gi")
+    keys = {"aws_access_key_id": "minio", "aws_secret_access_key": "of-the-user"}
+    s3 = boto3.client("s3", endpoint_url=f"http://{real.address('minio')}:9000", region_name="us-east-1", **keys)
+    s3.put_object(Bucket="my-bucket", Key="data", Body=b"data")
+    assert s3.get_object(Bucket="my-bucket", Key="data")["Body"].read() == b"data"
+
+
+# the last test: the cleanup deletes the namespace
+@pytest.mark.deep
+def test_pods_of_a_busy_cluster_sleep_and_crash(real: RealLab) -> None:
+    real.load("busybox")
+    real.toolbox("busy-cluster", "create-jobs", "--count", "2", "--runtime", "1", "--image", BUSYBOX)
+    crash = ("--count", "1", "--failing", "CrashLoopBackOff")
+    real.toolbox("busy-cluster", "create-deployments", *crash, "--image", BUSYBOX)
+    real.toolbox("busy-cluster", "status")
+    pods = real.core.list_namespaced_pod(SPACE, label_selector=f"{BUSY}=yes").items
+    assert len(pods) == 5
+    assert {pod.spec.node_name for pod in pods} == {"worker-0"}
+    real.toolbox("busy-cluster", "cleanup")
