@@ -131,6 +131,12 @@ S3_SERVER: tuple[Component, ...] = (
     ),
 )
 
+# MinIO and its client, for images of the real node; only built on request
+MINIO: tuple[Component, ...] = (
+    Component("minio", "github.com/minio/minio", (("minio", "github.com/minio/minio"),), cpu_s=230),
+    Component("mc", "github.com/minio/mc", (("mc", "github.com/minio/mc"),), cpu_s=160),
+)
+
 # each product is a separate set, too
 PRODUCTS: Mapping[str, tuple[Component, ...]] = {
     KUEUE: (

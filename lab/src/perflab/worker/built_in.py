@@ -12,7 +12,7 @@ from pathlib import Path
 from perflab.building import llama
 from perflab.building.aiperf_packages import ensure_aiperf
 from perflab.building.build import ensure_binaries
-from perflab.building.components import PRODUCTS, PROMETHEUS, S3_SERVER, Component
+from perflab.building.components import MINIO, PRODUCTS, PROMETHEUS, S3_SERVER, Component
 from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
@@ -100,6 +100,17 @@ def _s3_server(parts: Parts) -> Image:
     program = parts.programs(S3_SERVER) / "versitygw"
     image = Image(f"{_PREFIX}versitygw:1", files={"/usr/local/bin/versitygw": program}, command=("versitygw",))
     return with_system(image)
+
+
+def _minio(parts: Parts) -> Image:
+    program = parts.programs(MINIO) / "minio"
+    return with_system(Image(f"{_PREFIX}minio:1", files={"/usr/bin/minio": program}, command=("minio",)))
+
+
+def _mc(parts: Parts) -> Image:
+    program = parts.programs(MINIO) / "mc"
+    image = Image(f"{_PREFIX}mc:1", files={"/usr/bin/mc": program}, command=("mc",))
+    return with_system(image, tools=(*TOOLS, "grep"))
 
 
 def _prometheus(parts: Parts) -> Image:
@@ -194,6 +205,8 @@ BUILT_IN: Mapping[str, BuiltIn] = {
         f"{_PREFIX}aiperf:1", "NVIDIA's aiperf with the interface of llm-load-test, fetched on first use", _aiperf
     ),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
+    "minio": BuiltIn(f"{_PREFIX}minio:1", "MinIO, an S3 server, built on first use", _minio),
+    "mc": BuiltIn(f"{_PREFIX}mc:1", "the client of MinIO, built with it", _mc),
     "prometheus": BuiltIn(f"{_PREFIX}prometheus:1", "Prometheus, built on first use; it scrapes itself", _prometheus),
     "psap-perf": BuiltIn(
         f"{_PREFIX}psap-perf:1",
