@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perfanalysis.drawing.wording import counted
+from perfanalysis.drawing.wording import counted, listed
 from perfanalysis.errors import AnalysisError, DataQualityError, HistoryError, ThresholdError
 from perfanalysis.results.history.documents import Entry
 from perfanalysis.verdicts.regression.methods import (
@@ -37,6 +37,8 @@ from perfanalysis.workloads.kpis import KpiValue
 Word = Literal["worse", "better", "different", "same", "acknowledged", "too little history"]
 WORDS: tuple[Word, ...] = ("worse", "different", "better", "acknowledged", "same", "too little history")
 CHANGED: tuple[Word, ...] = ("worse", "different", "better", "acknowledged")
+MOST_LISTED = 8
+"""Worse KPIs that the error lists; of further ones, it has the number."""
 FALSE_DISCOVERIES = 0.05
 """The share of reported changes that may be false, over all KPIs of a run."""
 
@@ -175,7 +177,7 @@ class Regression:
             return DataQualityError(f"the data is incomplete: {'; '.join(self.data_errors)}")
         worse = self.of("worse")
         if worse:
-            names = ", ".join(f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse)
+            names = listed([f"{each.entry.recording}: {kpi.kpi.series}" for each, kpi in worse], MOST_LISTED)
             return ThresholdError(f"{counted(len(worse), 'KPI')} worse than before: {names}")
         judged = sum(number for word, number in self.counts().items() if word != "too little history")
         return None if judged else HistoryError(f"no KPI of {self.run} has enough history{self._still_needed()}")
