@@ -55,6 +55,13 @@ def test_pods_reach_a_model_at_the_address_of_its_service() -> None:
     assert endpoint_within(found) == Endpoint("http", "granite-predictor.n.svc.cluster.local", 80)
 
 
+def test_pod_reaches_an_address_within_the_cluster_but_no_simulated_model() -> None:
+    found = service("http://granite-predictor.n.svc.cluster.local")
+    assert endpoint_of(found, None, in_pod=True).host == "granite-predictor.n.svc.cluster.local"
+    with pytest.raises(ClusterError, match="pods of a lab cannot reach the simulated model n/granite"):
+        endpoint_of(found, {"models-url": "http://127.0.0.1:5"}, in_pod=True)
+
+
 @pytest.mark.parametrize("port", ["", ":6"])
 def test_routed_model_on_a_lab_is_reached_through_the_gateway(port: str) -> None:
     lab = {"models-url": "http://127.0.0.1:5", "gateway-url": "http://127.0.0.1:6"}

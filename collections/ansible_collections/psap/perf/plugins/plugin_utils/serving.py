@@ -9,6 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import server_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Endpoint,
     endpoint_of,
@@ -84,14 +85,17 @@ def is_simulated(cluster: Cluster, model: ModelArguments) -> bool:
 
 
 def model_endpoint(cluster: Cluster, model: ModelArguments) -> Endpoint:
-    """Return the model's endpoint for this machine.
+    """Return the model's endpoint for this machine, which can be a pod of the cluster.
 
     Raises:
         ClusterError: If the model does not exist, or has no such address.
     """
     service, lab = model_service(cluster, model), cluster.lab()
+    in_pod = cluster.server == server_in_pod()
     if lab is None or is_simulated(cluster, model):
-        return endpoint_of(service, lab, model.protocol)
+        return endpoint_of(service, lab, model.protocol, in_pod=in_pod)
+    if in_pod:
+        return endpoint_within(service)
     return through_gateway(service.get("status", {}).get("url", ""), lab) or _service_endpoint(cluster, service)
 
 

@@ -181,14 +181,21 @@ def _of_environment(host: str) -> ApiEndpoint:
     )
 
 
-def _in_cluster() -> ApiEndpoint:
+def server_in_pod() -> str | None:
+    """Return the URL of the API server whose cluster runs this process in a pod; None outside of pods."""
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
-    token = _SERVICE_ACCOUNT / "token"
-    if not host or not port or not token.is_file():
-        raise ClusterError("no cluster is configured: set perf_kubeconfig or KUBECONFIG to a kubeconfig")
+    if not host or not port:
+        return None
     address = f"[{host}]" if ":" in host else host
+    return f"https://{address}:{port}"
+
+
+def _in_cluster() -> ApiEndpoint:
+    server, token = server_in_pod(), _SERVICE_ACCOUNT / "token"
+    if server is None or not token.is_file():
+        raise ClusterError("no cluster is configured: set perf_kubeconfig or KUBECONFIG to a kubeconfig")
     authority = (_SERVICE_ACCOUNT / "ca.crt").read_bytes()
-    return ApiEndpoint(server=f"https://{address}:{port}", certificate_authority=authority, token_file=token)
+    return ApiEndpoint(server=server, certificate_authority=authority, token_file=token)
 
 
 def _of_kubeconfig(chosen: KubeconfigContext) -> ApiEndpoint:

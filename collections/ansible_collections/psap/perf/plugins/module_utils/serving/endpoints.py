@@ -70,19 +70,27 @@ def endpoint_at(url: str) -> Endpoint:
     return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
 
 
-def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str = HTTP) -> Endpoint:
+def endpoint_of(
+    service: Manifest, lab: Mapping[str, str] | None, protocol: str = HTTP, *, in_pod: bool = False
+) -> Endpoint:
     """Return the endpoint of an InferenceService or LLMInferenceService for this machine.
 
     Args:
         lab: The description of a lab; None for any other cluster.
         protocol: ``http`` or ``grpc``; a cluster has the same address for both.
+        in_pod: Whether this machine is a pod of the cluster.
 
     Raises:
-        ClusterError: If it has no address, or only one within the cluster.
+        ClusterError: If it has no address, or, outside of the cluster, only one within the cluster.
     """
     namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
     url = service.get("status", {}).get("url", "")
     if lab is not None:
+        if in_pod:
+            raise ClusterError(
+                f"pods of a lab cannot reach the simulated model {namespace}/{name}; "
+                "serve models on the real node, or check no answers"
+            )
         served = lab.get("models-url")
         if not served:
             raise ClusterError("this lab has no server for models; create it with `perflab up --with models`")
@@ -92,7 +100,7 @@ def endpoint_of(service: Manifest, lab: Mapping[str, str] | None, protocol: str 
     if not url:
         raise ClusterError(f"{service['kind']} {namespace}/{name} has no address in its status; check its Gateway")
     found = endpoint_at(url)
-    if found.host.endswith((".svc", ".svc.cluster.local")):
+    if not in_pod and found.host.endswith((".svc", ".svc.cluster.local")):
         raise ClusterError(
             f"{service['kind']} {namespace}/{name} is reachable only within the cluster, at {url}; expose it, "
             "on OpenShift with its label networking.kserve.io/visibility: exposed"
