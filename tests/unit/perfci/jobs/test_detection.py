@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,14 @@ def test_invalid_event_is_refused(tmp_path: Path) -> None:
 def test_shell_is_not_a_ci_system() -> None:
     job = detect({"USER": "ada"})[1]
     assert (job.system, job.kind, job.pull, job.artifacts) == ("shell", "manual", None, Path.cwd() / "ci-artifacts")
+
+
+def test_user_of_a_container_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 1001")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    assert detect({})[1].name == str(os.getuid())
 
 
 @pytest.mark.parametrize(("name", "value"), [("PERF_CI_GRACE", "soon"), ("PERF_CI_GRACE", "0"), ("PERF_CI_KIND", "x")])

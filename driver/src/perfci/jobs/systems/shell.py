@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Shell:
     def job(self, environment: Mapping[str, str]) -> Job:
         """Return a manual job of this user."""
         artifacts, shared = folders(environment, Path(ARTIFACTS))
-        user = environment.get("USER") or getpass.getuser()
+        user = environment.get("USER") or _user()
         return Job(
             system=self.name,
             kind=kind_of(environment, "manual"),
@@ -41,3 +42,11 @@ class Shell:
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:
         """Do nothing: a shell shows the output."""
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # the user of a container may have no name
+        return str(os.getuid())

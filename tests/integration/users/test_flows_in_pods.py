@@ -1,0 +1,119 @@
+"""Flows in pods of a real node: one that a pod runs as a whole, and one whose users are pods."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+from tests.integration.conftest import Lab, lab_with, perflab
+
+from .conftest import ON_REAL_NODE
+from .test_users import files_with
+
+pytestmark = [pytest.mark.lab, pytest.mark.deep]
+
+IMAGE = "localhost/perflab/psap-perf:1"
+IMAGES = ("psap-perf", "llama-cpp", "random-26m")
+NAMESPACE = "flows"
+MODELS = "psap-perf-kserve"
+# the node has two cores for all pods
+SMALL_MODEL = {
+    "source": "oci://localhost/perflab/random-26m:1",
+    "llama-cpp": {"gpus": 0, "cpu": "50m", "memory": "512Mi"},
+}
+SETTINGS = {
+    "kserve_models": {"small": SMALL_MODEL},
+    "kserve_model_name": "small",
+    "kserve_users": 2,
+    "kserve_models_per_user": 1,
+    "kserve_query_count": 2,
+    "kserve_timeout": "5m",
+}
+
+
+@pytest.fixture(scope="module", name="lab")
+def _lab() -> Iterator[Lab]:
+    """A lab with KServe and a real node that has the images of the project, of a server and of its model."""
+    options = ("--nodes", "2", "--with", "kserve", "--with", "worker")
+    with lab_with("PERF_TEST_FLOWS_LAB", f"tests-flows-{os.getpid()}", *options) as lab:
+        perflab("image", "load", "--name", lab.name, *IMAGES)
+        yield lab
+
+
+@pytest.fixture(name="core")
+def _core(lab: Lab) -> Iterator[client.CoreV1Api]:
+    with config.new_client_from_config(str(lab.kubeconfig)) as api:
+        yield client.CoreV1Api(api)
+
+
+def run(lab: Lab, runs: Path, *words: str) -> Path:
+    """Run perfdrv to its successful end; return the run."""
+    done = lab.run(runs, "perfdrv", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = (path for path in runs.iterdir() if path.is_dir() and not path.is_symlink())
+    return found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'perfdrv run skeleton --site local --runs-dir "$PERF_USER_ARTIFACTS"',
+        # as a step of jump_ci
+        'ARTIFACT_DIR="$PERF_USER_ARTIFACTS" perfdrv ci step test skeleton --site local',
+    ],
+    ids=["run", "ci_step"],
+)
+def test_flow_runs_in_a_pod_with_the_rights_of_its_account(lab: Lab, tmp_path: Path, command: str) -> None:
+    where = ("--site", "lab", "--namespace", NAMESPACE)
+    rights = json.dumps([{"role": "skeleton_start_pods", "namespaces": ["default"]}])
+    run(lab, tmp_path / "prepare", "toolbox", "local-ci", "prepare-users", *where, "--image", IMAGE, "--rights", rights)
+    words = ("--image", IMAGE, "--service-account", "local-ci", "--memory", "1Gi", "--cpu", "50m", *ON_REAL_NODE)
+    # the driver of the pod's run holds the Lease
+    command = f"sh -c '{command} -s clusters_lock=ignore'"
+    done = run(lab, tmp_path / "run", "toolbox", "local-ci", "run", *where, *words, "--ci-command", command)
+    (document,) = done.glob("*__local_ci__run/artifacts/user-0/**/run.json")
+    assert json.loads(document.read_text())["status"] == "ok"
+    run(lab, tmp_path / "remove", "toolbox", "local-ci", "remove-users", *where, "--rights-namespaces", "[default]")
+
+
+def measured(lab: Lab, runs: Path, users_as: str) -> tuple[Path, dict[str, Any]]:
+    """Run the users of kserve; return the run, and its KPIs by name."""
+    presets = ("-p", "kserve_real", "-p", "kserve_scale", "-p", "users_lab")
+    settings = json.dumps({**SETTINGS, "kserve_users_as": users_as})
+    found = run(lab, runs, "run", "kserve", "--site", "lab", *presets, "-e", settings)
+    kpis = json.loads((found / "report/kpis.json").read_text())["kpis"]
+    return found, {one["name"]: one["value"] for one in kpis if one["labels"]["kind"] == "kserve_scale"}
+
+
+def test_users_are_pods_or_lanes_with_the_same_kpis(lab: Lab, core: client.CoreV1Api, tmp_path: Path) -> None:
+    lanes, by_lanes = measured(lab, tmp_path / "lanes", "lanes")
+    pods, by_pods = measured(lab, tmp_path / "pods", "pods")
+    assert by_lanes.keys() == by_pods.keys()
+    for kpis in (by_lanes, by_pods):
+        assert (kpis["models_served_ratio"], kpis["users_served_ratio"]) == (1, 1)
+        assert 0 < kpis["time_to_ready_max"] < kpis["time_to_first_answer_max"] < kpis["total_time"]
+        assert kpis["answer_time_max"] > 0
+    for user in range(2):
+        assert list(pods.glob(f"*__cell__0/*__local_ci__run_multi/artifacts/user-{user}/*/*__cell__0/*deploy_model"))
+        assert not core.list_namespaced_pod(f"{MODELS}-u{user}").items
+    assert files_with("BEGIN CERTIFICATE", pods) == []
+    left = core.list_service_account_for_all_namespaces(label_selector="psap.perf/local-ci").items
+    assert left == []
+    compared = lab.run(tmp_path, "perfanalysis", "compare", "--ignore", "kserve_users_as", str(lanes), str(pods))
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+    assert "time_to_first_answer" in (pods / "report/comparison.md").read_text()
+
+
+def test_users_as_pods_are_refused_without_an_image_or_a_model_in_reach(lab: Lab, tmp_path: Path) -> None:
+    words = ("run", "kserve", "--site", "lab", "-p", "kserve_raw", "-p", "kserve_scale", "-s", "kserve_users_as=pods")
+    refused = lab.run(tmp_path, "perfdrv", *words)
+    assert refused.returncode == 2
+    assert "users as pods need an image with this project; set users_image" in refused.stdout + refused.stderr
+    refused = lab.run(tmp_path, "perfdrv", *words, "-p", "users_lab")
+    assert "pods of a lab do not reach simulated models" in refused.stdout + refused.stderr
