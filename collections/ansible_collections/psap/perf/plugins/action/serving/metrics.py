@@ -4,21 +4,33 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.evaluating import Page
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraped import Sampling, answer_queries, sample
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.scraping import FILE, SCHEMA, parse_metrics, scrape
+from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
 from ansible_collections.psap.perf.plugins.modules.serving.metrics import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, is_simulated, ready_pods
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
-_BEFORE = "before"
+_BEFORE, _DURING = "before", "during"
+_FOLDER = "server_metrics"
+_ENDED = ("Succeeded", "Failed")
+_QUERIES = Path(__file__).parents[3] / "roles/cluster_query_prometheus_db/files/model_server.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +38,9 @@ class Arguments(ModelArguments):
     port: int
     moment: str
     facts: Mapping[str, Any]
+    until: str
+    interval: Seconds
+    timeout: Seconds
 
 
 class ActionModule(PerfAction):
@@ -40,17 +55,16 @@ class ActionModule(PerfAction):
         return f"would read the metrics of {args.kind} {args.name}"
 
     def perform(self, context: VerbContext) -> VerbResult:
-        """Read the metrics of each pod, and add them to the recording."""
+        """Read the metrics of each pod at this moment, or until the load has ended."""
         args, cluster = context.arguments(Arguments), context.cluster()
+        if args.moment == _DURING:
+            return _record(context, args, cluster)
         artifacts = context.directory / "artifacts"
         recorded = [] if args.moment == _BEFORE else read_json(artifacts / FILE)["scrapes"]
         series = 0
         for pod in ready_pods(cluster, args):
             context.check_interrupted()
-            connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port)
-            at = utc_now()
-            with forwarding(connect) as here:
-                text = scrape(here.endpoint("", f"port {args.port} of pod {args.namespace}/{pod}"))
+            at, text = utc_now(), _page(cluster, args, pod)
             place = artifacts / "model_metrics" / f"{pod}_{args.moment}.txt"
             place.parent.mkdir(parents=True, exist_ok=True)
             write_text(place, text)
@@ -63,3 +77,38 @@ class ActionModule(PerfAction):
         document = {"schema": SCHEMA, "model": args.name, "facts": facts, "lab": shown and shown.document()}
         write_json(artifacts / FILE, {**document, "scrapes": recorded})
         return VerbResult(values={"series": series})
+
+
+def _page(cluster: Cluster, args: Arguments, pod: str) -> str:
+    connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port)
+    with forwarding(connect) as here:
+        return scrape(here.endpoint("", f"port {args.port} of pod {args.namespace}/{pod}"))
+
+
+def _record(context: VerbContext, args: Arguments, cluster: Cluster) -> VerbResult:
+    queries = read_queries(_QUERIES, args.namespace)
+    missed: list[str] = []
+
+    def pages() -> Iterator[Page]:
+        try:
+            for pod in ready_pods(cluster, args):
+                # a scrape has the time of its begin
+                at_s = time.time()
+                yield Page(at_s, {"namespace": args.namespace, "pod": pod}, _page(cluster, args, pod))
+        except ClusterError as error:
+            missed.append(str(error))
+
+    def ended() -> bool:
+        pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=args.until))
+        return any(pod_ready(pod).reached or pod["status"].get("phase") in _ENDED for pod in pods)
+
+    sampling = Sampling(args.interval, args.timeout, ended, context.check_interrupted)
+    scrapes = sample(queries, pages, sampling)
+    if not scrapes.times:
+        raise ClusterError(f"the metrics of {args.kind} {args.namespace}/{args.name} were never read: {missed[-1]}")
+    folder = context.directory / "artifacts" / _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    origin = f"scraped from the pods of {args.kind} {args.namespace}/{args.name}"
+    outcome = answer_queries(folder, queries, scrapes, origin, args.interval)
+    late = (f"{len(missed)} scrapes failed, the last one: {missed[-1]}",) if missed else ()
+    return VerbResult(values={"series": outcome.samples}, warnings=late)

@@ -13,6 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.documents import wr
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.client import Prometheus, RefusedError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.promql import UnsupportedError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import NamedQuery
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.windows import Window, step_for
 
@@ -125,15 +126,45 @@ def run_queries(
         ClusterError: If Prometheus cannot be reached any more.
     """
     step = step_s or step_for(window)
+    range_s = rate_range_s(prometheus) if any(query.needs_range for query in queries) else 0.0
+    filled = [query.within(window.length_s, range_s) for query in queries]
+    asked = {query.name: query.of_whole_window for query in queries}
+
+    def ask(query: NamedQuery) -> Answer:
+        check()
+        if asked[query.name]:
+            return prometheus.query(query.expression, window.end_s)
+        if query.bare:
+            return prometheus.raw(query.expression, window)
+        return prometheus.query_range(query.expression, window, step)
+
+    return write_answers(folder, filled, Origin(prometheus.address.url, prometheus.address.origin), window, step, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where answers come from: the URL of a Prometheus, empty for none, and how it was found."""
+
+    url: str
+    text: str
+
+
+def write_answers(
+    folder: Path,
+    queries: Sequence[NamedQuery],
+    origin: Origin,
+    window: Window,
+    step_s: float,
+    ask: Callable[[NamedQuery], Answer],
+) -> Outcome:
+    """Write the answers of *ask* to filled *queries*, and the list of them; a refused query does not affect others."""
     entries, warnings = [], dict[str, None]()
     failed: dict[str, str] = {}
-    range_s = rate_range_s(prometheus) if any(query.needs_range for query in queries) else 0.0
     for query in queries:
-        check()
-        entry = query_document(query.within(window.length_s, range_s))
+        entry = query_document(query)
         try:
-            answer = _ask(prometheus, query, window, step, range_s)
-        except RefusedError as error:
+            answer = ask(query)
+        except (RefusedError, UnsupportedError) as error:
             failed[query.name] = str(error)
             entries.append({**entry, "file": None, "series": None, "samples": None, "error": str(error)})
             continue
@@ -141,7 +172,7 @@ def run_queries(
         warnings.update(dict.fromkeys(answer.warnings))
         counts = {"series": len(answer.series), "samples": answer.samples}
         entries.append({**entry, "file": query.file, **counts, "error": None})
-    write_yaml(folder / FILE, _document(prometheus, window, step, entries, list(warnings)))
+    write_yaml(folder / FILE, _document(origin, window, step_s, entries, list(warnings)))
     return Outcome(
         window=window,
         samples=sum(entry["samples"] or 0 for entry in entries),
@@ -160,22 +191,13 @@ def query_document(query: NamedQuery) -> dict[str, Any]:
     return document
 
 
-def _ask(prometheus: Prometheus, query: NamedQuery, window: Window, step_s: float, range_s: float) -> Answer:
-    expression = query.within(window.length_s, range_s).expression
-    if query.of_whole_window:
-        return prometheus.query(expression, window.end_s)
-    if query.bare:
-        return prometheus.raw(expression, window)
-    return prometheus.query_range(expression, window, step_s)
-
-
 def _document(
-    prometheus: Prometheus, window: Window, step_s: float, queries: list[dict[str, Any]], warnings: list[str]
+    origin: Origin, window: Window, step_s: float, queries: list[dict[str, Any]], warnings: list[str]
 ) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "url": prometheus.address.url,
-        "origin": prometheus.address.origin,
+        "url": origin.url,
+        "origin": origin.text,
         "start_s": window.start_s,
         "end_s": window.end_s,
         "step_s": step_s,

@@ -10,6 +10,9 @@ version_added: 0.1.0
 description:
   - Reads C(/metrics) of each Ready pod of the model, through a port-forward, before or after a load. Writes the
     responses to C(artifacts/model_metrics/), and their values for the analysis to C(artifacts/model_metrics.json).
+  - During a load, reads them every few seconds until a pod has ended, and answers the shipped queries of the layer
+    C(model_server) from these values, as C(psap.perf.prometheus.query) does with a Prometheus. Writes the answers to
+    C(artifacts/server_metrics/).
   - It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
@@ -19,10 +22,24 @@ options:
     type: int
     default: 8080
   moment:
-    description: Whether this is before or after the load. V(before) discards values that were recorded earlier.
+    description:
+      - Whether this is before, during or after the load. V(before) discards values that were recorded earlier.
+        V(during) returns when the load has ended.
     type: str
-    choices: [before, after]
+    choices: [before, during, after]
     required: true
+  until:
+    description: For O(moment=during), labels of the pod in the same namespace that is Ready or ended after the load.
+    type: str
+    default: ""
+  interval:
+    description: For O(moment=during), time between two readings, in seconds or as a duration such as V(5s).
+    type: str
+    default: 2s
+  timeout:
+    description: For O(moment=during), when to end at the latest, in seconds or as a duration such as V(90s).
+    type: str
+    default: 1h
   facts:
     description: Values that distinguish the load in the report, C(load), C(flavor), C(phase) and C(round).
     type: dict
@@ -35,6 +52,13 @@ EXAMPLES = r"""
     name: granite
     namespace: models
     moment: before
+
+- name: Record what the server does during the load
+  psap.perf.serving.metrics:
+    name: granite
+    namespace: models
+    moment: during
+    until: psap.perf/load=load
 """
 
 RETURN = r"""
