@@ -5,7 +5,7 @@ Also the selection of workloads: all, or the first or last ones by submission.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -88,6 +88,8 @@ class Analysis:
     """The start and the end of its work, in seconds since the epoch; None if unknown."""
     method: Method = "linear"
     """The method of its percentiles."""
+    make_metric_sections: Callable[[Sequence[Ranges]], tuple[Section, ...]] | None = None
+    """The function for sections that need Prometheus' data of its time."""
 
     @property
     def phrases(self) -> tuple[str, ...]:

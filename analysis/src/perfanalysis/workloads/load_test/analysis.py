@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,11 @@ from perfanalysis.workloads.load_test import plots
 from perfanalysis.workloads.load_test.document import KIND, load_test_of
 from perfanalysis.workloads.load_test.failures import FAILURES, failures_table
 from perfanalysis.workloads.load_test.kpis import KPIS
-from perfanalysis.workloads.load_test.stages import LATENCIES, SUMMARY, Stage, stages_of, summary_table
+from perfanalysis.workloads.load_test.serving import CAUSES, causes_of, serving_figure
+from perfanalysis.workloads.load_test.stages import LATENCIES, SPREAD_COLUMNS, SUMMARY, Stage, stages_of, summary_table
 from perfanalysis.workloads.load_test.tables import REQUESTS, STAGES, STATED, LoadTables
 from perfanalysis.workloads.percentiles import Method
+from perfanalysis.workloads.prometheus_ranges import Ranges
 from perfanalysis.workloads.shown import data_table
 from perfanalysis.workloads.workload_type import Across, Analysis, Sample, WorkloadType
 
@@ -62,6 +64,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         facts["load"] = stages[0].load
     begin, end = tables.requests["started_s"].min(), tables.requests["ended_s"].max()
     summary, failures = summary_table(stages), failures_table(stages)
+    period = (float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None
     return Analysis(
         place=place,
         title="Load test",
@@ -79,9 +82,15 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         make_sections=lambda: _sections(tables, stages, summary, failures),
         findings=source.findings,
         facts=facts,
-        period=(float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None,
+        period=period,
         method=method,
+        make_metric_sections=lambda windows: _serving(tables, windows, period),
     )
+
+
+def _serving(tables: LoadTables, windows: Sequence[Ranges], period: tuple[float, float] | None) -> tuple[Section, ...]:
+    figures = _known(serving_figure(tables.requests, windows, period)) if period else ()
+    return (Section("serving", "Serving", "", figures),) if figures else ()
 
 
 def _kpis(stages: tuple[Stage, ...]) -> tuple[KpiValue, ...]:
@@ -110,7 +119,7 @@ def _sections(
     tables: LoadTables, stages: tuple[Stage, ...], summary: pd.DataFrame, failures: pd.DataFrame
 ) -> tuple[Section, ...]:
     series = {"all loads": summary}
-    loads = _known(plots.throughput_figure(series), plots.latency_figure(series))
+    loads = _known(plots.throughput_figure(series), plots.latency_figure(series), plots.spread_figure(series))
     reasons = (data_table("Why requests failed", failures, FAILURES.columns),) if len(failures) else ()
     requests = _known(
         plots.distributions_figure(stages),
@@ -120,7 +129,8 @@ def _sections(
     )
     limits = stages[0].test.limit_words if stages else ""
     goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated, so there is no goodput."
-    loads_table = data_table("Loads", summary, SUMMARY.columns, goodput)
+    shown = tuple(column for column in SUMMARY.columns if column.name not in SPREAD_COLUMNS)
+    loads_table = data_table("Loads", summary, shown, goodput)
     wrong = tables.stated[~tables.stated["agrees"].fillna(value=True).astype(bool)]
     agreement: Block = Note(f"All {len(tables.stated)} values of the generator's summary agree with its records.")
     if len(wrong):
@@ -148,10 +158,22 @@ def _compared(analyses: tuple[Analysis, ...]) -> tuple[Figure, ...]:
 
     if len(analyses) < 2:
         return ()
-    rows = pd.concat([analysis.frames[SUMMARY.name].astype("object") for analysis in analyses], ignore_index=True)
+    rows = pd.concat([_with_causes(analysis) for analysis in analyses], ignore_index=True)
     telling = [name for name in TELLING if rows[name].nunique(dropna=False) > 1]
     series: dict[str, pd.DataFrame] = {}
     texts = [", ".join(str(row[name]) for name in telling if isinstance(row[name], str)) for _, row in rows.iterrows()]
     for label, own in rows.groupby(texts, sort=True):
         series[str(label) or "all recordings"] = own
-    return _known(plots.throughput_figure(series), plots.latency_figure(series), plots.repeated_figure(series))
+    return _known(
+        plots.throughput_figure(series),
+        plots.latency_figure(series),
+        plots.spread_figure(series),
+        plots.repeated_figure(series),
+    )
+
+
+def _with_causes(analysis: Analysis) -> pd.DataFrame:
+    """Return the row of each load; if there is one, with what the server did meanwhile."""
+    rows = analysis.frames[SUMMARY.name].astype("object")
+    known = causes_of(analysis.kpis) if len(rows) == 1 else {}
+    return rows.assign(**{name: known.get(name, np.nan) for name in CAUSES})

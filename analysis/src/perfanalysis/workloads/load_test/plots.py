@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, moments, seconds_scale
+from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, cumulative, in_rows, moments, seconds_scale
 from perfanalysis.drawing.layers import labels_with_overlaps
+from perfanalysis.workloads.load_test.serving import cause_of_knee
 from perfanalysis.workloads.load_test.stages import LATENCIES, Stage
 from perfanalysis.workloads.load_test.tables import FAILED, OUTCOMES
 
@@ -56,6 +58,7 @@ def throughput_figure(series: Series) -> Figure | None:
 def latency_figure(series: Series) -> Figure | None:
     """Return TTFT and request latency against throughput with the knee marked; None unless a line has two loads."""
     charts, knees = [], []
+    causes: dict[str, None] = {}
     for measure in ("ttft", "request_latency"):
         column = f"{measure}_p95_s"
         factor, unit = seconds_scale(*(rows[column].to_numpy(dtype=float) for _, rows in series.items()))
@@ -69,12 +72,45 @@ def latency_figure(series: Series) -> Figure | None:
                 at = np.array([row["output_tokens_per_second"]], dtype=float)
                 layers.append(moments(at, f"knee of {label}: {row['load']}", place + len(series)))
                 knees.append(found)
+                causes[cause_of_knee(ordered, found)] = None
         x, y = Axis("tokens out", "tokens/s", low=0.0), Axis(f"{TITLES[measure]}, P95", unit, low=0.0)
         charts.append(Chart(TITLES[measure], x, y, tuple(layers)))
     bend = "the knee is the load farthest from the straight line between the first and the last"
     caption = f"One point per load, in the order of concurrency; {bend}{'' if knees else '; no load is a knee here'}."
-    known = Figure("latency", "Latency against throughput", caption + _omitted(series), (tuple(charts),))
+    known = Figure(
+        "latency", "Latency against throughput", caption + "".join(causes) + _omitted(series), (tuple(charts),)
+    )
     return known if _drawn(series) else None
+
+
+def spread_figure(series: Series) -> Figure | None:
+    """Return P10, P50 and P90 of TTFT, ITL and output rate against concurrency; None unless a line has two loads."""
+    charts = []
+    for measure, title in (
+        ("ttft", TITLES["ttft"]),
+        ("itl", TITLES["itl"]),
+        ("output_rate", "Output rate of a request"),
+    ):
+        suffix = "" if measure == "output_rate" else "_s"
+        columns = [f"{measure}_{share}{suffix}" for share in ("p10", "p50", "p90")]
+        values = (rows[column].to_numpy(dtype=float) for rows in series.values() for column in columns)
+        factor, unit = seconds_scale(*values) if suffix else (1.0, "tokens/s")
+        layers = tuple(layer for place, own in _shown(series) for layer in _fan(*own, columns, place, factor))
+        if any(len(layer.x) for layer in layers):
+            charts.append(Chart(title, Axis("requests at a time", low=0.0), Axis("", unit, low=0.0), layers))
+    caption = "One point per load: the median of its completed requests, and P10 and P90 as dashed lines."
+    known = bool(charts) and _drawn(series)
+    return (
+        Figure("spread", "Spread against concurrency", caption + _omitted(series), in_rows(charts)) if known else None
+    )
+
+
+def _fan(label: str, rows: pd.DataFrame, columns: Sequence[str], place: int, factor: float) -> tuple[Layer, ...]:
+    ordered = rows.sort_values("concurrency")
+    return tuple(
+        replace(_line(ordered, "concurrency", column, f"{label}, {share}", place, factor), dashed=share != "P50")
+        for share, column in zip(("P10", "P50", "P90"), columns, strict=True)
+    )
 
 
 def repeated_figure(series: Series) -> Figure | None:

@@ -26,6 +26,13 @@ LATENCIES: Mapping[str, tuple[str, str]] = {
     "request_latency": ("latency_s", "time of a whole request"),
 }
 """A measure: its column, and its name for readers."""
+SHARES_OF_SPREAD = {"p10": 0.10, "p50": 0.50, "p90": 0.90}
+SPREAD_COLUMNS = tuple(
+    f"{measure}_{share}{unit}"
+    for measure, unit in (("ttft", "_s"), ("itl", "_s"), ("output_rate", ""))
+    for share in SHARES_OF_SPREAD
+    if (measure, share) not in (("ttft", "p50"), ("itl", "p50"))
+)
 
 
 @dataclass(frozen=True)
@@ -139,6 +146,15 @@ SUMMARY = TableSpec(
             for measure, (_, words) in LATENCIES.items()
             for statistic in ("p50", "p95")
         ),
+        *(
+            Column(f"{measure}_{share}_s", "number", f"{share.upper()} of the {LATENCIES[measure][1]}", "s")
+            for measure in ("ttft", "itl")
+            for share in ("p10", "p90")
+        ),
+        *(
+            Column(f"output_rate_{share}", "number", f"{share.upper()} of a request's tokens by its time", "tokens/s")
+            for share in SHARES_OF_SPREAD
+        ),
     ),
 )
 
@@ -168,4 +184,20 @@ def _row(stage: Stage) -> dict[str, object]:
             for measure in LATENCIES
             for statistic in ("p50", "p95")
         },
+        **{name: value for name, value in _spread(stage).items() if name in SPREAD_COLUMNS},
     }
+
+
+def _spread(stage: Stage) -> dict[str, float | None]:
+    times, tokens = (stage.completed[name].to_numpy(dtype=float) for name in ("latency_s", "output_tokens"))
+    known = np.isfinite(times) & np.isfinite(tokens) & (times > 0)
+    of = {"ttft": stage.values("ttft_s"), "itl": stage.values("itl_s"), "output_rate": tokens[known] / times[known]}
+    return {
+        f"{measure}_{share}{'' if measure == 'output_rate' else '_s'}": _quantile(values, part)
+        for measure, values in of.items()
+        for share, part in SHARES_OF_SPREAD.items()
+    }
+
+
+def _quantile(values: NDArray[np.float64], share: float) -> float | None:
+    return float(np.quantile(values, share)) if len(values) else None

@@ -209,8 +209,12 @@ def place_metrics(
 
 
 def _owners(analyses: tuple[Analysis, ...], window: Ranges) -> list[int]:
-    """Return the recordings of a window: those in its directory, else those that ran in it, with a time if any has."""
-    here = [place for place, analysis in enumerate(analyses) if analysis.place.directory == window.place.directory]
+    """Return the recordings of a window: those in its directory or the one above, else those that ran in it.
+
+    Of these, recordings with a time come first.
+    """
+    nearest = (window.place.directory, window.place.directory.parent)
+    here = [place for place, analysis in enumerate(analyses) if analysis.place.directory in nearest]
     found = here or [place for place, analysis in enumerate(analyses) if _ran_in(analysis, window)]
     return [place for place in found if analyses[place].period is not None] or found
 
@@ -234,10 +238,13 @@ def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges]) -> An
         if kpi.series not in taken:
             added.setdefault(kpi.series, kpi)
     with_kpis = replace(analysis, kpis=(*analysis.kpis, *added.values())) if added else analysis
-    if not windows:
+    make = analysis.make_metric_sections
+    if not windows and (make is None or not shared):
         return with_kpis
 
     def with_metrics() -> tuple[Section, ...]:
-        return (*analysis.sections, metrics_section(windows, analysis.period, analysis.phrases))
+        own = () if make is None else make((*windows, *shared))
+        rest = (metrics_section(windows, analysis.period, analysis.phrases),) if windows else ()
+        return (*own, *analysis.sections, *rest)
 
     return replace(with_kpis, make_sections=with_metrics)

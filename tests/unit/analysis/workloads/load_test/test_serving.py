@@ -1,0 +1,84 @@
+"""A load and its server on one time axis, and the cause of a knee by the server's numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from perfanalysis.drawing.charts import Chart, Figure
+from perfanalysis.workloads.load_test.serving import cause_of_knee
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+
+from tests.data.load_tests import Load, write_llm_load_test
+from tests.data.prometheus_windows import Series, write_window
+from tests.data.synthetic_runs import EPOCH
+
+LOADS = (1, 4, 8, 16, 32)
+
+
+def _run(tmp_path: Path) -> RunAnalysis:
+    """Return a run of loads whose server answers 8 requests concurrently, with scrapes of the server beside each."""
+    for place, streams in enumerate(LOADS):
+        folder = tmp_path / "run" / "001__cell__0" / f"{place + 1:03}__llm_load_test__run" / "artifacts"
+        write_llm_load_test(folder, Load(streams, 40 * streams, slots=8))
+        waiting = [float(max(0, streams - 8))] * 40
+        answers = {
+            "server_running_requests": [Series({}, [float(min(8, streams))] * 40, EPOCH)],
+            "server_waiting_requests": [Series({}, waiting, EPOCH)],
+            "server_kv_cache_usage_ratio": [Series({}, [0.25] * 40, EPOCH)],
+            "server_ttft_p95_seconds": [Series({}, [0.06] * 40, EPOCH)],
+        }
+        window = folder / "server_metrics"
+        write_window(window, (EPOCH, EPOCH + 80), answers)
+        path = window / "prometheus_queries.yml"
+        document = yaml.safe_load(path.read_text())
+        for query in document["queries"][:3]:
+            query |= {"statistics": ["mean", "max"], "direction": "lower"}
+        path.write_text(json.dumps(document))
+    return analyse_run(tmp_path / "run", tmp_path / "out")
+
+
+def _charts(figure: Figure) -> dict[str, Chart]:
+    return {chart.title: chart for row in figure.rows for chart in row}
+
+
+def test_load_and_server_share_a_time_axis_and_explain_the_knee(tmp_path: Path) -> None:
+    run = _run(tmp_path)
+    last = run.analyses[-1]
+    (figure,) = (block for block in last.sections[0].blocks if isinstance(block, Figure))
+    charts = _charts(figure)
+    assert list(charts) == ["Requests", "KV cache", "Tokens out", "Time to first token", "Inter-token latency",
+                            "Request latency"]  # fmt: skip
+    assert len({(chart.x.low, chart.x.high) for chart in charts.values()}) == 1
+    flight, running, waiting = charts["Requests"].layers
+    assert (flight.y.max(), running.y.max(), waiting.y.max()) == (32, 8, 24)
+    assert charts["KV cache"].layers[0].y.tolist()[0] == 25.0
+    assert [layer.label for layer in charts["Time to first token"].layers] == ["P50, load", "P95, load", "P95, server"]
+    assert {kpi.name: kpi.number for kpi in last.kpis}["server_waiting_requests_mean"] == 24
+    figures = {one.name: one for one in run.figures}
+    assert "waiting requests, mean: 0.0 to 24.0." in figures["latency"].caption
+    spread = _charts(figures["spread"])
+    assert [layer.label for layer in spread["Time to first token"].layers] == [
+        "all recordings, P10", "all recordings, P50", "all recordings, P90",
+    ]  # fmt: skip
+    assert spread["Output rate of a request"].y.unit == "tokens/s"
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("server_waiting_requests_mean", [0.0, 0.1, 6.0], "waiting requests, mean: 0.1 to 6.0"),
+        ("server_kv_cache_usage_max", [0.2, 0.6, 0.99], "KV cache, maximum: 60 % to 99 %"),
+        ("container_all_cpu_throttled_mean", [0.0, 0.02, 0.3], "CPU throttled, mean: 2 % to 30 %"),
+        ("server_waiting_requests_mean", [0.0, 5.0, 6.0], ""),
+        ("server_kv_cache_usage_max", [0.2, 0.6, 0.9], ""),
+    ],
+)
+def test_cause_of_a_knee_is_what_grows_beyond_it(column: str, values: list[float], expected: str) -> None:
+    rows = pd.DataFrame({"load": ["1 user", "4 users", "9 users"], column: values})
+    sentence = cause_of_knee(rows, 1)
+    assert sentence == (f" On the server, from the knee (4 users) to 9 users: {expected}." if expected else "")
+    assert cause_of_knee(rows, 2) == ""
