@@ -69,6 +69,9 @@ def test_real_model_is_served_loaded_and_removed(real: RunLab, cluster: Cluster,
         assert found["ttft_p50", load] > 0
         # the server and the client count the same tokens
         assert found["server_output_tokens", load] == sent_tokens(run, load)
+        # the server's series of the load, without a Prometheus
+        assert found["server_running_requests_max", load] >= 1
+        assert found["server_output_tokens_max", load] > 0
     assert found["time_to_first_answer", None] > found["time_to_ready", None] > 0
     (deployed,) = run.rglob("*kserve__deploy_model/artifacts/pod*.yml")
     assert f"nodeName: {real_node.NAME}" in deployed.read_text()
@@ -76,7 +79,11 @@ def test_real_model_is_served_loaded_and_removed(real: RunLab, cluster: Cluster,
         for path in run.rglob(name):
             check_file(path)
             assert "model server on a CPU" in json.loads(path.read_text())["lab"]["real"]
-    assert "model server on a CPU" in (run / "report/index.html").read_text()
+    page = (run / "report/index.html").read_text()
+    assert "model server on a CPU" in page
+    assert "Load and server" in page
+    for path in run.rglob("server_metrics/prometheus_queries.yml"):
+        check_file(path)
     check_nothing_is_left(cluster)
 
 

@@ -203,7 +203,8 @@ def place_metrics(
         if len(owners) != 1:
             rest.append(window)
     placed = tuple(
-        _with(analysis, own.get(place, []), shared.get(place, [])) for place, analysis in enumerate(analyses)
+        _with(analysis, own.get(place, []), shared.get(place, []), analysis.phrases or lab.phrases)
+        for place, analysis in enumerate(analyses)
     )
     return placed, lambda: (metrics_section(rest, None, lab.phrases),) if rest else ()
 
@@ -226,7 +227,12 @@ def _ran_in(analysis: Analysis, window: Ranges) -> bool:
     return analysis.place.cell is not None and analysis.place.cell == window.place.cell
 
 
-def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges]) -> Analysis:
+def _marked(section: Section, marks: tuple[str, ...]) -> Section:
+    blocks = (replace(block, marks=marks) if isinstance(block, Figure) else block for block in section.blocks)
+    return replace(section, blocks=tuple(blocks))
+
+
+def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges], marks: tuple[str, ...]) -> Analysis:
     """Return the recording with a section of its own windows, and the KPIs of these and of its time in shared ones."""
     kpis = recording_kpis(windows, analysis.period, analysis.method)
     if analysis.period is not None:
@@ -243,7 +249,7 @@ def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges]) -> An
         return with_kpis
 
     def with_metrics() -> tuple[Section, ...]:
-        own = () if make is None else make((*windows, *shared))
+        own = () if make is None else (_marked(one, marks) for one in make((*windows, *shared)))
         rest = (metrics_section(windows, analysis.period, analysis.phrases),) if windows else ()
         return (*own, *analysis.sections, *rest)
 

@@ -49,6 +49,7 @@ def test_load_and_server_share_a_time_axis_and_explain_the_knee(tmp_path: Path) 
     run = _run(tmp_path)
     last = run.analyses[-1]
     (figure,) = (block for block in last.sections[0].blocks if isinstance(block, Figure))
+    assert figure.marks == ("simulated: synthetic data",)
     charts = _charts(figure)
     assert list(charts) == ["Requests", "KV cache", "Tokens out", "Time to first token", "Inter-token latency",
                             "Request latency"]  # fmt: skip
