@@ -23,6 +23,7 @@ COMMANDS = {
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show or break the lock of a cluster or host."),
     "report": Lazy("perfdrv.commands.report:report", "Generate the report of a run.", of_any=True),
+    "dashboards": Lazy("perfdrv.commands.dashboards:dashboards", "Write dashboards of Grafana from the query files."),
     "lab": Lazy("perflab.cli:lab", "Create and delete Kubernetes labs with simulated GPU nodes.", in_project=False),
     "completion": Lazy(
         "perfdrv.commands.completion:completion", "Print the completion script for a shell.", in_project=False

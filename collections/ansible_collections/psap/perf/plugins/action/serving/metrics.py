@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import C
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.evaluating import Page
-from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries, shipped_files
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraped import Sampling, answer_queries, sample
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.scraping import FILE, SCHEMA, parse_metrics, scrape
@@ -30,7 +30,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, 
 _BEFORE, _DURING = "before", "during"
 _FOLDER = "server_metrics"
 _ENDED = ("Succeeded", "Failed")
-_QUERIES = Path(__file__).parents[3] / "roles/cluster_query_prometheus_db/files/model_server.txt"
+_COLLECTION = Path(__file__).parents[3]
+_LAYER = "model_server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _page(cluster: Cluster, args: Arguments, pod: str) -> str:
 
 
 def _record(context: VerbContext, args: Arguments, cluster: Cluster) -> VerbResult:
-    queries = read_queries(_QUERIES, args.namespace)
+    queries = read_queries(shipped_files(_COLLECTION)[_LAYER], args.namespace)
     missed: list[str] = []
 
     def pages() -> Iterator[Page]:

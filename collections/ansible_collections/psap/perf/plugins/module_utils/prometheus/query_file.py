@@ -73,6 +73,11 @@ class NamedQuery:
         return replace(self, expression=_filled(self.expression, texts))
 
 
+def shipped_files(collection: Path) -> dict[str, Path]:
+    """Return the shipped query files of a collection by their layers."""
+    return {path.stem: path for path in sorted(collection.glob("roles/cluster_query_prometheus_db/files/*.txt"))}
+
+
 def read_files(paths: Iterable[Path], namespace: str, model: str = "") -> list[NamedQuery]:
     """Return the queries of several files as `read_queries` does, in their order.
 
