@@ -39,6 +39,8 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
     settings = {
         "perf_kubeconfig": str(kubeconfig),
         "llm_d_flavor": FLAVORS,
+        # KServe's templates, not OpenShift AI's
+        "llm_d_vllm_args_in": "arguments",
         "llm_d_annotations": {
             f"{PREFIX}model": "{name: facebook/opt-125m, ttft: 0.1, itl: 0.01, concurrency: 4}",
         },

@@ -48,7 +48,20 @@ TOKEN = "planted-token-of-loader"
 def test_manifests_match_the_schema_of_each_version(kserve: Cluster, flavor: str, version: str) -> None:
     """Use dry runs that refuse unknown fields; KServe's webhook validates them, too."""
     pod = {"nodeSelector": {"gpu": "yes"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]}
-    shape = Shape(flavor, "hf://facebook/opt-125m", "opt", "models", MODEL, pod, auth=True)
+    scheduler = PROJECT / "playbooks/llm_d/files/schedulers/pd-by-prefix.yml"
+    shape = Shape(
+        flavor,
+        "hf://facebook/opt-125m",
+        "opt",
+        "models",
+        MODEL,
+        pod,
+        {"kueue.x-k8s.io/queue-name": "all"},
+        ["mine"],
+        ["--enforce-eager"],
+        scheduler_config={} if flavor.startswith("simple") else yaml.safe_load(scheduler.read_text()),
+        auth=True,
+    )
     manifest = apply_shape(yaml.safe_load(MANIFEST.read_text()), shape)
     created = kserve.custom.create_namespaced_custom_object(
         GROUP,

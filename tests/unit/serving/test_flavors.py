@@ -167,3 +167,42 @@ def test_shape_names_the_service_and_keeps_its_labels() -> None:
     metadata = apply_shape(given, Shape(name="d", namespace="e"))["metadata"]
 
     assert (metadata["name"], metadata["namespace"], metadata["labels"]) == ("d", "e", {"b": "c"})
+
+
+def test_vllm_reads_its_arguments_from_the_environment_of_each_stage() -> None:
+    given = service()
+    given["spec"]["template"]["containers"][1]["env"] = [{"name": "VLLM_ADDITIONAL_ARGS", "value": "--seed=1"}]
+    shape = Shape("pd", vllm_args=["--kv-transfer-config", '{"a": 1}'], max_model_len=4096)
+    spec = apply_shape(given, shape)["spec"]
+    for stage in (spec, spec["prefill"]):
+        sidecar, main = stage["template"]["containers"]
+        (variable,) = main["env"]
+        assert variable["value"] == """--seed=1 --kv-transfer-config '{"a": 1}' --max-model-len=4096"""
+        assert "env" not in sidecar
+
+
+def test_vllm_reads_its_arguments_from_the_container_and_its_workers() -> None:
+    given = service(worker={"containers": [{"name": "main", "args": ["--seed=1"]}]})
+    spec = apply_shape(given, Shape(vllm_args=["--enforce-eager"], vllm_args_in="arguments"))["spec"]
+    assert spec["template"]["containers"][1]["args"] == ["--enforce-eager"]
+    assert spec["worker"]["containers"][0]["args"] == ["--seed=1", "--enforce-eager"]
+
+
+def test_all_pods_have_the_pull_secrets() -> None:
+    spec = apply_shape(service(), Shape("pd", pull_secrets=["mine"]))["spec"]
+    for template in (spec["template"], spec["prefill"]["template"], spec["router"]["scheduler"]["template"]):
+        assert template["imagePullSecrets"] == [{"name": "mine"}]
+    # without it, KServe refuses the template
+    assert spec["router"]["scheduler"]["template"]["containers"] == []
+
+
+def test_scheduler_has_its_configuration_and_the_service_its_labels() -> None:
+    shape = Shape("intelligentrouting", labels={"queue": 1}, scheduler_config={"kind": "EndpointPickerConfig"})
+    changed = apply_shape(service(), shape)
+    assert changed["spec"]["router"]["scheduler"] == {"config": {"inline": {"kind": "EndpointPickerConfig"}}}
+    assert changed["metadata"]["labels"] == {"queue": "1"}
+
+
+def test_configuration_of_a_missing_scheduler_is_refused() -> None:
+    with pytest.raises(UsageError, match="flavor 'simple' has no scheduler to configure"):
+        apply_shape(service(), Shape("simple", scheduler_config={"kind": "EndpointPickerConfig"}))

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods
 from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import AUTH
-from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_plan import LlmDPlan, llm_d_plan
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_plan import Download, LlmDPlan, llm_d_plan
 
 MAIN = {
     "name": "main",
@@ -28,9 +28,12 @@ def make_plan(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -
         "llm_d_api_key": "",
         "llm_d_auth": False,
         "llm_d_claim": "",
+        "llm_d_deploy": True,
         "llm_d_flavor": "simple",
+        "llm_d_max_model_len": 0,
         "llm_d_model_uri": "",
         "llm_d_patch": {},
+        "llm_d_scheduler_config": "",
         **other,
     }
     cells = [{"index": place, "name": "", "values": {"llm_d_flavor": each}} for place, each in enumerate(flavors)]
@@ -66,21 +69,41 @@ def test_manifest_without_pods_has_one_without_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "source", "target"),
+    ("uri", "source", "folder"),
     [
-        ("", "hf://openai/gpt-oss-20b", "pvc://models/openai/gpt-oss-20b"),
-        ("s3://mine/llama", "s3://mine/llama", "pvc://models/mine/llama"),
+        ("", "hf://openai/gpt-oss-20b", "openai/gpt-oss-20b"),
+        ("s3://mine/llama", "s3://mine/llama", "mine/llama"),
     ],
 )
-def test_model_is_downloaded_from_its_source_with_a_claim(uri: str, source: str, target: str) -> None:
+def test_model_is_downloaded_from_its_source_with_a_claim(uri: str, source: str, folder: str) -> None:
     before = deepcopy(SERVICE)
     plan = make_plan(llm_d_claim="models", llm_d_model_uri=uri)
-    assert (plan.source, plan.target) == (source, target)
+    assert plan.downloads == (Download(source, folder),)
     assert before == SERVICE
 
 
 def test_nothing_is_downloaded_without_a_claim() -> None:
-    assert (make_plan().source, make_plan().target) == ("", "")
+    assert make_plan().downloads == ()
+
+
+def test_each_model_is_downloaded_once() -> None:
+    plan = make_plan("simple", "simple-tp2", llm_d_claim="models")
+    assert plan.downloads == (Download("hf://openai/gpt-oss-20b", "openai/gpt-oss-20b"),)
+
+
+def test_deployed_model_needs_no_pods_or_downloads() -> None:
+    plan = make_plan("simple-tp8", llm_d_deploy=False, llm_d_claim="models")
+    assert (plan.downloads, plan.gpus, plan.pods) == ((), 0, ((),))
+
+
+def test_cells_that_differ_in_a_deployed_model_are_refused() -> None:
+    with pytest.raises(UsageError, match="llm_d_deploy is false, but the cells"):
+        make_plan("simple", "simple-x3", llm_d_deploy=False)
+
+
+def test_configuration_of_a_missing_scheduler_is_refused() -> None:
+    with pytest.raises(UsageError, match="flavor 'simple' has no scheduler to configure"):
+        make_plan("intelligentrouting", "simple", llm_d_scheduler_config="precise-prefix-cache")
 
 
 def test_invalid_flavor_is_refused() -> None:

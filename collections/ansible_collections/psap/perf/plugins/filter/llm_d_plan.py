@@ -38,7 +38,7 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(source) and C(target) of the model's download, both empty without a claim; C(gpus), the maximum of a pod;
+    - C(downloads), C(source) and C(folder) of each model to download to the claim; C(gpus), the maximum of a pod;
       C(auth), whether Open Data Hub requires a token in requests of a cell; C(pods), the pods that serve the model in
       each cell, for P(psap.perf.nodes_for_cells#filter).
   type: dict

@@ -8,7 +8,8 @@ name: llm_inference_service
 short_description: Change the manifest of an LLMInferenceService
 version_added: 0.1.0
 description:
-  - Applies a name, a flavor, the model, annotations, and whether requests need a token. Other fields are kept.
+  - Applies a name, a flavor, the model, arguments of vLLM, the scheduler's configuration, fields of the pods, and
+    whether requests need a token. Other fields are kept.
 author: The psap.perf developers (@openshift-psap)
 positional: flavor
 options:
@@ -58,6 +59,35 @@ options:
     default: false
   pod:
     description: Fields of the templates of all pods that serve the model, such as C(nodeSelector).
+    type: dict
+    default: {}
+  labels:
+    description: Labels of the service.
+    type: dict
+    default: {}
+  pull_secrets:
+    description: Names of the Secrets with which all pods, including the scheduler's, pull their images.
+    type: list
+    elements: str
+    default: []
+  vllm_args:
+    description: Arguments of vLLM, after those of the manifest, for all pods that serve the model.
+    type: list
+    elements: str
+    default: []
+  vllm_args_in:
+    description:
+      - Where the containers read additional arguments. OpenShift AI's templates expand the variable
+        E(VLLM_ADDITIONAL_ARGS); KServe's own templates append the arguments of the container.
+    type: str
+    choices: [environment, arguments]
+    default: environment
+  max_model_len:
+    description: Maximum tokens of a prompt and its answer, the argument C(--max-model-len); vLLM's default if 0.
+    type: int
+    default: 0
+  scheduler_config:
+    description: EndpointPickerConfig of the scheduler; KServe's default if empty.
     type: dict
     default: {}
 """

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,8 @@ _PART = re.compile(r"(dtp|tp|x|ptp|px)([1-9][0-9]*)")
 _FORM = "BASE[-tpN|-dtpN][-xN][-ptpN][-pxN]"
 _GPU = "nvidia.com/gpu"
 _CONTAINER = "main"
+_VLLM_ARGS = "VLLM_ADDITIONAL_ARGS"
+"""Environment variable with arguments of vLLM; the shell in OpenShift AI's templates of containers expands it."""
 AUTH = "security.opendatahub.io/enable-auth"
 """Annotation of a service: Open Data Hub requires a token in requests unless it is ``"false"``."""
 
@@ -94,6 +97,12 @@ class Shape:
         model_claim: PersistentVolumeClaim with the model, in a folder named after its source.
         annotations: Annotations of the service and its pods.
         pod: Fields of the templates of all pods that serve the model, such as ``nodeSelector``.
+        labels: Labels of the service.
+        pull_secrets: Names of the Secrets with which all pods pull their images.
+        vllm_args: Arguments of vLLM, after those of the manifest.
+        vllm_args_in: ``environment`` for OpenShift AI's templates of containers, ``arguments`` for KServe's.
+        max_model_len: Maximum tokens of a prompt and its answer; 0 leaves vLLM's.
+        scheduler_config: EndpointPickerConfig of the scheduler.
         auth: Whether Open Data Hub requires a token in requests; the manifest's annotation overrides False.
         name: Name of the service.
         namespace: Namespace of the service.
@@ -105,6 +114,12 @@ class Shape:
     model_claim: str = ""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     pod: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    pull_secrets: Sequence[str] = ()
+    vllm_args: Sequence[str] = ()
+    vllm_args_in: str = "environment"
+    max_model_len: int = 0
+    scheduler_config: Mapping[str, Any] = field(default_factory=dict)
     auth: bool = False
     name: str = ""
     namespace: str = ""
@@ -114,18 +129,21 @@ def apply_shape(service: Manifest, shape: Shape) -> Manifest:
     """Return the manifest of an LLMInferenceService with the changes of *shape*.
 
     Raises:
-        UsageError: If the flavor is invalid, or a model of this source cannot be in a claim.
+        UsageError: If the flavor is invalid or has no scheduler to configure, or a model of this source cannot be in a
+            claim.
     """
     manifest = in_flavor(service, parse_flavor(shape.flavor)) if shape.flavor else deepcopy(service)
     model = {name: value for name, value in (("uri", shape.model_uri), ("name", shape.model_name)) if value}
     metadata = {name: value for name, value in (("name", shape.name), ("namespace", shape.namespace)) if value}
+    labels = {"labels": _texts(shape.labels)} if shape.labels else {}
     changes = {
-        "metadata": {**metadata, "annotations": _annotations(manifest, shape)},
+        "metadata": {**metadata, **labels, "annotations": _annotations(manifest, shape)},
         "spec": {"model": model} if model else {},
     }
     manifest = merged(manifest, changes)
     for stage in stages(manifest):
         _shape_pods(stage, shape)
+    _shape_scheduler(manifest, shape)
     if not shape.model_claim:
         return manifest
     uri = (manifest["spec"].get("model") or {}).get("uri", "")
@@ -152,11 +170,57 @@ def _shape_pods(stage: dict[str, Any], shape: Shape) -> None:
     """Set annotations and fields of a stage's pods, including workers below a leader."""
     if shape.annotations:
         stage["annotations"] = {**(stage.get("annotations") or {}), **_texts(shape.annotations)}
-    if not shape.pod:
+    length = [f"--max-model-len={shape.max_model_len}"] if shape.max_model_len else []
+    arguments = [*shape.vllm_args, *length]
+    pod = {**shape.pod, **_pull_secrets(shape)}
+    if not pod and not arguments:
         return
-    stage["template"] = merged(stage.get("template"), shape.pod)
-    if stage.get("worker"):
-        stage["worker"] = merged(stage["worker"], shape.pod)
+    for name in ("template", *(["worker"] if stage.get("worker") else [])):
+        stage[name] = merged(stage.get(name), pod)
+        if arguments:
+            _append_vllm_args(_main_container(stage[name]), arguments, shape.vllm_args_in)
+
+
+def _pull_secrets(shape: Shape) -> dict[str, Any]:
+    return {"imagePullSecrets": [{"name": name} for name in shape.pull_secrets]} if shape.pull_secrets else {}
+
+
+def _append_vllm_args(container: dict[str, Any], arguments: Sequence[str], where: str) -> None:
+    if where == "arguments":
+        container["args"] = [*container.get("args", []), *arguments]
+        return
+    environment = container.setdefault("env", [])
+    given = next((one for one in environment if one["name"] == _VLLM_ARGS), None)
+    if given is None:
+        given = {"name": _VLLM_ARGS, "value": ""}
+        environment.append(given)
+    given["value"] = f"{given['value']} {shlex.join(arguments)}".strip()
+
+
+def _main_container(template: dict[str, Any]) -> dict[str, Any]:
+    """Return the container of a pod template in which the model server runs; it is added if it is missing."""
+    containers: list[dict[str, Any]] = template.setdefault("containers", [])
+    main = next((one for one in containers if one.get("name") == _CONTAINER), None)
+    if main is None:
+        main = {"name": _CONTAINER}
+        containers.append(main)
+    return main
+
+
+def _shape_scheduler(service: Manifest, shape: Shape) -> None:
+    """Set configuration and fields of the router's scheduler."""
+    scheduler = (service["spec"].get("router") or {}).get("scheduler")
+    if scheduler is None:
+        if shape.scheduler_config:
+            raise UsageError(
+                f"flavor {shape.flavor!r} has no scheduler to configure; those of intelligentrouting and pd have one"
+            )
+        return
+    if shape.scheduler_config:
+        scheduler["config"] = {"inline": dict(shape.scheduler_config)}
+    if shape.pull_secrets:
+        # the template is merged into KServe's by the names of its containers
+        scheduler["template"] = merged({"containers": [], **(scheduler.get("template") or {})}, _pull_secrets(shape))
 
 
 def stages(service: Manifest) -> list[dict[str, Any]]:
@@ -194,12 +258,6 @@ def _scale(stage: dict[str, Any], tensor: int | None, replicas: int | None) -> N
     if tensor is None:
         return
     stage["parallelism"] = {**stage.get("parallelism", {}), "tensor": tensor}
-    template = stage.setdefault("template", {})
-    containers = template.setdefault("containers", [])
-    main = next((one for one in containers if one.get("name") == _CONTAINER), None)
-    if main is None:
-        main = {"name": _CONTAINER}
-        containers.append(main)
-    resources = main.setdefault("resources", {})
+    resources = _main_container(stage.setdefault("template", {})).setdefault("resources", {})
     for kind in ("limits", "requests"):
         resources[kind] = {**resources.get(kind, {}), _GPU: str(tensor)}

@@ -24,19 +24,25 @@ _GPU = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True)
+class Download:
+    """A model to download from *source* to *folder* of the claim."""
+
+    source: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
 class LlmDPlan:
     """The requirements of the cells.
 
     Attributes:
-        source: Where the model is downloaded from; empty if each pod reads it from there.
-        target: The place of the download, as ``pvc://<claim>/<folder>``.
+        downloads: The models that are downloaded before the cells; none if each pod reads them from their source.
         gpus: The maximum of a pod.
         auth: Whether Open Data Hub requires a token in requests of any cell.
         pods: The pods that serve the model, for each cell.
     """
 
-    source: str
-    target: str
+    downloads: tuple[Download, ...]
     gpus: int
     auth: bool
     pods: tuple[tuple[Pods, ...], ...]
@@ -49,30 +55,46 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
         manifest: The LLMInferenceService before flavor, model and patch change it.
 
     Raises:
-        UsageError: If a flavor is invalid, a model of its source cannot be in a claim, or a required token is missing.
+        UsageError: If a flavor is invalid or has no scheduler to configure, a model of its source cannot be in a
+            claim, a required token is missing, or cells differ in a model that they do not deploy.
     """
-    services = [_service(manifest, {**settings, **cell["values"]}) for cell in cells]
-    pods = tuple(tuple(one for stage in stages(each) for one in _pods_of(stage)) for each in services)
-    gpus, auth = most_gpus(pods), any(map(requires_token, services))
+    each_cell = [{**settings, **cell["values"]} for cell in cells]
+    services = [_service(manifest, values) for values in each_cell]
+    auth = any(map(requires_token, services))
     if auth and not settings["llm_d_api_key"]:
         raise UsageError(
             f"llm_d_api_key: requests need a token, since llm_d_auth is true or the annotation {AUTH} is not false; "
             "pass a secret, such as file:llm-d.token"
         )
-    claim = settings["llm_d_claim"]
-    if not claim:
-        return LlmDPlan("", "", gpus, auth, pods)
-    uri = settings["llm_d_model_uri"]
+    if not settings["llm_d_deploy"]:
+        if any(each != services[0] for each in services):
+            raise UsageError("llm_d_deploy is false, but the cells of the matrix deploy different models; name one")
+        return LlmDPlan((), 0, auth, ((),) * len(services))
+    pods = tuple(tuple(one for stage in stages(each) for one in _pods_of(stage)) for each in services)
+    downloads = tuple(dict.fromkeys(_download(manifest, values) for values in each_cell if values["llm_d_claim"]))
+    return LlmDPlan(downloads, most_gpus(pods), auth, pods)
+
+
+def _download(manifest: Manifest, values: Mapping[str, Any]) -> Download:
+    uri, claim = values["llm_d_model_uri"], values["llm_d_claim"]
     source, target = (
         apply_shape(manifest, shape)["spec"]["model"]["uri"]
         for shape in (Shape(model_uri=uri), Shape(model_uri=uri, model_claim=claim))
     )
-    return LlmDPlan(source, target, gpus, auth, pods)
+    return Download(source, target.removeprefix(f"pvc://{claim}/"))
 
 
 def _service(manifest: Manifest, values: Mapping[str, Any]) -> Manifest:
-    """Return the LLMInferenceService of a cell, with the fields that determine its pods and its authentication."""
-    shape = Shape(values["llm_d_flavor"], annotations=values["llm_d_annotations"], auth=values["llm_d_auth"])
+    """Return the LLMInferenceService of a cell, as far as its settings are known before the cells."""
+    shape = Shape(
+        values["llm_d_flavor"],
+        values["llm_d_model_uri"],
+        annotations=values["llm_d_annotations"],
+        max_model_len=values["llm_d_max_model_len"],
+        # the contents of the file are read later
+        scheduler_config={"file": values["llm_d_scheduler_config"]} if values["llm_d_scheduler_config"] else {},
+        auth=values["llm_d_auth"],
+    )
     return merged(apply_shape(manifest, shape), values["llm_d_patch"])
 
 
