@@ -151,12 +151,13 @@ class Figure:
 
     @property
     def short_marks(self) -> tuple[str, ...]:
-        """Return the marks on the figure itself: one word for simulated parts, which the page's head lists."""
+        """Return the marks on the figure itself: one word for simulated parts, which the page's head lists.
+
+        The recordings that a mark names after the parts, in brackets, follow that word.
+        """
         not_real = [mark for mark in self.marks if mark.startswith(NOT_REAL)]
-        return (
-            *(mark.partition(":")[0] for mark in not_real[:1]),
-            *(mark for mark in self.marks if mark not in not_real),
-        )
+        words = ("".join((mark.partition(":")[0], *mark.partition(" (")[1:])) for mark in not_real)
+        return (*dict.fromkeys(words), *(mark for mark in self.marks if mark not in not_real))
 
 
 def in_rows(charts: Sequence[Chart], count: int = 2) -> tuple[tuple[Chart, ...], ...]:

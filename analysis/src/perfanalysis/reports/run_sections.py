@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from perfanalysis.drawing.blocks import DASH, Cell, Field, Table, data_size, duration
@@ -13,7 +12,7 @@ from perfanalysis.files.discovery import Cell as MatrixCell
 from perfanalysis.files.discovery import Command, Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.kpis import KpiValue
-from perfanalysis.workloads.labels import recording_label, varying_settings
+from perfanalysis.workloads.labels import marks_together, recording_label, varying_settings
 from perfanalysis.workloads.percentiles import SHARES, STATED, Value
 from perfanalysis.workloads.run_analysis import RunAnalysis
 from perfanalysis.workloads.shown import value_cell
@@ -21,7 +20,6 @@ from perfanalysis.workloads.workload_type import Analysis
 
 MOST_CURVES = 12
 MOST_IN_ROW = 3
-MOST_NAMED = 3
 
 
 def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
@@ -31,8 +29,7 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     """
     if len(result.analyses) < 2:
         return ()
-    marks = _marks(result)
-    declared = tuple(replace(figure, marks=marks) for figure in result.figures)
+    declared = result.figures
     samples = (sample for analysis in result.analyses[:MOST_CURVES] for sample in analysis.samples)
     names = dict.fromkeys(sample.name for sample in samples if len(sample.values))
     charts = tuple(_overlay(result, name) for name in names)
@@ -42,25 +39,9 @@ def comparison_figures(result: RunAnalysis) -> tuple[Figure, ...]:
     if not charts:
         return declared
     rows = (charts,) if len(charts) <= MOST_IN_ROW else in_rows(charts)
+    drawn = [one for one in result.analyses[:MOST_CURVES] if any(len(sample.values) for sample in one.samples)]
+    marks = marks_together(drawn, result.run)
     return (*declared, Figure("distributions", "Recordings compared", caption, rows, marks))
-
-
-def _marks(result: RunAnalysis) -> tuple[str, ...]:
-    """Return the marks of figures of several recordings: those of the run, or if labs differ, each with recordings."""
-    recordings: dict[str, list[str]] = {}
-    for analysis in result.analyses:
-        lab = analysis.lab if analysis.lab.phrases else result.run.lab
-        recordings.setdefault(lab.line or "not on a lab", []).append(recording_label(analysis, result.run))
-    if len(recordings) < 2:
-        return result.phrases
-    return (*(f"{line} ({_some(labels)})" for line, labels in recordings.items()), *result.parts)
-
-
-def _some(labels: list[str]) -> str:
-    """Return the first of these labels, and the number of the others."""
-    names = list(dict.fromkeys(labels))
-    more = len(names) - MOST_NAMED
-    return "; ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _overlay(result: RunAnalysis, name: str) -> Chart:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from perfanalysis.drawing.wording import value_text
 from perfanalysis.files.discovery import Run
 from perfanalysis.files.documents import mapping
 from perfanalysis.workloads.workload_type import Analysis
+
+MOST_NAMED = 3
+"""Recordings that a mark of a figure names."""
 
 
 def labels_of(analysis: Analysis) -> dict[str, str]:
@@ -36,6 +40,25 @@ def recording_label(analysis: Analysis, run: Run) -> str:
     # a cell may have several loads
     parts += [analysis.facts["load"]] if "load" in analysis.facts else []
     return f"cell {cell.index}: {', '.join(parts)}" if parts else f"cell {cell.index}"
+
+
+def marks_together(analyses: Sequence[Analysis], run: Run) -> tuple[str, ...]:
+    """Return the marks of a figure of several recordings: their lab, or if labs differ, each with its recordings."""
+    recordings: dict[str, list[str]] = {}
+    for analysis in analyses:
+        lab = analysis.lab if analysis.lab.phrases else run.lab
+        recordings.setdefault(lab.line, []).append(recording_label(analysis, run))
+    parts = dict.fromkeys(analysis.place.part for analysis in analyses if analysis.place.part)
+    if len(recordings) < 2:
+        return (*filter(None, recordings), *parts)
+    return (*(f"{line or 'not on a lab'} ({_some(labels)})" for line, labels in recordings.items()), *parts)
+
+
+def _some(labels: list[str]) -> str:
+    """Return the first of these labels, and the number of the others."""
+    names = list(dict.fromkeys(labels))
+    more = len(names) - MOST_NAMED
+    return "; ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def varying_settings(run: Run) -> tuple[str, ...]:

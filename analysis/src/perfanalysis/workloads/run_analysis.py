@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from perfanalysis.drawing.blocks import Section
@@ -17,7 +17,7 @@ from perfanalysis.files.findings import Finding
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import LabelledKpis
-from perfanalysis.workloads.labels import labels_of
+from perfanalysis.workloads.labels import labels_of, marks_together
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.prometheus.figures import load_ranges, place_metrics
 from perfanalysis.workloads.prometheus.kpis import metric_analyses
@@ -64,12 +64,8 @@ class RunAnalysis:
     @property
     def phrases(self) -> tuple[str, ...]:
         """Return the parts of all its labs, and the selected workloads."""
-        return (*self.lab.phrases, *self.parts)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Return the selected workloads of its recordings."""
-        return tuple(dict.fromkeys(analysis.place.part for analysis in self.analyses if analysis.place.part))
+        parts = (analysis.place.part for analysis in self.analyses if analysis.place.part)
+        return (*self.lab.phrases, *dict.fromkeys(parts))
 
     def labelled_kpis(self) -> tuple[LabelledKpis, ...]:
         """Return the KPIs of each recording with its distinguishing labels."""
@@ -113,7 +109,7 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording found: the run ended before a test began"),)
     with_metrics, make_sections = place_metrics(tuple(analyses), ranges, run.lab)
-    with_metrics, make_figures = _together(with_metrics, options.kinds)
+    with_metrics, make_figures = _together(with_metrics, options.kinds, run)
     if not run.places and "imported" in run.document:
         metrics = metric_analyses(ranges, options.method)
         with_metrics += metrics
@@ -156,8 +152,12 @@ def _marked_section(section: Section, marks: tuple[str, ...]) -> Section:
     return replace(section, blocks=tuple(marked))
 
 
+def _marked_figures(make: Callable[[], tuple[Figure, ...]], marks: tuple[str, ...]) -> tuple[Figure, ...]:
+    return tuple(replace(figure, marks=marks) for figure in make())
+
+
 def _together(
-    analyses: tuple[Analysis, ...], kinds: Kinds
+    analyses: tuple[Analysis, ...], kinds: Kinds, run: Run
 ) -> tuple[tuple[Analysis, ...], Callable[[], tuple[Figure, ...]]]:
     """Return the recordings, with the joint results of each kind, in the same order, and their figures."""
     makers: list[Callable[[], tuple[Figure, ...]]] = []
@@ -165,7 +165,8 @@ def _together(
     for marker in dict.fromkeys(analysis.place.marker for analysis in analyses):
         across = kinds.of(marker).across
         if across is not None:
-            made = across(tuple(analysis for analysis in analyses if analysis.place.marker == marker))
+            of_kind = tuple(analysis for analysis in analyses if analysis.place.marker == marker)
+            made = across(of_kind)
             found |= {(marker, analysis.place.relative): analysis for analysis in made.analyses}
-            makers.append(made.make_figures)
+            makers.append(partial(_marked_figures, made.make_figures, marks_together(of_kind, run)))
     return tuple(found.values()), lambda: tuple(figure for make in makers for figure in make())

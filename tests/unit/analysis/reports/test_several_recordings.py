@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from perfanalysis.drawing.blocks import Note, Section
+from perfanalysis.drawing.charts import Figure
 from perfanalysis.files.discovery import Lab
 from perfanalysis.reports.arrange import arranged
 from perfanalysis.reports.content import Content, Group
@@ -18,11 +19,15 @@ SIMULATED, REAL = Lab(simulated=("nodes",)), Lab(real=("model server on a CPU",)
 
 def marks(matrix_run: Path, tmp_path: Path, *labs: Lab) -> tuple[str, ...]:
     """Return the marks of the figure that compares the cells, each of its own lab."""
+    return compared(matrix_run, tmp_path, *labs).marks
+
+
+def compared(matrix_run: Path, tmp_path: Path, *labs: Lab) -> Figure:
     result = analyse_run(matrix_run, tmp_path / "report")
     analyses = tuple(replace(one, lab=lab) for one, lab in zip(result.analyses, labs, strict=True))
     run = replace(result.run, document={**result.run.document, "lab": None})
     changed = replace(result, run=run, analyses=analyses)
-    return comparison_figures(changed)[-1].marks
+    return comparison_figures(changed)[-1]
 
 
 def test_marks_of_one_lab_are_those_of_the_run(matrix_run: Path, tmp_path: Path) -> None:
@@ -35,6 +40,12 @@ def test_marks_of_several_labs_name_their_recordings(matrix_run: Path, tmp_path:
     assert [mark.partition(" (cell ")[2][:2] for mark in first] == ["0:", "1:"]
     assert second[1].startswith("not on a lab (cell 1: ")
     assert third == ("simulated: nodes",)
+
+
+def test_short_marks_keep_the_recordings(matrix_run: Path, tmp_path: Path) -> None:
+    first, second = compared(matrix_run, tmp_path, SIMULATED, REAL).short_marks
+    assert first.startswith("simulated (cell 0: ")
+    assert second.startswith("real: model server on a CPU (cell 1: ")
 
 
 def group(directory: str, section: str) -> Group:
