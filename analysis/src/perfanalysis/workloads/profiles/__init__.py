@@ -1,0 +1,1 @@
+"""Profiles of Go programs, as their pprof endpoints return them."""
