@@ -123,7 +123,6 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         "--disable-admission-plugins=TaintNodesByCondition",
         _GANGS,
         "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-        "--profiling=false",
         *(aggregation.flags(*files.front_proxy) if files.front_proxy else ()),
     ]
     if lab.rootless:
@@ -161,7 +160,8 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
         f"--node-monitor-grace-period={_NODE_GRACE}",
         "--node-monitor-period=30s",
         _GANGS,
-        "--profiling=false",
+        # profiles on request only, without samples of every lock
+        "--contention-profiling=false",
         *_CLIENT_LIMITS,
     )
     return Program("kube-controller-manager", command, f"https://{LOOPBACK}:{port}/healthz")
@@ -181,7 +181,8 @@ def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         f"--tls-private-key-file={files.server.key}",
         "--leader-elect=false",
         _GANGS,
-        "--profiling=false",
+        # profiles on request only, without samples of every lock
+        "--contention-profiling=false",
         *_CLIENT_LIMITS,
     )
     return Program("kube-scheduler", command, f"https://{LOOPBACK}:{port}/healthz")
