@@ -1,0 +1,108 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import functools
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, write_json
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import configured
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.profiling.components import selections
+from ansible_collections.psap.perf.plugins.module_utils.profiling.fetching import (
+    ProfileFetcher,
+    fetch_all,
+    profile_document,
+    targets_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.profiling.server import ApiServer
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
+
+_TOKEN_S = 3600
+_CONTROL_PLANE = "control plane"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    components: tuple[str, ...]
+    profiles: tuple[str, ...]
+    duration: Seconds
+    kueue_port: int
+    service_account: str
+    timeout: Seconds
+
+
+class ActionModule(CommandAction):
+    """Fetch profiles."""
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Fetch every profile, and keep it; then fail if one is missing."""
+        args, cluster = context.arguments(Arguments), context.cluster()
+        if not args.components or not args.profiles:
+            raise UsageError("nothing to profile: name at least one component and one profile")
+        targets, absent = targets_of(cluster, args.components, args.profiles, selections(args.kueue_port))
+        if context.check_mode:
+            return VerbResult(values={"profiles": []}, skipped=f"check mode: would fetch {len(targets)} profiles")
+        identity = _identity(context, args.service_account) if any(each.pod for each in targets) else _none
+        server, connect = (
+            ApiServer(cluster.access, context.check_interrupted),
+            functools.partial(forwarded, cluster.access),
+        )
+        with closing(server):
+            fetcher = ProfileFetcher(server, connect, identity, args.duration, args.timeout)
+            fetched = fetch_all(fetcher, targets, context.check_interrupted)
+        artifacts = context.directory / "artifacts"
+        (artifacts / "profiles").mkdir(parents=True, exist_ok=True)
+        for each in fetched:
+            if each.content:
+                with completing(artifacts / "profiles" / each.target.file) as partial:
+                    partial.write_bytes(each.content)
+        lab = context.lab()
+        document = {
+            "schema": "psap.perf/profiles/1",
+            "lab": Lab(lab.name, real=(_CONTROL_PLANE,)).document() if lab else None,
+            "profiles": list(map(profile_document, fetched)),
+        }
+        write_json(artifacts / "profiles.json", context.redactor.redact(document))
+        missing = [f"{each.target}: {each.error}" for each in fetched if each.error]
+        missing += [f"{component}: no running pod found" for component in absent]
+        if missing:
+            failure = DataQualityError(f"missing profiles: {'; '.join(missing)}")
+            failure.result = {"profiles": document["profiles"]}
+            raise failure
+        return VerbResult(values={"profiles": document["profiles"]})
+
+
+def _none() -> tuple[ssl.SSLContext, Mapping[str, str]]:
+    raise UsageError("no profile needs credentials")
+
+
+def _identity(context: VerbContext, service_account: str) -> Callable[[], tuple[ssl.SSLContext, Mapping[str, str]]]:
+    """Return what authenticates the user. The API server connects to the pod, whose certificate names no host."""
+    cluster = context.cluster()
+    tls = ssl.create_default_context()
+    tls.check_hostname = False
+    tls.verify_mode = ssl.CERT_NONE
+    headers = {}
+    if service_account:
+        namespace, slash, name = service_account.partition("/")
+        if not slash or not name:
+            raise UsageError(f"invalid service account {service_account!r}: write namespace/name")
+        token = cluster.service_account_token(namespace, name, _TOKEN_S)
+        context.redactor.add(token)
+        headers["Authorization"] = f"Bearer {token}"
+    else:
+        with configured(cluster.access, context.check_interrupted) as configuration:
+            if not configuration.cert_file:
+                raise UsageError(
+                    "the kubeconfig has no client certificate; set service_account to one that may get /debug/pprof/*"
+                )
+            tls.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return lambda: (tls, headers)

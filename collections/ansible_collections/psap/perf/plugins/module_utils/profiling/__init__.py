@@ -1,0 +1,1 @@
+"""Profiles of Go programs by their pprof endpoints."""
