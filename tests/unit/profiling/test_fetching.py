@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import http.server
+import os
 import socket
 import ssl
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, Interrupted
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, Interrupted
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import Forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
 from ansible_collections.psap.perf.plugins.module_utils.profiling.components import ProfileTarget, selections
 from ansible_collections.psap.perf.plugins.module_utils.profiling.fetching import (
     ProfileFetcher,
@@ -21,7 +27,11 @@ from ansible_collections.psap.perf.plugins.module_utils.profiling.fetching impor
     profile_document,
     targets_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.profiling.results import check_profiles, write_profiles
 
+from tests.polling import PATIENCE_S
+from tests.programs import PROJECT
+from tests.schemas import check_file
 from tests.standins.http_servers import Quiet, served
 
 GZIP = b"\x1f\x8b the rest"
@@ -132,6 +142,44 @@ def test_missing_profile_has_the_reason(target: ProfileTarget, status: int, body
         document = profile_document(fetcher.fetch(target))
     assert error in document["error"]
     assert "file" not in document
+
+
+def test_missing_profiles_and_components_are_named(tmp_path: Path) -> None:
+    with fetching(Cluster(404, b"")) as fetcher:
+        fetched = fetch_all(fetcher, [API, POD], lambda: None)
+    document = write_profiles(tmp_path, fetched, ["scheduler"], Lab("lab", real=("control plane",)))
+    check_file(tmp_path / "profiles.json")
+    assert (tmp_path / "profiles" / "kueue_manager_heap.pb.gz").read_bytes() == GZIP
+    with pytest.raises(DataQualityError) as error:
+        check_profiles(document)
+    assert str(error.value) == (
+        "missing profiles: cpu profile of apiserver: responds with 404: profiling is disabled there; "
+        "scheduler: no running pod found"
+    )
+
+
+def test_complete_profiles_are_no_error(tmp_path: Path) -> None:
+    with fetching(Cluster()) as fetcher:
+        check_profiles(write_profiles(tmp_path, fetch_all(fetcher, [API], lambda: None), [], None))
+
+
+@pytest.mark.slow
+def test_detached_work_outlives_the_task_and_keeps_no_pipe(tmp_path: Path) -> None:
+    code = f"""
+import time
+from pathlib import Path
+from ansible_collections.psap.perf.plugins.module_utils.profiling.background import detach
+detach(lambda: (time.sleep(1), Path({str(tmp_path / "done")!r}).write_text("done")))
+print("returned")
+"""
+    began = time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT / "collections")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "returned\n"
+    assert not (tmp_path / "done").exists()
+    while not (tmp_path / "done").exists():
+        assert time.monotonic() - began < PATIENCE_S
+        time.sleep(0.05)
 
 
 def test_stop_request_ends_the_wait() -> None:

@@ -8,21 +8,30 @@ import ssl
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, write_json
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import configured
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab
+from ansible_collections.psap.perf.plugins.module_utils.profiling.background import detach
 from ansible_collections.psap.perf.plugins.module_utils.profiling.components import selections
 from ansible_collections.psap.perf.plugins.module_utils.profiling.fetching import (
     ProfileFetcher,
     fetch_all,
-    profile_document,
     targets_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.profiling.results import (
+    FAILURE_FILE,
+    check_profiles,
+    write_profiles,
+)
 from ansible_collections.psap.perf.plugins.module_utils.profiling.server import ApiServer
+from ansible_collections.psap.perf.plugins.modules.profile import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 _TOKEN_S = 3600
@@ -37,47 +46,47 @@ class Arguments:
     kueue_port: int
     service_account: str
     timeout: Seconds
+    wait: bool
 
 
 class ActionModule(CommandAction):
     """Fetch profiles."""
 
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+
     def perform(self, context: VerbContext) -> VerbResult:
-        """Fetch every profile, and keep it; then fail if one is missing."""
+        """Fetch every profile, and keep it; then fail if one is missing. In the background, only begin."""
         args, cluster = context.arguments(Arguments), context.cluster()
         if not args.components or not args.profiles:
             raise UsageError("nothing to profile: name at least one component and one profile")
         targets, absent = targets_of(cluster, args.components, args.profiles, selections(args.kueue_port))
         if context.check_mode:
-            return VerbResult(values={"profiles": []}, skipped=f"check mode: would fetch {len(targets)} profiles")
+            would = f"check mode: would fetch {len(targets)} profiles"
+            return VerbResult(values={"profiles": [], "directory": ""}, skipped=would)
         identity = _identity(context, args.service_account) if any(each.pod for each in targets) else _none
-        server, connect = (
-            ApiServer(cluster.access, context.check_interrupted),
-            functools.partial(forwarded, cluster.access),
-        )
-        with closing(server):
-            fetcher = ProfileFetcher(server, connect, identity, args.duration, args.timeout)
-            fetched = fetch_all(fetcher, targets, context.check_interrupted)
-        artifacts = context.directory / "artifacts"
-        (artifacts / "profiles").mkdir(parents=True, exist_ok=True)
-        for each in fetched:
-            if each.content:
-                with completing(artifacts / "profiles" / each.target.file) as partial:
-                    partial.write_bytes(each.content)
-        lab = context.lab()
-        document = {
-            "schema": "psap.perf/profiles/1",
-            "lab": Lab(lab.name, real=(_CONTROL_PLANE,)).document() if lab else None,
-            "profiles": list(map(profile_document, fetched)),
-        }
-        write_json(artifacts / "profiles.json", context.redactor.redact(document))
-        missing = [f"{each.target}: {each.error}" for each in fetched if each.error]
-        missing += [f"{component}: no running pod found" for component in absent]
-        if missing:
-            failure = DataQualityError(f"missing profiles: {'; '.join(missing)}")
-            failure.result = {"profiles": document["profiles"]}
-            raise failure
-        return VerbResult(values={"profiles": document["profiles"]})
+        connect = functools.partial(forwarded, cluster.access)
+        lab, artifacts = context.lab(), context.directory / "artifacts"
+
+        def fetch(check: Callable[[], None]) -> dict[str, Any]:
+            with closing(ApiServer(cluster.access, check)) as server:
+                fetcher = ProfileFetcher(server, connect, identity, args.duration, args.timeout)
+                fetched = fetch_all(fetcher, targets, check)
+            return write_profiles(artifacts, fetched, absent, Lab(lab.name, real=(_CONTROL_PLANE,)) if lab else None)
+
+        if args.wait:
+            document = fetch(context.check_interrupted)
+            check_profiles(document)
+            return VerbResult(values={"profiles": document["profiles"], "directory": str(context.directory)})
+        detach(lambda: _fetch_in_background(fetch, artifacts))
+        return VerbResult(values={"profiles": [], "directory": str(context.directory)})
+
+
+def _fetch_in_background(fetch: Callable[[Callable[[], None]], dict[str, Any]], artifacts: Path) -> None:
+    """Fetch, and write the reason if that is impossible."""
+    try:
+        fetch(lambda: None)
+    except Exception as error:
+        write_text(artifacts / FAILURE_FILE, f"{error or type(error).__name__}\n")
 
 
 def _none() -> tuple[ssl.SSLContext, Mapping[str, str]]:

@@ -13,8 +13,15 @@ description:
   - The API server is reached by its address. Other components are reached by a port-forward, which needs no further
     pod. They authenticate the user by the client certificate of the kubeconfig, or by a token of O(service_account).
   - If a profile is missing, it fails after it has fetched all others.
-  - Its arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_capture_profiles).
+  - Its other arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_capture_profiles).
 author: The psap.perf developers (@openshift-psap)
+options:
+  wait:
+    description:
+      - Whether to wait for the profiles. If not, a process fetches them in the background, and
+        M(psap.perf.profiles_end) waits for it.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""
@@ -28,4 +35,8 @@ profiles:
   type: list
   elements: dict
   returned: always
+directory:
+  description: The directory of the command.
+  type: str
+  returned: success
 """

@@ -74,7 +74,3 @@ class ProfileTarget:
     def file(self) -> str:
         """Return the name of its file."""
         return "_".join(filter(None, (self.component, self.pod, self.profile))) + ".pb.gz"
-
-    def __str__(self) -> str:
-        pod = f" of pod {self.namespace}/{self.pod}" if self.pod else ""
-        return f"{self.profile} profile of {self.component}{pod}"
