@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,8 @@ def test_users_are_one_recording(run_analysis: RunAnalysis) -> None:
     assert found["scheduling_time_p50"] == pytest.approx(0.5)
     assert found["answer_time_max"] == 0.25
     assert found["user_start_delay"] == 0.5
+    starts = sorted(analysis.frames["kserve_scale_models"]["started_s"])
+    assert found["creation_interval_max"] == pytest.approx(max(b - a for a, b in itertools.pairwise(starts)))
 
 
 def test_each_user_and_model_is_reported(run_analysis: RunAnalysis) -> None:
@@ -44,7 +47,10 @@ def test_each_user_and_model_is_reported(run_analysis: RunAnalysis) -> None:
     models = analysis.frames["kserve_scale_models"]
     assert list(models.outcome) == ["answered", "answered", "answered", "failed", "interrupted"]
     drawn = [block for section in analysis.sections for block in section.blocks]
-    assert "Models of the users over time" in {getattr(block, "title", "") for block in drawn}
+    titles = {getattr(block, "title", "") for block in drawn}
+    assert {
+        "Models of the users over time", "Conditions of the models over time", "Intervals between creations",
+    } <= titles  # fmt: skip
 
 
 def test_loaded_model_without_questions_counts_as_served(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kserve_scale.commands import DEPLOY, VALIDATE, commands, plan_of
-from perfanalysis.workloads.kserve_scale.rows import answers_of, model_row, start_of, test_row, user_row
+from perfanalysis.workloads.kserve_scale.rows import answers_of, model_row, start_of, test_row, user_row, with_intervals
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:
@@ -22,4 +22,4 @@ def parse(source: RecordingFiles) -> dict[str, Any]:
     users = [user_row(test, models, [*deployed, *asked], user) for user in dict.fromkeys(one.user for one in deployed)]
     answers = [answer for one in asked for answer in answers_of(source, one)]
     tests = [test_row(test, models, users)]
-    return {"models": models, "steps": steps, "users": users, "answers": answers, "tests": tests}
+    return {"models": with_intervals(models), "steps": steps, "users": users, "answers": answers, "tests": tests}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ def start_of(source: RecordingFiles, deployed: Command) -> tuple[list[Row], Row]
     """Return the steps of a model's start, and the start; empty if it did not get so far."""
     (document, *_) = [*source.records(f"{deployed.directory}/artifacts/model_start.json", optional=True), {}]
     steps, start = rows_of(document) if document else ([], {})
-    return [{**step, "user": deployed.user, "service": deployed.services[0]} for step in steps], start
+    named = {"user": deployed.user, "service": deployed.services[0], "name": _name(deployed)}
+    return [{**step, **named} for step in steps], start
 
 
 def answers_of(source: RecordingFiles, asked: Command) -> Iterator[Row]:
@@ -36,8 +38,20 @@ def model_row(done: Sequence[Command], *, checked: bool) -> dict[str, Any]:
     if checked and outcome == "loaded":
         outcome = "interrupted"
     span = {"started_s": first.started_s, "ended_s": last.ended_s, "took_s": _between(first.started_s, last.ended_s)}
-    named = {"user": first.user, "service": first.services[0], "name": f"{first.user} {first.services[0]}"}
+    named = {"user": first.user, "service": first.services[0], "name": _name(first)}
     return {**named, "outcome": outcome, **span, "error": next((one.error for one in done if one.error), None)}
+
+
+def _name(one: Command) -> str:
+    return f"{one.user} {one.services[0]}"
+
+
+def with_intervals(models: Sequence[Row]) -> list[Row]:
+    """Return the models with the time since the start of the one before, in the order of their starts."""
+    ordered = sorted(range(len(models)), key=lambda place: float(models[place]["started_s"]))
+    starts = [float(models[place]["started_s"]) for place in ordered]
+    intervals = dict(zip(ordered, (None, *map(operator.sub, starts[1:], starts)), strict=False))
+    return [{**model, "interval_s": intervals[place]} for place, model in enumerate(models)]
 
 
 def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[Command], user: str) -> dict[str, Any]:

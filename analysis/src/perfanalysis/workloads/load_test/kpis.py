@@ -16,6 +16,10 @@ def _latency(measure: str, statistic: str) -> Callable[[Stage], Value]:
     return lambda stage: stage.statistic(measure, statistic)
 
 
+def _slope(measure: str) -> Callable[[Stage], Value]:
+    return lambda stage: stage.slope(measure)
+
+
 def _output_rate(stage: Stage) -> Value:
     tokens = stage.values("output_tokens")
     return stage.per_second(float(tokens.sum())) if len(tokens) else Value(None, "no answer states its tokens")
@@ -77,7 +81,18 @@ KPIS: tuple[Kpi[Stage], ...] = (
             of=StatisticOf(measure, statistic, words),
         )
         for measure, (_, words) in LATENCIES.items()
-        for statistic in SHARES
+        for statistic in (*SHARES, "mean", "max")
+    ),
+    *(
+        Kpi(f"{measure}_{statistic}", f"{statistic.upper()} of the {words}", "seconds", "lower",
+            _latency(measure, statistic))
+        for measure, (_, words) in LATENCIES.items()
+        for statistic in ("min", "p80")
+    ),
+    *(
+        Kpi(f"{measure}_degrade_speed", f"Growth of the {LATENCIES[measure][1]} per second of the load, by a line",
+            "seconds/s", "lower", _slope(measure))
+        for measure in ("ttft", "request_latency")
     ),
     Kpi("requests_failed", "Requests that failed", "requests", "lower", _failed, "Failed"),
     Kpi("requests_failed_ratio", "Share of the ended requests that failed", "ratio", "lower", _failed_ratio),

@@ -11,7 +11,8 @@ import numpy as np
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, LoadTables
-from perfanalysis.workloads.percentiles import Method, Value, estimates
+from perfanalysis.workloads.percentiles import Method, Value, estimates, percentile, smallest_sample
+from perfanalysis.workloads.trend import slope_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,9 @@ LATENCIES: Mapping[str, tuple[str, str]] = {
     "request_latency": ("latency_s", "time of a whole request"),
 }
 """A measure: its column, and its name for readers."""
+P80 = 0.80
+SIMPLE = ("min", "mean", "p80")
+"""Statistics of a latency without an interval."""
 SHARES_OF_SPREAD = {"p10": 0.10, "p50": 0.50, "p90": 0.90}
 SPREAD_COLUMNS = tuple(
     f"{measure}_{share}{unit}"
@@ -66,11 +70,24 @@ class Stage:
         return {name: estimates(self.values(column), self.method) for name, (column, _) in LATENCIES.items()}
 
     def statistic(self, measure: str, statistic: str) -> Value:
-        """Return a percentile of a latency."""
-        found = self._estimates[measure][statistic]
+        """Return a statistic of a latency: a percentile, or one of SIMPLE."""
+        found = self._estimates[measure].get(statistic) or self._simple(measure, statistic)
         if found.number is None and not found.count:
             return Value(None, "no completed request states it" if len(self.completed) else "no request completed")
         return found
+
+    def _simple(self, measure: str, statistic: str) -> Value:
+        values = np.sort(self.values(LATENCIES[measure][0]))
+        needed = smallest_sample(P80) if statistic == "p80" else 1
+        if len(values) < needed:
+            return Value(None, f"needs {needed} values, found {len(values)}", count=len(values))
+        numbers = {"min": values[0], "mean": values.mean(), "p80": percentile(values, P80, self.method)}
+        return Value(float(numbers[statistic]), f"no interval for the {statistic}", count=len(values))
+
+    def slope(self, measure: str) -> Value:
+        """Return the growth of a latency in a second of the load, by the start of requests."""
+        starts, values = (self.completed[name].to_numpy(dtype=float) for name in ("started_s", LATENCIES[measure][0]))
+        return slope_value(starts, values)
 
     @cached_property
     def length_s(self) -> float | None:

@@ -193,7 +193,8 @@ def test_several_recordings_and_their_history(tmp_path: Path) -> None:
     write_example(run)
     check_file(run / "000__simple" / "artifacts" / "guidellm.json")
     result = analyse(run)
-    throughput, latency = result.figures
+    throughput, latency, spread = result.figures
+    assert spread.name == "spread"
     assert [layer.label for layer in throughput.rows[0][0].layers] == ["pd-x2", "simple"]
     assert [layer.label for layer in latency.rows[0][0].layers if layer.kind == "moments"] == [
         "knee of pd-x2: 32 streams",
@@ -202,7 +203,7 @@ def test_several_recordings_and_their_history(tmp_path: Path) -> None:
     shown = {
         block.name for section in result.analyses[0].sections for block in section.blocks if isinstance(block, Figure)
     }
-    assert shown == {"throughput", "latency", "distributions", "timeline", "tokens", "outcomes"}
+    assert shown == {"throughput", "latency", "spread", "distributions", "timeline", "tokens", "outcomes"}
     assert perfanalysis(["history", "add", str(run), "--into", str(tmp_path / "history")]) == 0
     assert len(load(tmp_path / "history").entries()) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -83,3 +84,19 @@ def test_cause_of_a_knee_is_what_grows_beyond_it(column: str, values: list[float
     sentence = cause_of_knee(rows, 1)
     assert sentence == (f" On the server, from the knee (4 users) to 9 users: {expected}." if expected else "")
     assert cause_of_knee(rows, 2) == ""
+
+
+def test_statistics_and_slopes_of_latencies(tmp_path: Path) -> None:
+    write_llm_load_test(tmp_path / "001__cell__0/001__llm_load_test__run/artifacts", Load(4, 200))
+    (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
+    found = {kpi.name: kpi for kpi in analysis.kpis}
+    values = analysis.frames["requests"]["ttft_s"].to_numpy(dtype=float)
+    expected = {"min": values.min(), "mean": values.mean(), "p80": np.quantile(values, 0.8), "max": values.max()}
+    assert {name: found[f"ttft_{name}"].number for name in expected} == pytest.approx(expected)
+    starts = analysis.frames["requests"]["started_s"].to_numpy(dtype=float)
+    slope = found["ttft_degrade_speed"]
+    assert slope.unit == "seconds/s"
+    assert slope.number == pytest.approx(np.polyfit(starts - starts[0], values, 1)[0])
+    assert slope.low is not None
+    assert slope.high is not None
+    assert slope.low < 0 < slope.high
