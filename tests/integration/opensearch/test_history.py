@@ -70,6 +70,18 @@ def test_second_push_changes_nothing(tmp_path: Path, server: Server, perfanalysi
     assert {version for version, _, _ in first.values()} == {1}
 
 
+def test_site_of_the_server_has_its_runs(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
+    folder, words = history(tmp_path / "history"), (server.url, "--ca-file", server.ca_file)
+    assert perfanalysis("push", folder, "--to", *words)[0] == 0
+    assert perfanalysis("site", *words, "--to", tmp_path / "site")[0] == 0
+    page = (tmp_path / "site" / "history.html").read_text()
+    assert f"<h1>{server.prefix}</h1>" in page
+    assert [page.index(f'"id":"run-00{day}"') for day in (1, 2, 3)] == sorted(
+        page.index(f'"id":"run-00{day}"') for day in (1, 2, 3)
+    )
+    assert "bench-7" not in page
+
+
 def test_pulled_documents_equal_exported_ones(tmp_path: Path, server: Server, perfanalysis: Any) -> None:
     folder, target = history(tmp_path / "history"), tmp_path / "pulled"
     assert run(["history", "export", str(folder), "--to", str(tmp_path / "exported")]) == 0
