@@ -11,7 +11,8 @@ description:
   - Fetches the profiles of all components concurrently, so that CPU profiles are of the same time, and keeps each as
     C(artifacts/profiles/<component>_<pod>_<profile>.pb.gz). C(artifacts/profiles.json) lists them, with errors.
   - The API server is reached by its address. Other components are reached by a port-forward, which needs no further
-    pod. They authenticate the user by the client certificate of the kubeconfig, or by a token of O(service_account).
+    pod. They authenticate the user by the client certificate of the kubeconfig, or by a token of the argument
+    C(service_account).
   - If a profile is missing, it fails after it has fetched all others.
   - Its other arguments are its command's, see C(ansible-doc --type role psap.perf.cluster_capture_profiles).
 author: The psap.perf developers (@openshift-psap)

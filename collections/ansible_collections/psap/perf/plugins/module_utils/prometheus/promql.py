@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 AGGREGATIONS = ("sum", "avg", "min", "max", "count")
 RATES = ("rate", "increase")
@@ -93,7 +94,7 @@ class Operation:
     right: Expression
 
 
-Expression = Number | Selector | Rate | Quantile | Aggregation | Operation
+Expression: TypeAlias = "Number | Selector | Rate | Quantile | Aggregation | Operation"
 
 
 def parse(text: str) -> Expression:
