@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.deep]
 IMAGE = "localhost/perflab/psap-perf:1"
 IMAGES = ("psap-perf", "llama-cpp", "random-26m")
 NAMESPACE = "flows"
-MODELS = "psap-perf-kserve"
+MODELS, USERS = "psap-perf-kserve", "psap-perf-users"
 # the node has two cores for all pods
 SMALL_MODEL = {
     "source": "oci://localhost/perflab/random-26m:1",
@@ -114,8 +114,7 @@ def test_users_are_pods_or_lanes_with_the_same_kpis(lab: Lab, core: client.CoreV
         assert list(pods.glob(f"*__cell__0/*__local_ci__run_multi/artifacts/user-{user}/*/*__cell__0/*deploy_model"))
         assert not core.list_namespaced_pod(f"{MODELS}-u{user}").items
     assert files_with("BEGIN CERTIFICATE", pods) == []
-    left = core.list_service_account_for_all_namespaces(label_selector="psap.perf/local-ci").items
-    assert left == []
+    assert core.list_namespaced_service_account(USERS, label_selector="psap.perf/local-ci").items == []
     compared = lab.run(tmp_path, "perfanalysis", "compare", "--ignore", "kserve_users_as", str(lanes), str(pods))
     assert compared.returncode == 0, compared.stdout + compared.stderr
     assert "time_to_first_answer" in (pods / "report/comparison.md").read_text()
