@@ -341,24 +341,6 @@ def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:
     assert names("nodes") == {real_node.NAME}
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("worker", [ROOTLESS], indirect=True)
-def test_without_root_a_user_keeps_a_pod_from_starting_and_a_group_has_no_effect(worker: Worker) -> None:
-    container = {"name": "main", "image": PYTHON, "command": ["sleep", "60"]}
-    spec = {**OPTED_IN, "securityContext": {"runAsUser": 1000}, "containers": [container]}
-    worker.cluster.core.create_namespaced_pod(SPACE, {"metadata": {"name": "other-user"}, "spec": spec})
-    groups = ("python3", "-c", "import os; print(os.getuid(), os.getgroups())")
-    assert run_job(worker, "other-group", *groups, securityContext={"fsGroup": 1000}) == "0 []\n"
-
-    def failures() -> list[str]:
-        found = worker.cluster.core.list_namespaced_event(SPACE, field_selector="involvedObject.name=other-user").items
-        return [event.message for event in found if event.reason == "FailedMount"]
-
-    wait_for("the token cannot be given to the user", lambda: any("lchown" in message for message in failures()))
-    assert worker.cluster.core.read_namespaced_pod_status("other-user", SPACE).status.phase == "Pending"
-    worker.cluster.core.delete_namespaced_pod("other-user", SPACE)
-
-
 @mostly_of_root
 def test_killed_programs_of_the_node_are_started_again(worker: Worker) -> None:
     for program in ("kubelet", "containerd", "kube-proxy", "coredns"):
