@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.exporting.places import 
 from ansible_collections.psap.perf.plugins.module_utils.exporting.store import ObjectOptions
 from perfci.judging.sources import StoreSource
 
-from tests.standins.s3_server import S3Server, s3_server
+from tests.standins.s3_server import IDENTITY, SECRET, S3Server, s3_server
 from tests.unit.analysis.histories import document, kpi
 
 BUCKET = "history"
@@ -37,6 +39,25 @@ def test_history_in_s3_is_pushed_once_and_pulled(server: S3Server, tmp_path: Pat
         assert pulled.findings == ()
         # the name of the site is not for others
         assert "site" not in pulled.documents[0]["facts"]
+
+        assert source.flows() == ["kserve", "scale_test"]
+        done = subprocess.run(
+            ["perfdrv", "history", "site", f"s3://{BUCKET}/nightly", "--to", str(tmp_path / "site")],
+            env={
+                **os.environ,
+                "AWS_ACCESS_KEY_ID": IDENTITY,
+                "AWS_SECRET_ACCESS_KEY": SECRET,
+                "PERF_EXPORT_ENDPOINT": server.endpoint,
+                "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "page    " in done.stdout
+        page = (tmp_path / "site" / "history.html").read_text()
+        assert "run-029" in page
+        assert "kserve" in page
 
         # another program's object, and one with other content than its name says
         store.put("nightly/scale_test/readme.txt", b"hello", ObjectOptions())

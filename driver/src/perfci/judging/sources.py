@@ -121,6 +121,12 @@ class StoreSource:
         left_out = (Finding("warning", name, "left out: the store has other data under this name") for name in damaged)
         return History(found.documents, (*found.findings, *left_out))
 
+    def flows(self) -> list[str]:
+        """Return the flows that have runs."""
+        with Store(self.access, self.place.bucket) as store:
+            paths = [key.rsplit("/", 2) for key in store.sizes(self.place.key(""))]
+        return sorted({flow for *_, flow, name in paths if NAME.fullmatch(name)})
+
     def push(self, document: Document) -> bool:
         """Store a document and return whether it is new."""
         content = canonical(document)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from urllib.parse import quote, urlsplit
 
 import click
@@ -26,6 +26,17 @@ from perfanalysis.verdicts.site.page import write_site
 Command = TypeVar("Command", bound=Callable[..., object])
 PLACE = "{run}"
 REPORT = Path("report", "index.html")
+
+
+class Source(Protocol):
+    """A history."""
+
+    @property
+    def title(self) -> str:
+        """Its name."""
+
+    def documents(self) -> Iterator[Document]:
+        """Yield its runs, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +70,12 @@ class HistorySource:
             return
         found = list(pull(Server(self.where, self.prefix, self.ca_file, credentials=read_credentials(None))))
         print_findings(each for each in found if isinstance(each, Finding))
-        documents = [each for each in found if not isinstance(each, Finding)]
-        yield from sorted(documents, key=lambda each: (str(each.get("started") or ""), str(each["run"])))
+        yield from oldest_first(each for each in found if not isinstance(each, Finding))
+
+
+def oldest_first(documents: Iterable[Document]) -> list[Document]:
+    """Return runs in the order of their start."""
+    return sorted(documents, key=lambda each: (str(each.get("started") or ""), str(each["run"])))
 
 
 def site_options(command: Command) -> Command:
@@ -101,7 +116,7 @@ def link_to(runs: Path, folder: Path) -> LinkOf:
     return link
 
 
-def make_site(source: HistorySource, folder: Path, link: LinkOf, rules: Path | None) -> Path:
+def make_site(source: Source, folder: Path, link: LinkOf, rules: Path | None) -> Path:
     """Write the page of a history with the standard verdicts, and return its path.
 
     Raises UsageError if the history has no run, or the file of rules is invalid; ServerError as `HistorySource` does.
