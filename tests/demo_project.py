@@ -24,7 +24,10 @@ _LINKED = (
 _SHARED = "playbooks/shared"
 _SETTINGS = f"{_SHARED}/settings.yml"
 # prefixes of the names of the shared settings that need neither clusters nor QUADS
-_SETTINGS_WITHOUT_CLUSTER = ("matrix_", "export_", "notify_", "report_", "github_", "clusters_create_driver_arguments")
+_SETTINGS_WITHOUT_CLUSTER = (
+    *("matrix_", "export_", "notify_", "report_", "github_", "history_", "regress_", "run_only_if_new"),
+    "clusters_create_driver_arguments",
+)
 
 
 def make_demo_project(folder: Path) -> Path:
