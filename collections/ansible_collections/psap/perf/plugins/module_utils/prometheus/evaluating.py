@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.answers import Answer, Series
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.exposition import read_sample
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.promql import (
     NAME,
     Aggregation,
@@ -22,7 +23,6 @@ from ansible_collections.psap.perf.plugins.module_utils.prometheus.promql import
     UnsupportedError,
 )
 
-_LINE = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?")
 _LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 _BOUND = "le"
@@ -124,15 +124,10 @@ class Scrapes:
 
 def _samples(page: Page) -> Iterator[tuple[dict[str, str], float]]:
     for line in page.text.splitlines():
-        found = _LINE.fullmatch(line.strip())
-        if found is None:
-            continue
-        try:
-            value = float(found[3])
-        except ValueError:
-            continue
-        own = {name: _ESCAPED.sub(r"\1", text) for name, text in _LABEL.findall(found[2] or "")}
-        yield {**own, **page.labels, NAME: found[1]}, value
+        found = read_sample(line)
+        if found is not None:
+            own = {name: _ESCAPED.sub(r"\1", text) for name, text in _LABEL.findall(found.labels)}
+            yield {**own, **page.labels, NAME: found.metric}, found.value
 
 
 def _key(labels: Mapping[str, str], without: Sequence[str] = ()) -> Labels:

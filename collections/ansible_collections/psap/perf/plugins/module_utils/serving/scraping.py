@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.prometheus.exposition import read_sample
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Endpoint
 
 SCHEMA = "psap.perf/model-metrics/1"
@@ -19,7 +20,6 @@ _OK = 200
 _TIMEOUT_S = 30.0
 _SHOWN = 300
 _TYPE = re.compile(r"#\s*TYPE\s+(\S+)\s+(\S+)")
-_SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)(\{.*\})?\s+(\S+)(?:\s+-?\d+)?")
 # the parts of a histogram or summary that only grow
 _PARTS = ("_sum", "_count")
 _DISTRIBUTIONS = ("histogram", "summary")
@@ -65,10 +65,10 @@ def _samples(text: str) -> Iterator[MetricSample]:
     for line in text.splitlines():
         if found := _TYPE.match(line):
             kinds[found[1]] = found[2]
-        elif found := _SAMPLE.fullmatch(line.strip()):
-            counter, value = _is_counter(found[1], kinds), _number(found[3])
-            if counter is not None and value is not None:
-                yield MetricSample(found[1], found[2] or "", counter, value)
+        elif sample := read_sample(line):
+            counter = _is_counter(sample.metric, kinds)
+            if counter is not None and math.isfinite(sample.value):
+                yield MetricSample(sample.metric, sample.labels, counter, sample.value)
 
 
 def _is_counter(metric: str, kinds: Mapping[str, str]) -> bool | None:
@@ -79,11 +79,3 @@ def _is_counter(metric: str, kinds: Mapping[str, str]) -> bool | None:
     if metric.endswith("_bucket") or kinds.get(metric) in _DISTRIBUTIONS:
         return None
     return kinds.get(metric) == "counter"
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
