@@ -36,7 +36,7 @@ def write_history(folder: Path, runs: int, kpis: int) -> None:
 
 
 def main() -> None:
-    """Measure the command in a process of its own."""
+    """Measure the command in another process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--kpis", type=int, default=50)

@@ -27,7 +27,7 @@ class Answer:
     """Whether a run has to measure.
 
     Attributes:
-        measured_by: The run of the history with the same facts; empty if there is none.
+        measured_by: An earlier run with the same facts, or an empty text.
         why: A sentence about it.
     """
 

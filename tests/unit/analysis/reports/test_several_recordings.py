@@ -18,7 +18,7 @@ SIMULATED, REAL = Lab(simulated=("nodes",)), Lab(real=("model server on a CPU",)
 
 
 def marks(matrix_run: Path, tmp_path: Path, *labs: Lab) -> tuple[str, ...]:
-    """Return the marks of the figure that compares the cells, each of its own lab."""
+    """Return the marks of the figure that compares the cells; each cell has another lab."""
     return compared(matrix_run, tmp_path, *labs).marks
 
 

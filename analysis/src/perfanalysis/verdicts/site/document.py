@@ -30,7 +30,7 @@ DIGITS = 6
 VERSIONS = ("cluster.version", "git.commit", "version.")
 """Beginnings of the names of facts that are versions."""
 LinkOf = Callable[[str], str]
-"""Returns the address of a run's report; empty if there is none."""
+"""Returns the address of a run's report, or an empty text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def _functions(known: Mapping[str, Any], read: Profile) -> Iterator[dict[str, An
     factor, unit = UNITS.get(read.unit, (1.0, read.unit))
     functions = [function for function in read.functions if function.own > 0]
     if read.what == GOROUTINE:
-        # nearly all of them wait in the same function of the runtime: their callers tell them apart
+        # nearly all of them wait in the same function of the runtime, so only their callers differ
         functions = sorted(read.functions, key=lambda function: -function.total)
     for function in functions[:MOST]:
         yield {

@@ -233,7 +233,7 @@ def _marked(section: Section, marks: tuple[str, ...]) -> Section:
 
 
 def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges], marks: tuple[str, ...]) -> Analysis:
-    """Return the recording with a section of its own windows, and the KPIs of these and of its time in shared ones."""
+    """Return the recording with a section about its windows, and the KPIs of these and of the shared windows."""
     kpis = recording_kpis(windows, analysis.period, analysis.method)
     if analysis.period is not None:
         # a value of a whole window is of all its recordings
