@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import (
     update_run,
 )
 from click.testing import CliRunner, Result
+from perfci.judging.record import Verdict, record
 from perfci.notifying.message import message_of
 from perfdrv import __main__ as program
 from perfdrv.cli import cli
@@ -76,6 +77,19 @@ def test_list_shows_status_and_first_failure(make_run: Callable[..., Path], perf
     rows = [line.split() for line in perfdrv("runs", "list").output.splitlines()[1:]]
     assert [(row[0], row[1]) for row in rows] == [("demo-1", "ok"), ("demo-2", "failed"), ("demo-3", "interrupted")]
     assert rows[1][-3:] == ["too", "far", "away"]
+
+
+def test_list_and_page_of_a_run_show_its_verdict(make_run: Callable[..., Path], perfdrv: Callable[..., Result]) -> None:
+    judged, plain = make_run("demo-1"), make_run("demo-2")
+    record(judged, Verdict("worse", exit_code=4, reason="1 KPI worse than before: wait", source="history", runs=6))
+    record(plain, Verdict("ok", counts={"no_change": 3, "better": 0}, source="history", runs=6))
+    make_run("demo-3")
+    headings, *lines = perfdrv("runs", "list").output.splitlines()
+    rows = [line[headings.index("verdict") : headings.index("started")].strip() for line in lines]
+    assert rows == ["worse", "ok", ""]
+    assert "verdict   worse: 1 KPI worse than before: wait\n" in perfdrv("runs", "show", "demo-1").output
+    assert "verdict   ok: 3 no change\n" in perfdrv("runs", "show", "demo-2").output
+    assert "verdict" not in perfdrv("runs", "show", "demo-3").output
 
 
 @pytest.mark.parametrize("odd", [{"started": 17}, {"attempts": 3}, {"attempts": [3]}, {"presets": "a"}])

@@ -13,18 +13,19 @@ from ansible_collections.psap.perf.plugins.module_utils.run.directory import REP
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import FILE as FAILURES_OF_RUN
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, every_failure
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from perfanalysis.drawing.wording import plain
+from perfanalysis.drawing.wording import counted, plain
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.output import one_line, printable
 from perfanalysis.verdicts.files import Case, Outcome, Suite, junit_text
 from perfdrv.errors import EXIT_FAILED, exit_code_text
 from perfdrv.runs.durations import duration_text
-from perfdrv.runs.outcome import read_outcome
+from perfdrv.runs.outcome import read_outcome, verdict_text
 from perfdrv.runs.tree import RunTree, Step, abandoned, read_document
 
 from perfci.jobs.job import Job, Link
 from perfci.jobs.run_log import RUN_LOG
 from perfci.jobs.state import StepRecord
+from perfci.judging.record import FACT
 
 FINISHED, FAILURES, INDEX, SUMMARY = "FINISHED", "FAILURES", "index.html", "summary.md"
 _OUTCOMES: Mapping[str, Outcome] = {"ok": "", "failed": "failure", "skipped": "skipped", "interrupted": "error"}
@@ -71,6 +72,14 @@ class Report:
         reason = document.get("reason") if self.exit_code else None
         texts = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
         return _first_line(self.why) or ": ".join(_first_line(each) for each in texts if each.strip())
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the history in one line, with the number of runs in it; empty if there is none."""
+        verdict = mapping(read_document(self.run / "run.json").get(FACT)) if self.run else {}
+        runs = int(mapping(verdict.get("history")).get("runs") or 0)
+        text = verdict_text(verdict)
+        return f"{text} (compared with {counted(runs, 'run')} of the history)" if text and runs else text
 
 
 def _first_line(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import hold, release, update_run
+from perfdrv.runs.outcome import verdict_text
 
 FACT = "verdict"
 
@@ -62,8 +63,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """The verdict for the terminal, such as `worse: 1 KPI worse than before: …`."""
-        counts = ", ".join(f"{number} {word.replace('_', ' ')}" for word, number in self.counts.items() if number)
-        return f"{self.status}: {self.reason or counts}" if self.reason or counts else self.status
+        return verdict_text(self.document())
 
 
 def record(run: Path, verdict: Verdict) -> None:

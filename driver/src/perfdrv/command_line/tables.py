@@ -22,6 +22,8 @@ STATUS_STYLES = {
     "damaged": "red",
     "interrupted": "yellow",
     "running": "cyan",
+    "worse": "red",
+    "incomplete": "yellow",
 }
 
 _WIDEST = 48

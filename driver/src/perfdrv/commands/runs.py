@@ -54,7 +54,7 @@ def list_command(
     if as_json:
         click.echo(json.dumps([run_summary(entry) for entry in entries], indent=2))
     else:
-        headings = ("run", "status", "started", "took", "reason")
+        headings = ("run", "status", "verdict", "started", "took", "reason")
         print_table(headings, map(run_row, entries), empty=f"No {'such ' if status or flow else ''}runs in {root}.")
 
 

@@ -36,6 +36,19 @@ class Outcome:
         return {"status": self.status, "exit_code": self.exit_code, "reason": self.reason}
 
 
+def verdict_text(verdict: Mapping[str, Any]) -> str:
+    """Return the verdict of the history in one line, from the field of run.json; empty for none.
+
+    Example: `worse: 1 KPI worse than before: …`.
+    """
+    status = str(verdict.get("status") or "")
+    counts = ", ".join(
+        f"{number} {word.replace('_', ' ')}" for word, number in mapping(verdict.get("counts")).items() if number
+    )
+    detail = str(verdict.get("reason") or "") or counts
+    return f"{status}: {detail}" if status and detail else status
+
+
 def read_outcome(directory: Path) -> Outcome:
     """Return the outcome in run.json; a run without an end that no process holds is interrupted."""
     run = read_run(directory)

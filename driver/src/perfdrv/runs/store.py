@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE, read_run, runs_root
 from perfanalysis.errors import AnalysisError
+from perfanalysis.files.documents import mapping
 from perfanalysis.files.runs_folder import run_directories, run_named, run_names
 
 from perfdrv.errors import UsageError, unknown
@@ -21,7 +22,7 @@ from perfdrv.project import Project, shown_path
 _DEFAULT_SITE = "default"
 # optional fields of run.json that are read, with their types
 _TYPES: Mapping[str, type] = MappingProxyType(
-    {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict}
+    {"started": str, "ended": str, "flow": str, "presets": list, "attempts": list, "lab": dict, "verdict": dict}
 )
 
 
@@ -49,6 +50,11 @@ class RunEntry:
         reason = self.document.get("reason")
         text = (reason.get("why") or reason.get("what")) if isinstance(reason, Mapping) else None
         return self.problem or str(text or "").strip().partition("\n")[0]
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """Return the verdict of the history, the field of run.json; empty for a run that was not judged."""
+        return mapping(self.document.get("verdict"))
 
 
 def list_runs(root: Path) -> list[RunEntry]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from perfdrv.project import shown_path
 from perfdrv.runs.bookings import bookings
 from perfdrv.runs.durations import duration_text, seconds_between, step_seconds, utc_now, when_text
-from perfdrv.runs.outcome import read_outcome
+from perfdrv.runs.outcome import read_outcome, verdict_text
 from perfdrv.runs.store import RunEntry
 from perfdrv.runs.tree import Step
 from perfdrv.views.ending import ending_lines
@@ -25,11 +25,12 @@ from perfdrv.views.remarks import remark_text
 
 
 def run_row(entry: RunEntry) -> tuple[str, ...]:
-    """Return the row of a run in the list: id (which begins with the flow), status, start, duration, reason."""
+    """Return the row of a run in the list; its id begins with the flow."""
     return (
         entry.id,
         # a run.json from elsewhere may contain any text
         shortened(entry.status, len("interrupted")),
+        shortened(str(entry.verdict.get("status") or ""), len("not judged")),
         when_text(entry.document.get("started")),
         duration_text(_took(entry)),
         entry.reason,
@@ -92,6 +93,7 @@ def _facts(entry: RunEntry) -> list[tuple[str, str]]:
         ("run", entry.id),
         ("flow", str(document.get("flow", ""))),
         ("status", entry.status),
+        ("verdict", verdict_text(entry.verdict)),
         ("started", when_text(document.get("started"))),
         ("took", duration_text(_took(entry))),
         ("site", str(document.get("site") or "")),

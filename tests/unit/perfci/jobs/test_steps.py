@@ -26,6 +26,7 @@ from perfci.jobs.state import (
     write_state,
 )
 from perfci.jobs.steps import Choice, failed_before, step_named, tags_left_out
+from perfci.judging.record import Verdict, record
 from perfdrv.errors import UsageError
 
 from tests.schemas import check_file
@@ -180,6 +181,19 @@ def test_all_files_of_a_job_agree(job: Job) -> None:
     }
     assert links[0].target == "https://ci.example.com/7/index.html"
     assert f"https://ci.example.com/7/{run.name}" in [link.target for link in links]
+
+
+def test_summary_and_index_of_a_job_show_the_verdict(job: Job) -> None:
+    run = run_in(job, "ok")
+    end_attempt(run, "ok", 0, None)
+    report = Report("perfdrv ci run demo", 4, 61.0, run)
+    _links, summary = write_files(job, report)
+    assert "Verdict" not in summary
+    record(run, Verdict("worse", exit_code=4, reason="1 KPI worse than before: wait <s>", source="history", runs=6))
+    _links, summary = write_files(job, report)
+    line = "worse: 1 KPI worse than before: wait {} (compared with 6 runs of the history)"
+    assert f"**Verdict** {line.format(chr(92) + '<s' + chr(92) + '>')}" in summary.splitlines()
+    assert line.format("&lt;s&gt;") in (job.artifacts / "index.html").read_text(encoding="utf-8")
 
 
 def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
