@@ -54,6 +54,12 @@ def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path
     values = {one["name"]: one["value"] for one in kpis if one["labels"].get("benchmark") == "run_container"}
     assert values["runs_done"] == 2
     assert values["run_time_p50"] > values["measuring_overhead"] > 0
+    # one measurement and its samples, those of the cell that measured
+    (cell,) = only_run(tmp_path).rglob("container_benchmark.yml")
+    samples = [path for path in only_run(tmp_path).rglob("cpu_ram_usage.jsonl") if path.stat().st_size]
+    assert cell.parents[2] in {path.parents[2] for path in samples}
+    assert 0 <= next(one["value"] for one in kpis if one["name"] == "host_cpu_mean") <= 1
+    assert next(one["value"] for one in kpis if one["name"] == "host_received_mean") >= 0
     assert machine.leftovers() == []
 
 

@@ -10,6 +10,17 @@ from runpy import run_path
 
 ROLES = Path(__file__).resolve().parents[3] / "collections/ansible_collections/psap/perf/roles"
 STAT = "cpu  100 10 50 800 40 0 5 5 7 3\ncpu0 50 5 25 400 20 0 2 2 3 1\n"
+NET_DEV = """Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier
+    lo: 9000 1 0 0 0 0 0 0 9000 1 0 0 0 0 0 0
+  eth0: 100 1 0 0 0 0 0 0 200 1 0 0 0 0 0 0
+  eth1:10 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0
+"""
+DISKSTATS = """   8 0 sda 5 0 10 1 7 0 40 1 0 1 1
+   8 1 sda1 5 0 10 1 7 0 40 1 0 1 1
+ 259 0 nvme0n1 1 0 2 1 1 0 5 1 0 1 1
+ 253 0 dm-0 5 0 10 1 7 0 40 1 0 1 1
+"""
 MEMINFO = "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  400 kB\nHugePages_Total:  0\n"
 
 
@@ -21,6 +32,24 @@ def test_disk_wait_is_idle_and_guests_are_counted_once() -> None:
 def test_reclaimable_memory_is_not_in_use() -> None:
     sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
     assert sampler["memory_bytes"](MEMINFO) == (600 << 10, 1000 << 10)
+
+
+def test_network_has_all_interfaces_but_the_loopback() -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    assert sampler["network_bytes"](NET_DEV) == {"received_bytes": 110, "sent_bytes": 220}
+
+
+def test_partitions_and_mapped_disks_are_not_counted_again() -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    found = sampler["disk_bytes"](DISKSTATS, {"sda", "nvme0n1"})
+    assert found == {"read_bytes": 12 * 512, "written_bytes": 45 * 512}
+
+
+def test_missing_or_shrunk_counters_have_no_rate(tmp_path: Path) -> None:
+    sampler = run_path(str(ROLES / "mac_ai_remote_capture_cpu_ram_usage/files/sample.py"))
+    assert sampler["transferred"](tmp_path, {"sda"}) == {}
+    before, now = {"sent_bytes": 100, "read_bytes": 100}, {"sent_bytes": 50, "read_bytes": 400, "written_bytes": 9}
+    assert sampler["rates"](before, now, 2.0) == {"read_bytes_per_s": 150.0}
 
 
 def test_first_sample_of_macos_top_is_since_boot() -> None:

@@ -1,6 +1,6 @@
-"""Writes the use of processors and memory, a line of JSON for each sample: ``sample.py SECONDS``.
+"""Writes the use of processors, memory, network and disks, a line of JSON for each sample: ``sample.py SECONDS``.
 
-It reads ``/proc`` on Linux and runs ``top`` on macOS. Needs only Python 3.9.
+It reads ``/proc`` on Linux and runs ``top`` on macOS, which gives no network and no disks. Needs only Python 3.9.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from typing import Any
 _ALL, _IDLE = slice(1, 9), slice(4, 6)
 _IDLE_OF_TOP = re.compile(r"CPU usage:.* ([\d.]+)% idle")
 _MEMORY_OF_TOP = re.compile(r"PhysMem: (\d+)([KMGT]) used")
+# of /proc/diskstats, regardless of the disk
+_SECTOR = 512
 _BYTES = {unit: 1 << 10 * power for power, unit in enumerate("KMGT", start=1)}
 
 
@@ -34,17 +36,54 @@ def memory_bytes(meminfo: str) -> tuple[int, int]:
     return (kib["MemTotal"] - kib["MemAvailable"]) << 10, kib["MemTotal"] << 10
 
 
+def network_bytes(net_dev: str) -> dict[str, int]:
+    """Return the received and sent bytes of all interfaces but the loopback in *net_dev*, the text of /proc/net/dev."""
+    lines = [line.partition(":") for line in net_dev.splitlines()[2:]]
+    counters = [list(map(int, rest.split())) for name, _colon, rest in lines if name.strip() != "lo"]
+    return {"received_bytes": sum(each[0] for each in counters), "sent_bytes": sum(each[8] for each in counters)}
+
+
+def disk_bytes(diskstats: str, disks: Container[str]) -> dict[str, int]:
+    """Return the read and written bytes of *disks* in *diskstats*, the text of /proc/diskstats.
+
+    Args:
+        disks: Without partitions and mapped devices, which would count a transfer again.
+    """
+    rows = [words for words in map(str.split, diskstats.splitlines()) if words[2] in disks]
+    return {name: _SECTOR * sum(int(row[at]) for row in rows) for name, at in (("read_bytes", 5), ("written_bytes", 9))}
+
+
+def transferred(proc: Path, disks: Container[str]) -> dict[str, int]:
+    """Return the bytes that the host has transferred since its boot, of the counters that the kernel has."""
+    net_dev, diskstats = proc / "net/dev", proc / "diskstats"
+    return {
+        **(network_bytes(net_dev.read_text(encoding="ascii")) if net_dev.exists() else {}),
+        **(disk_bytes(diskstats.read_text(encoding="ascii"), disks) if diskstats.exists() else {}),
+    }
+
+
+def rates(before: Mapping[str, int], now: Mapping[str, int], took_s: float) -> dict[str, float]:
+    """Return the growth of each counter in a second; a counter that shrank, as of a removed interface, has none."""
+    grown = {name: now[name] - before[name] for name in now if now[name] >= before.get(name, now[name] + 1)}
+    return {f"{name}_per_s": growth / took_s for name, growth in grown.items()}
+
+
 def of_linux(interval_s: float) -> Iterator[dict[str, Any]]:
     """Yield samples indefinitely; the share is of the time since the last sample."""
-    stat, meminfo = Path("/proc/stat"), Path("/proc/meminfo")
+    proc = Path("/proc")
+    stat, meminfo = proc / "stat", proc / "meminfo"
+    disks = {disk.parent.name for disk in Path("/sys/block").glob("*/device")}
     busy, there = processor_ticks(stat.read_text(encoding="ascii"))
+    at_s, moved = time.monotonic(), transferred(proc, disks)
     while True:
         time.sleep(interval_s)
         now_busy, now_there = processor_ticks(stat.read_text(encoding="ascii"))
+        now_s, now_moved = time.monotonic(), transferred(proc, disks)
         if now_there > there:
             used, memory = memory_bytes(meminfo.read_text(encoding="ascii"))
-            yield {"cpu_share": (now_busy - busy) / (now_there - there), "used_bytes": used, "memory_bytes": memory}
-        busy, there = now_busy, now_there
+            shares = {"cpu_share": (now_busy - busy) / (now_there - there), "used_bytes": used, "memory_bytes": memory}
+            yield {**shares, **rates(moved, now_moved, now_s - at_s)}
+        busy, there, at_s, moved = now_busy, now_there, now_s, now_moved
 
 
 def of_top(lines: Iterable[str], memory_bytes: int) -> Iterator[dict[str, Any]]:
