@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,10 @@ container_memory{namespace="$NAMESPACE"}
 # last/one
 rate(x_total[1m])
 """
+
+
+# a metric with a range, or a pattern of names
+_METRIC = re.compile(r"""(?:rate\(|__name__=~")([a-z_:|()?]+)["{\[]""")
 
 
 def _read(tmp_path: Path, text: str, namespace: str = "tuning") -> list[NamedQuery]:
@@ -130,6 +135,15 @@ def test_files_with_a_query_of_the_same_name_are_refused(tmp_path: Path) -> None
         path.write_text("# up\nup\n")
     with pytest.raises(UsageError, match=r"b.txt: .*a.txt has a query 'up' too; choose another name"):
         read_files(paths, "")
+
+
+@pytest.mark.parametrize("path", sorted((ROLE / "files").glob("*.txt")), ids=lambda path: path.stem)
+def test_shipped_queries_read_native_histograms_too(path: Path) -> None:
+    queries = [each.expression for each in read_queries(path, "tuning", "model")]
+    for expression in filter(re.compile(r"histogram_quantile").search, queries):
+        classic = {name.removesuffix("_bucket") for name in _METRIC.findall(expression) if name.endswith("_bucket")}
+        native = {name for name in _METRIC.findall(expression) if not name.endswith("_bucket")}
+        assert classic == native, expression
 
 
 def test_shipped_files_are_the_layers_of_the_command() -> None:
