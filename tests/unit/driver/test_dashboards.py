@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
 from perfdrv.cli import cli
 
 PROJECT = Path(__file__).parents[3]
@@ -28,6 +33,36 @@ def test_each_query_file_becomes_a_dashboard(tmp_path: Path) -> None:
     assert once["fieldConfig"]["defaults"]["unit"] == "s"
     places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in boards["gpus"]["panels"]]
     assert places[:3] == [(0, 0), (12, 0), (0, 8)]
+
+
+def test_grafanas_types_have_each_field_of_a_dashboard(tmp_path: Path) -> None:
+    ran = CliRunner().invoke(cli, ["--project", str(PROJECT), "dashboards", "-o", str(tmp_path)])
+    assert ran.exit_code == 0, ran.output
+    register_default_plugins()
+    boards = [json.loads(path.read_text()) for path in tmp_path.glob("*.json")]
+    for board in boards:
+        assert list(_lost(board, _as_grafana_writes(board))) == []
+    # a misplaced field is lost
+    odd = boards[0] | {"refreshed": "30s"}
+    odd["panels"][0]["fieldConfig"]["defaults"]["units"] = "s"
+    assert list(_lost(odd, _as_grafana_writes(odd))) == [".panels[0].fieldConfig.defaults.units", ".refreshed"]
+
+
+def _as_grafana_writes(board: dict[str, Any]) -> Any:
+    """Return a dashboard that Grafana's types have read and written."""
+    return json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
+
+
+def _lost(ours: Any, theirs: Any, place: str = "") -> Iterator[str]:
+    """Yield the places whose values differ."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for name, value in ours.items():
+            yield from _lost(value, theirs.get(name, _lost), f"{place}.{name}")
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield from _lost(one, other, f"{place}[{number}]")
+    elif ours != theirs:
+        yield place
 
 
 def test_own_file_and_unknown_layer(tmp_path: Path) -> None:
