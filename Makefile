@@ -35,7 +35,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -68,7 +68,7 @@ docs: $(DOCS) ## build the documentation site: build/site/index.html opens from 
 	@$(BIN)/python -m docs.website
 
 run: $(RUNTIME) ## measure the embedded lab: 300 one-GPU workloads on 100 simulated nodes
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/scripts/main_job.sh
+	@$(ON_PATH) perfdrv demo
 
 check: $(DEV) ## the quick part of make test: lint, types, unit tests except the slow ones
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types unit
@@ -182,6 +182,10 @@ browser: $(DEV) ## the report and the documentation in Chromium
 	@sh tests/scripts/install_debian.sh "chromium graphviz" chromium dot
 	@$(PYTEST) tests/browser
 
+installed: programs ## the wheel in a new environment and an empty folder: projects, flows with and without the driver
+	@echo "== installed from a wheel"
+	@$(ON_PATH) sh tests/scripts/installed.sh $(PYTHON)
+
 test: check programs ## everything CI runs
 	@bash tests/scripts/stages.sh $(MAKE) --no-print-directory --keep-going --jobs $(STAGES) --output-sync=target BUILT=yes test-labs
 	@echo "== all tests passed"
@@ -190,9 +194,9 @@ test-matrix: ## unit tests, settings, commands, main job, with every installed s
 	@sh tests/scripts/test_matrix.sh $(PAIRS)
 
 # the longest first, so that short ones fill the remaining time
-test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity fuzz browser
+test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity installed fuzz browser
 
-test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz ## the tests that make test omits, in parts of up to an hour
+test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz test-deep-installed ## the tests that make test omits, in parts of up to an hour
 
 test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step of them
 
@@ -208,6 +212,14 @@ test-deep-molecule: programs llama-cpp argo ## every failing case of every comma
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py
+
+# on PATH, or among pyenv's versions
+test-deep-installed: programs ## installed from a wheel, on Python 3.12 and 3.13
+	@for version in 3.12 3.13; do \
+		echo "== installed from a wheel, Python $$version"; \
+		python=$$(ls -d $$HOME/.pyenv/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
+		PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/scripts/installed.sh $${python:-python$$version} || exit 1; \
+	done
 
 test-changed: $(DEV) ## the tests of the changes since SINCE (a commit; default: the branch point from main)
 	@$(ON_PATH) $(BIN)/python -m tests.scripts.changed $(SINCE)

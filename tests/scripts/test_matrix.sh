@@ -31,7 +31,7 @@ examine() {
     python -m pytest --quiet --numprocesses 2 tests/unit &&
         perfdrv settings check &&
         python -m pytest --quiet --numprocesses 2 tests/integration/settings tests/integration/commands &&
-        sh tests/scripts/main_job.sh
+        perfdrv demo
 }
 
 bad=

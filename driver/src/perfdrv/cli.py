@@ -13,6 +13,9 @@ from perfdrv.entry_points import load_entry_points
 from perfdrv.errors import DriverError
 
 COMMANDS = {
+    "init": Lazy("perfdrv.commands.init:init", "Create a project in a folder.", of_any=True),
+    "demo": Lazy("perfdrv.commands.demo:demo", "Measure a lab with simulated GPU nodes.", of_any=True),
+    "doctor": Lazy("perfdrv.commands.doctor:doctor", "Check this machine, the project and its cluster."),
     "run": Lazy("perfdrv.commands.run:run", "Run a flow."),
     "toolbox": Lazy("perfdrv.commands.toolbox:toolbox", "Run one command of the toolbox."),
     "quads": Lazy("perfdrv.commands.toolbox:quads", "Book bare-metal hosts in QUADS; same as: perfdrv toolbox quads."),

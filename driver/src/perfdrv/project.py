@@ -46,11 +46,12 @@ class Project:
         Raises:
             UsageError: There is no such flow, or it has no playbook.
         """
-        path = self.root / "playbooks" / f"{flow}.yml"
         if flow != TOOLBOX_FLOW:
             self.flow(flow)
-        if not path.is_file():
-            raise UsageError(f"flow {flow} has settings but no playbook: {path} is missing")
+        path = self.content().playbook(flow)
+        if path is None:
+            missing = self.root / "playbooks" / f"{flow}.yml"
+            raise UsageError(f"flow {flow} has settings but no playbook: {missing} is missing")
         return path
 
     def preset(self, name: str) -> str:

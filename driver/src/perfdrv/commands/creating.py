@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
 
+from perfdrv.collection import COLLECTION, collection_of
 from perfdrv.errors import UsageError
 from perfdrv.project import Project
 
-COLLECTION = Path("collections/ansible_collections/psap/perf")
 GROUPS = COLLECTION / "meta" / "groups.yml"
 KINDS = Path("analysis/src/perfanalysis/workloads")
 TEMPLATES = COLLECTION / "meta" / "templates.yml"
@@ -138,7 +138,7 @@ def template(project: Project) -> Mapping[str, Any]:
     Raises:
         UsageError: The project has no such flow.
     """
-    path = project.root / TEMPLATES
+    path = collection_of(project.root) / TEMPLATES.relative_to(COLLECTION)
     if not path.is_file():
         raise UsageError(f"{project.root} has no files to copy: {TEMPLATES} is missing; {_WHERE}")
     document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -151,6 +151,31 @@ def template_files(project: Project, patterns: list[str]) -> Iterator[tuple[Path
         for path in sorted(project.root.glob(pattern)):
             if path.is_file() and path.suffix != ".pyc":
                 yield path.relative_to(project.root), path.read_text(encoding="utf-8")
+
+
+def is_clone(project: Project) -> bool:
+    """Return whether a project has the collection, so that commands and flows can be added to it."""
+    return (project.root / COLLECTION).is_dir()
+
+
+def flow_of_project(project: Project, flow: str, command: str, name: str) -> Iterator[tuple[Path, str]]:
+    """Yield path and text of each file of the flow *name*, a copy of the collection's *flow* that keeps its *command*.
+
+    Raises:
+        UsageError: The collection has no such flow.
+    """
+    content = project.content()
+    playbook, tasks = content.playbook(flow), content.task_folders.get(flow)
+    if playbook is None or tasks is None:
+        raise UsageError(f"the collection {content.collection} has no flow {flow} to copy; install psap-perf again")
+    names = {flow: name, command: command}
+    folder = Path("playbooks", name)
+    text = renamed(playbook.read_text(encoding="utf-8"), names)
+    yield folder.with_suffix(".yml"), text.replace("import_playbook: flow.yml", "import_playbook: psap.perf.flow")
+    for path in sorted(tasks.glob("*.yml")):
+        yield folder / path.name, renamed(path.read_text(encoding="utf-8"), names)
+    preset = content.presets[flow].read_text(encoding="utf-8")
+    yield Path("presets", name).with_suffix(".yml"), renamed(preset, names)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
@@ -24,6 +24,8 @@ from perfdrv.commands.creating import (
     KINDS,
     Files,
     checked_name,
+    flow_of_project,
+    is_clone,
     refuse_like_another,
     renamed,
     template,
@@ -59,6 +61,9 @@ def flow_command(ctx: click.Context, name: str) -> None:
     that measures, with its molecule scenario; a kind of workload with KPIs and plots; tests; a page. Change it in small
     steps, and run it after each one.
 
+    In a project of the installed collection, the copy is the playbook, its settings and tasks, and the preset; it runs
+    the command of the copied flow.
+
     \b
     perfdrv new flow my_flow
     perfdrv run my_flow --site lab -p my_flow
@@ -67,6 +72,9 @@ def flow_command(ctx: click.Context, name: str) -> None:
     name = checked_name("flow", name)
     copied = template(project)
     refuse_like_another(project, "flow", name)
+    if not is_clone(project):
+        _flow_of_project(project, name, copied)
+        return
     files = Files(project.root)
     names = {copied["name"]: name}
     for path, text in template_files(project, [*copied["flow"], *copied["role"], *copied["scenario"]]):
@@ -84,6 +92,20 @@ def flow_command(ctx: click.Context, name: str) -> None:
         "perfdrv settings check",
         "make check",
         f"make molecule SCENARIOS={name}; python -m pytest tests/integration/flows/test_{name}.py",
+    )
+
+
+def _flow_of_project(project: Project, name: str, copied: Mapping[str, Any]) -> None:
+    """Write a flow beside those of the installed collection."""
+    files = Files(project.root)
+    for path, text in flow_of_project(project, copied["name"], copied["command"], name):
+        files.add(path, text)
+    files.write()
+    _print_files(
+        files,
+        f"perfdrv run {name} --site lab -p {name}    # on a lab: perflab up",
+        f"ansible-playbook playbooks/{name}.yml -i inventories/lab -e @presets/{name}.yml    # the same",
+        "perfdrv settings check",
     )
 
 

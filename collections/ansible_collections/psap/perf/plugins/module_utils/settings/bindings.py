@@ -60,7 +60,8 @@ def bound_argument(project: Project, name: str, where: str, binding: str) -> Fin
 
 def bindings_of_plays(project: Project) -> Iterator[tuple[str, Where]]:
     """Yield the arguments that plays and includes set, and where."""
-    for path in sorted((project.root / "playbooks").rglob("*.yml")):
+    folders = (*project.folders("playbooks"), *project.folders("flows"))
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.yml"))):
         if path.name != "settings.yml" and "group_vars" not in path.parts:
             for name, where in _task_variables(project, path):
                 if project.argument(name) is not None:

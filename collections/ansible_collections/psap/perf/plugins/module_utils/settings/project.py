@@ -1,4 +1,9 @@
-"""The flows, commands, presets and sites of a project; each file is read once, on first use."""
+"""The flows, commands, presets and sites of a project; each file is read once, on first use.
+
+The published collection has playbooks, presets and inventories, which every project has in addition to its files. In a
+clone of the repository, these folders are only those of the project. The files of a flow are in ``playbooks/<flow>`` of
+a project and in ``flows/<flow>`` of the published collection, where ``psap.perf.<flow>`` has to name the playbook.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,8 @@ from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
 
 COLLECTION = Path("collections/ansible_collections/psap/perf")
 _OWN_COLLECTION = Path(__file__).resolve().parents[3]
+# only the published collection has this folder
+INSTALLED_PLAYBOOKS = _OWN_COLLECTION / "playbooks"
 # The role that every command depends on; it is not a command.
 _SPINE = ("command",)
 
@@ -39,11 +46,31 @@ class Project:
         own = self.root / COLLECTION
         self.collection = own if own.is_dir() else _OWN_COLLECTION
 
+    def folders(self, kind: str) -> tuple[Path, ...]:
+        """Return the existing folders named *kind*, such as ``presets``: the project's, then the collection's."""
+        return tuple(folder for folder in (self.root / kind, self.collection / kind) if folder.is_dir())
+
+    @functools.cached_property
+    def _declarations(self) -> dict[str, Path]:
+        """The files ``playbooks/<flow>/settings.yml`` by flow; a flow of the project hides the collection's."""
+        folders = (self.collection / "flows", self.root / "playbooks")
+        files = (path for folder in folders for path in sorted(folder.glob("*/settings.yml")))
+        return {path.parent.name: path for path in files}
+
     @functools.cached_property
     def flows(self) -> tuple[str, ...]:
         """Return the names of all flows: every ``playbooks/<flow>/settings.yml``."""
-        found = (path.parent.name for path in (self.root / "playbooks").glob("*/settings.yml"))
-        return tuple(sorted(name for name in found if name != "shared"))
+        return tuple(sorted(name for name in self._declarations if name != "shared"))
+
+    @functools.cached_property
+    def task_folders(self) -> dict[str, Path]:
+        """Return the folders of task files: of each flow, and ``shared``, that of all flows."""
+        return {name: path.parent for name, path in self._declarations.items()}
+
+    def playbook(self, name: str) -> Path | None:
+        """Return the playbook *name*, of a flow or of a single command."""
+        files = (folder / f"{name}.yml" for folder in self.folders("playbooks"))
+        return next((path for path in files if path.is_file()), None)
 
     @functools.cached_property
     def roles(self) -> tuple[str, ...]:
@@ -63,8 +90,8 @@ class Project:
     @functools.cached_property
     def shared(self) -> FlowSpec | None:
         """Return the settings that all flows share."""
-        path = self.root / "playbooks" / "shared" / "settings.yml"
-        return read_flow(path, self.root, self._arguments_like) if path.is_file() else None
+        path = self._declarations.get("shared")
+        return None if path is None else read_flow(path, self.root, self._arguments_like)
 
     @functools.cached_property
     def sections(self) -> tuple[str, ...]:
@@ -75,13 +102,14 @@ class Project:
     @functools.cached_property
     def presets(self) -> dict[str, Path]:
         """Return the files of the presets by their names."""
-        return {path.stem: path for path in sorted((self.root / "presets").glob("*.yml"))}
+        files = (path for folder in reversed(self.folders("presets")) for path in folder.glob("*.yml"))
+        return dict(sorted({path.stem: path for path in files}.items()))
 
     @functools.cached_property
     def sites(self) -> dict[str, Path]:
         """Return the folders of the sites by their names."""
-        folders = (path for path in sorted((self.root / "inventories").glob("*")) if path.is_dir())
-        return {path.name: path for path in folders}
+        found = (path for folder in reversed(self.folders("inventories")) for path in folder.glob("*"))
+        return dict(sorted({path.name: path for path in found if path.is_dir()}.items()))
 
     def flow(self, name: str) -> FlowSpec:
         """Return the flow *name*.
@@ -158,7 +186,7 @@ class Project:
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def _flow(self, name: str) -> FlowSpec:
-        return read_flow(self.root / "playbooks" / name / "settings.yml", self.root, self._arguments_like)
+        return read_flow(self._declarations[name], self.root, self._arguments_like)
 
     def _arguments_like(self, pattern: str) -> tuple[Option, ...]:
         literal = pattern.partition("*")[0]

@@ -13,6 +13,7 @@ from ansible.plugins.loader import vars_loader
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import BASE, HOST, SITE, Layer, layer
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Entry
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import INSTALLED_PLAYBOOKS
 from ansible_collections.psap.perf.plugins.plugin_utils.ansible_private import where
 
 # A variable of a lane: the host that it belongs to.
@@ -63,6 +64,19 @@ class InventoryLayers:
         plugin = vars_loader.get("host_group_vars")
         return layer(kind, self.entries(plugin.get_vars(self._loader, folder, [entity])))
 
+    def of_collection(self, group: Any) -> dict[str, Any]:
+        """Return the published collection's variables of *group*; empty if Ansible itself reads them."""
+        plugin = vars_loader.get("host_group_vars")
+        folders = self._beside_playbooks()[:-1]
+        return {
+            key: value for folder in folders for key, value in plugin.get_vars(self._loader, folder, [group]).items()
+        }
+
+    def _beside_playbooks(self) -> list[str]:
+        """Return the folders with playbooks, low to high: the published collection's, then that of the playbook."""
+        published = [str(INSTALLED_PLAYBOOKS)] if INSTALLED_PLAYBOOKS.is_dir() else []
+        return list(dict.fromkeys([*published, self._loader.get_basedir()]))
+
     def entries(self, variables: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield the entries of *variables*, with their places from Ansible's tags."""
         for key, value in variables.items():
@@ -70,7 +84,7 @@ class InventoryLayers:
 
     def vars_files(self) -> Iterator[tuple[Path, ...]]:
         """Yield the files of each group and host below ``group_vars`` and ``host_vars``, in Ansible's order."""
-        for folder in (self._loader.get_basedir(), *self.folders):
+        for folder in (*self._beside_playbooks(), *self.folders):
             for path in (Path(folder) / "group_vars", Path(folder) / "host_vars"):
                 names = {entity.name.partition(".")[0] for entity in path.iterdir()} if path.is_dir() else ()
                 for name in sorted(names):
@@ -78,7 +92,7 @@ class InventoryLayers:
 
     def _stage_files(self, stage: str, members: list[Any]) -> Iterator[Layer]:
         beside_playbook = stage.endswith("_play")
-        for folder in [self._loader.get_basedir()] if beside_playbook else self.folders:
+        for folder in self._beside_playbooks() if beside_playbook else self.folders:
             yield from (self.files(BASE if beside_playbook else SITE, folder, member) for member in members)
 
     def _inline(self, kind: str, entity: Any) -> Layer:

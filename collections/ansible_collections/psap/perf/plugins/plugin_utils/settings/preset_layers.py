@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible.template import trust_as_template
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where
 from ansible_collections.psap.perf.plugins.module_utils.settings.findings import Finding
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import (
@@ -40,6 +41,8 @@ from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layer
 
 # Shows the action that the plugin is enabled; its value is the list of the applied presets.
 MARKER = "perf_presets_applied"
+# The folders of task files: those that flows share, and those of the running flow.
+SHARED_TASKS, FLOW_TASKS, FOLDERS = "perf_shared_tasks", "perf_flow_tasks", "perf_task_folders"
 # The shared setting with the presets of the site's clusters.
 PROFILES = "clusters_profiles"
 
@@ -69,7 +72,7 @@ class PresetLayers:
             *group.get_vars(),
             *(one.variable for one in self._inventory.files(BASE, path, group).assignments),
         }
-        values = dict(self._lowest)
+        values = {**self._lowest, **self._inventory.of_collection(group), **self._task_folders}
         for name in overridden & values.keys():
             del values[name]
         return values
@@ -131,6 +134,12 @@ class PresetLayers:
         """Return the values for every host: settings and bindings override the defaults of arguments."""
         declared = (one for source in self._declared for one in source.assignments)
         return {**self._argument_defaults(), **{one.variable: one.value for one in declared}}
+
+    @functools.cached_property
+    def _task_folders(self) -> dict[str, Any]:
+        folders = {name: str(path) for name, path in self.project.task_folders.items()}
+        of_flow = trust_as_template(f"{{{{ {FOLDERS}[perf_flow] }}}}")
+        return {FOLDERS: folders, SHARED_TASKS: folders.get("shared", ""), FLOW_TASKS: of_flow}
 
     def _argument_defaults(self) -> dict[str, Any]:
         """Return the defaults of all arguments; Ansible itself reads those of a published role."""

@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import VAULTED, Where
 from ansible_collections.psap.perf.plugins.module_utils.settings.layers import Layer
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import Assignment, Entry
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.site import LOCALHOST, Site
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.inventory_layers import InventoryLayers
 
@@ -42,7 +43,7 @@ def read_site(root: Path, inventory: str | None) -> Site:
         inventory: A file or folder; ansible.cfg's if empty, and none if None.
     """
     loader = _Loader()
-    loader.set_basedir(str(root / "playbooks"))
+    loader.set_basedir(str(Project(root).folders("playbooks")[0]))
     sources = [] if inventory is None else [inventory] if inventory else constants.DEFAULT_HOST_LIST
     with contextlib.redirect_stderr(io.StringIO()) as warnings:
         try:

@@ -1,0 +1,56 @@
+"""Checks of the cluster of a site: whether it answers, its GPUs, its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from perfdrv.ansible.single_task import TaskError, run_task
+from perfdrv.examining.findings import OPTIONAL, Finding, optional, required
+from perfdrv.project import Project
+
+_GPU = "nvidia.com/gpu"
+UNFIT = 3
+# operators by a definition that they install
+OPERATORS = {
+    "Prometheus operator": "prometheuses.monitoring.coreos.com",
+    "GPU operator": "clusterpolicies.nvidia.com",
+    "Kueue": "clusterqueues.kueue.x-k8s.io",
+    "training operator": "pytorchjobs.kubeflow.org",
+    "KubeRay": "rayclusters.ray.io",
+    "KServe": "inferenceservices.serving.kserve.io",
+}
+
+
+def examine_cluster(project: Project, inventory: Path | None) -> Iterator[Finding]:
+    """Yield the findings for the cluster of a site; one finding if it does not answer."""
+    try:
+        nodes = run_task(project, inventory, "get", {"kind": "Node"})["objects"]
+    except TaskError as error:
+        yield required(
+            "cluster",
+            False,
+            str(error),
+            "set KUBECONFIG or pass --site; without a cluster: perflab up, --site lab",
+            UNFIT,
+        )
+        return
+    yield Finding("cluster", "ok", f"{len(nodes)} nodes")
+    gpus = sum(_gpus(node) for node in nodes)
+    yield optional("GPUs", gpus > 0, str(gpus), "for tests with GPUs: deploy the GPU operator, or use a lab")
+    try:
+        definitions = run_task(project, inventory, "get", {"kind": "CustomResourceDefinition"})["objects"]
+    except TaskError as error:
+        yield Finding("operators", OPTIONAL, str(error), "ask an administrator for the right to list definitions")
+        return
+    names = {str(one["metadata"]["name"]) for one in definitions}
+    for operator, definition in OPERATORS.items():
+        there = definition in names
+        yield optional(
+            operator, there, "installed" if there else "not installed", "for the flows that use it: install it"
+        )
+
+
+def _gpus(node: Mapping[str, Any]) -> int:
+    return int((node.get("status", {}).get("allocatable") or {}).get(_GPU, 0))

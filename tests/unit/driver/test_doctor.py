@@ -1,0 +1,59 @@
+"""`perfdrv doctor`: findings with remedies, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+from perfdrv.cli import cli
+from perfdrv.command_line.groups import Session
+from perfdrv.examining.findings import MISSING, OK, OPTIONAL, optional, required, worst_exit_code
+from perfdrv.examining.machine import INOTIFY_INSTANCES, examine_machine
+from perfdrv.examining.project import LINES, examine_config
+
+from tests.demo_project import make_demo_project
+from tests.unit.driver.conftest import ROOT
+
+
+def test_config_of_the_repository_has_all_lines() -> None:
+    assert {finding.status for finding in examine_config(ROOT / "ansible.cfg")} == {OK}
+
+
+def test_missing_lines_are_named_with_the_line_to_add(tmp_path: Path) -> None:
+    config = tmp_path / "ansible.cfg"
+    config.write_text("[defaults]\ncallbacks_enabled = psap.perf.run_directory\n", encoding="utf-8")
+    findings = {finding.check: finding for finding in examine_config(config)}
+    assert findings["ansible.cfg: callbacks_enabled"].status == OK
+    missing = findings["ansible.cfg: vars_plugins_enabled"]
+    assert missing.status == MISSING
+    assert LINES["vars_plugins_enabled"][1] in missing.remedy
+    assert worst_exit_code(findings.values()) == 2
+
+
+def test_low_limit_of_watches_is_optional(tmp_path: Path) -> None:
+    limit = tmp_path / "max_user_instances"
+    limit.write_text(f"{INOTIFY_INSTANCES - 1}\n", encoding="ascii")
+    findings = {finding.check: finding for finding in examine_machine(tmp_path, limit)}
+    assert findings["inotify instances"].status == OPTIONAL
+    assert "sysctl" in findings["inotify instances"].remedy
+    assert findings["Python"].status == OK
+
+
+def test_exit_code_is_that_of_the_first_missing_requirement() -> None:
+    fine, less = required("a", True, "", "", 2), optional("b", False, "", "install it")
+    assert worst_exit_code([fine, less]) == 0
+    assert worst_exit_code([fine, required("c", False, "", "", 3), required("d", False, "", "", 2)]) == 3
+
+
+def test_collection_that_ansible_does_not_find_is_missing(tmp_path: Path) -> None:
+    root = make_demo_project(tmp_path / "demo")
+    # the demo's file is a link to that of the repository
+    (root / "ansible.cfg").unlink()
+    (root / "ansible.cfg").write_text("[defaults]\ncollections_path = nowhere\n", encoding="utf-8")
+    words = ["--project", str(root), "doctor", "--no-cluster", "--json"]
+    result = CliRunner().invoke(cli, words, obj=Session(), prog_name="perfdrv", standalone_mode=False)
+    assert result.return_value == 2
+    findings = {finding["check"]: finding for finding in json.loads(result.stdout)}
+    assert findings["psap.perf"]["found"] == "not found by Ansible"
+    assert findings["psap.perf"]["status"] == MISSING
