@@ -11,6 +11,7 @@ STAGES ?= 3
 # pytest's selection of the integration tests; empty: those that are not deep
 DEPTH :=
 GUIDELLM := 0.8.1
+ACTIONLINT := 1.7.12
 MLFLOW := 3.17.2
 SINCE ?=
 ON_PATH := PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -35,7 +36,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run dev lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -63,6 +64,11 @@ $(DOCS): $(RUNTIME)
 
 env: $(DEV) ## create the development environment
 
+dev: $(DEV) ## create the development environment, and install the hook that checks each commit
+	@$(BIN)/pre-commit install
+	@echo "Activate the environment: . $(VENV)/bin/activate"
+	@echo 'Complete commands: eval "$$(perfdrv completion bash)"'
+
 docs: $(DOCS) ## build the documentation site: build/site/index.html opens from disk
 	@sh tests/scripts/install_debian.sh graphviz dot
 	@$(BIN)/python -m docs.website
@@ -85,6 +91,16 @@ lint: $(DEV)
 lint-ansible: $(DEV)
 	@echo "== ansible-lint"
 	@$(ON_PATH) ansible-lint --offline -q
+
+lint-workflows: build/tools/actionlint ## check the workflows of GitHub Actions
+	@echo "== actionlint"
+	@build/tools/actionlint
+
+build/tools/actionlint:
+	@GOBIN="$(CURDIR)/build/tools" go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT)
+
+changelog: $(DEV) ## check the changelog's fragments
+	@cd collections/ansible_collections/psap/perf && $(CURDIR)/$(BIN)/antsibull-changelog lint
 
 image-context: $(DEV) ## the build context of the image for AWX and CI, in build/image
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
