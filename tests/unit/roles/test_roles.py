@@ -129,7 +129,7 @@ def test_every_default_has_its_type(role: Path) -> None:
 @every_declaring_role
 def test_secret_is_a_reference_without_a_default(role: Path) -> None:
     for option in spec_of(role).arguments:
-        if re.search(r"password|token(?!s)|secret_key|credential", option.name):
+        if re.search(r"password|token(?!s|izer)|secret_key|credential", option.name):
             assert option.secret, f"{option.name} looks like a secret, but is not declared as one"
         if option.secret:
             assert option.type in ("str", "dict")

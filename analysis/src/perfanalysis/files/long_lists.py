@@ -59,6 +59,8 @@ def structure_of(block: bytes, depth: int) -> Structure:
 class LongLists:
     """The lists called `names` at a given depth of a document, 2 for those of the outermost object.
 
+    A document that is itself a list has the depth 1 and no names.
+
     `objects` yields the number of a list and some of its objects, as the text of a JSON list; at its end, `document` is
     everything else. Both raise ValueError for invalid JSON, OSError for a file that cannot be read.
     """
@@ -119,6 +121,8 @@ class LongLists:
             cursor, event, inside = int(found.at[closing]), int(closing), False
 
     def _named(self, block: bytes, at: int) -> bool:
+        if self.depth == 1:
+            return block[at : at + 1] == b"["
         # a key is always between two structural characters
         before = KEY.search(block, max(0, at - 100), at) if block[at : at + 1] == b"[" else None
         return before is not None and before[1].decode("utf-8", "replace") in self.names

@@ -22,6 +22,8 @@ PYTHON_KINDS: Mapping[str, str] = {
     "recording.json": "perfanalysis.workloads.scale_test.analysis",
     "fine_tuning.json": "perfanalysis.workloads.fine_tuning.analysis",
     "guidellm.json": "perfanalysis.workloads.load_test.guidellm",
+    "aiperf.json": "perfanalysis.workloads.load_test.aiperf",
+    "inference_perf.json": "perfanalysis.workloads.load_test.inference_perf",
     "llm_load_test.json": "perfanalysis.workloads.load_test.llm_load_test",
 }
 SHIPPED = Path(__file__).parent

@@ -159,10 +159,10 @@ def _by_kind(load: Guidellm, rates: Sequence[float], output: str, folder: str) -
         "model": load.model,
         "request_format": path.get(load.request_type, load.request_type),
     }
-    yield from ("--backend", _pairs(backend))
+    yield from ("--backend", pairs(backend))
     kind = load.rate_type
     name = {"concurrent": "streams", "sweep": "sweep_size"}.get(kind, "rate")
-    yield from ("--profile", _pairs({"kind": kind, name: f"{rates[0]:g}" if rates else ""}))
+    yield from ("--profile", pairs({"kind": kind, name: f"{rates[0]:g}" if rates else ""}))
     if len(rates) > 1:
         yield from ("--override", f"profile.{name}", _joined(rates))
     for constraint, key, limit in (
@@ -170,18 +170,19 @@ def _by_kind(load: Guidellm, rates: Sequence[float], output: str, folder: str) -
         ("max_requests", "count", "max_requests"),
     ):
         if getattr(load, limit):
-            yield from ("--constraint", _pairs({"kind": constraint, key: getattr(load, limit)}))
+            yield from ("--constraint", pairs({"kind": constraint, key: getattr(load, limit)}))
     if load.processor:
-        yield from ("--tokenizer", _pairs({"kind": "hf_auto", "model": load.processor}))
+        yield from ("--tokenizer", pairs({"kind": "hf_auto", "model": load.processor}))
     if load.data_file:
         file = Path(load.data_file)
-        data = _pairs({"kind": _KINDS_OF_FILES.get(file.suffix, "text_file"), "path": f"{folder}/{file.name}"})
+        data = pairs({"kind": _KINDS_OF_FILES.get(file.suffix, "text_file"), "path": f"{folder}/{file.name}"})
     else:
         data = load.data if "kind=" in load.data else f"kind=synthetic_text,{load.data}"
-    yield from ("--data", data, "--output", _pairs({"kind": "json", "path": output}))
+    yield from ("--data", data, "--output", pairs({"kind": "json", "path": output}))
 
 
-def _pairs(values: Mapping[str, Any]) -> str:
+def pairs(values: Mapping[str, Any]) -> str:
+    """Return an option's value, without the values that are not set."""
     return ",".join(f"{key}={value}" for key, value in values.items() if value)
 
 
@@ -194,6 +195,20 @@ def count_requests(path: Path) -> tuple[int, int]:
 
     Raises:
         DataQualityError: If there are no results, or all requests failed.
+    """
+    requests, failed, why = total_requests(path)
+    if not requests:
+        raise DataQualityError("no request ended within the load")
+    if failed == requests:
+        raise DataQualityError(f"all {failed} requests failed; the first: {why}")
+    return requests, failed
+
+
+def total_requests(path: Path) -> tuple[int, int, str]:
+    """Return the number of requests in the results, how many of them failed, and the reason of the first.
+
+    Raises:
+        DataQualityError: If there are no results.
     """
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
@@ -209,8 +224,4 @@ def count_requests(path: Path) -> tuple[int, int]:
     if not totals:
         raise DataQualityError(f"{path.name} is not a result of guidellm: it has no request_totals")
     successful, failed = (sum(int(one.get(key, 0)) for one in totals) for key in (b"successful", b"errored"))
-    if not successful and not failed:
-        raise DataQualityError("no request ended within the load")
-    if not successful:
-        raise DataQualityError(f"all {failed} requests failed; the first: {why}")
-    return successful + failed, failed
+    return successful + failed, failed, why

@@ -119,6 +119,20 @@ def count_requests(path: Path) -> tuple[int, int]:
     Raises:
         DataQualityError: If there are no results, or all requests failed.
     """
+    requests, failed, why = total_requests(path)
+    if not requests:
+        raise DataQualityError("no request ended within the duration")
+    if failed == requests:
+        raise DataQualityError(f"all {requests} requests failed; the first: {why}")
+    return requests, failed
+
+
+def total_requests(path: Path) -> tuple[int, int, str]:
+    """Return the number of requests in the results, how many of them failed, and the reason of the first.
+
+    Raises:
+        DataQualityError: If there are no results.
+    """
     try:
         results = json.loads(path.read_bytes())["results"]
         failed = [one for one in results if one.get("error_code") is not None or one.get("error_text")]
@@ -126,10 +140,6 @@ def count_requests(path: Path) -> tuple[int, int]:
         raise DataQualityError(f"llm-load-test left no {path.name}") from error
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise DataQualityError(f"{path.name} of llm-load-test cannot be read: {error}") from error
-    if not results:
-        raise DataQualityError("no request ended within the duration")
-    if len(failed) == len(results):
-        first = failed[0]
-        why = f"{first.get('error_code')} {first.get('error_text') or ''}".strip()
-        raise DataQualityError(f"all {len(results)} requests failed; the first: {why[:300]}")
-    return len(results), len(failed)
+    first = failed[0] if failed else {}
+    why = f"{first.get('error_code')} {first.get('error_text') or ''}".strip()
+    return len(results), len(failed), why[:300]

@@ -1,0 +1,143 @@
+"""Results of aiperf: a line for each request in `profile_export.jsonl`, and a summary, with times in ns and ms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from perfanalysis.files.bounded import opened
+from perfanalysis.files.documents import Document, finite_number, mapping
+from perfanalysis.files.recording_files import RecordingFiles
+from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
+from perfanalysis.workloads.load_test.analysis import load_test_kind
+from perfanalysis.workloads.load_test.marked_load import stage_row
+from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
+
+MARKER = "aiperf.json"
+RECORDS = "results/profile_export.jsonl"
+SUMMARY = "results/profile_export_aiperf.json"
+NS, MS = 1e9, 1e3
+PROFILING = "profiling"
+MEASURES = {
+    "time_to_first_token": "ttft_s",
+    "inter_token_latency": "itl_s",
+    "request_latency": "latency_s",
+}
+NAMES = {"avg": "mean", "p50": "median", "p90": "p90", "p95": "p95", "p99": "p99"}
+
+
+class Moments(msgspec.Struct):
+    """When a request was sent and ended, and the part of the load."""
+
+    request_start_ns: int
+    request_end_ns: int
+    was_cancelled: bool = False
+    benchmark_phase: str = PROFILING
+
+
+class Measure(msgspec.Struct):
+    """A number; lists are of other measures."""
+
+    value: float | None = None
+
+
+class Measures(msgspec.Struct):
+    """The measures that are read: times in ms, and tokens."""
+
+    time_to_first_token: Measure | None = None
+    inter_token_latency: Measure | None = None
+    input_sequence_length: Measure | None = None
+    output_sequence_length: Measure | None = None
+
+
+class Error(msgspec.Struct):
+    """Why a request failed."""
+
+    message: str | None = None
+    type: str | None = None
+    code: int | None = None
+
+
+class Request(msgspec.Struct):
+    """A record: the parts that are read."""
+
+    metadata: Moments
+    metrics: Measures | None = None
+    error: Error | None = None
+
+
+REQUEST = msgspec.json.Decoder(Request)
+
+
+def parse(source: RecordingFiles) -> LoadTables:
+    """Return the requests of the only stage, and the comparison of the summary with them."""
+    columns, bad = RequestColumns(), 0
+    try:
+        with opened(source.path(RECORDS)) as lines:
+            for line in lines:
+                try:
+                    one = REQUEST.decode(line)
+                except msgspec.DecodeError:
+                    bad += 1
+                    continue
+                if one.metadata.benchmark_phase == PROFILING:
+                    _add(columns, one)
+    except FileNotFoundError:
+        source.find("error", RECORDS, "the file is missing: aiperf wrote no records of requests")
+    except OSError as error:
+        source.find("error", RECORDS, f"the file cannot be read: {error}")
+    if bad:
+        text = f"{bad} of {bad + len(columns.lists)} lines are not records of requests and were left out"
+        source.find("error", RECORDS, text)
+    requests = columns.frame([0], [0])
+    summary = mapping(source.json(SUMMARY, optional=True))
+    tables = LoadTables(
+        requests=requests,
+        stages=STAGES.of_rows([stage_row(source, MARKER)] if len(columns.lists) else []),
+        stated=STATED.of_rows(list(rows(_stated(summary, requests)))),
+    )
+    find_disagreements(source, SUMMARY, tables.stated)
+    return tables
+
+
+def _add(columns: RequestColumns, one: Request) -> None:
+    started, ended = one.metadata.request_start_ns / NS, one.metadata.request_end_ns / NS
+    found = one.metrics or Measures()
+    ttft = _value(found.time_to_first_token)
+    first = 0.0 if np.isnan(ttft) else started + ttft / MS
+    tokens = (_value(found.input_sequence_length), _value(found.output_sequence_length))
+    # the request ends later than its last token, with the server's count of tokens
+    last = first + _value(found.inter_token_latency) / MS * (tokens[1] - 1)
+    last = ended if np.isnan(last) else last
+    outcome = 2 if one.metadata.was_cancelled else int(one.error is not None)
+    columns.add(0, outcome, Times(started, first, last, ended), tokens, _reason(one.error))
+
+
+def _reason(error: Error | None) -> str | None:
+    if error is None:
+        return None
+    words = [text for text in (str(error.code) if error.code else "", error.message or error.type or "") if text]
+    return " ".join(words) or "no reason was recorded"
+
+
+def _value(measure: Measure | None) -> float:
+    return np.nan if measure is None or measure.value is None else measure.value
+
+
+def _stated(summary: Document, requests: Any) -> list[Stated]:
+    completed = requests[requests["outcome"].to_numpy() == "completed"]
+    found = []
+    for name, column in MEASURES.items():
+        given = mapping(summary.get(name))
+        numbers = {ours: finite_number(given.get(theirs)) for theirs, ours in NAMES.items()}
+        known = {statistic: number / MS for statistic, number in numbers.items() if number is not None}
+        found.append(Stated(0, column.removesuffix("_s"), known, completed[column].to_numpy(dtype=float)))
+    number = finite_number(mapping(summary.get("request_count")).get("avg"))
+    if number is not None:
+        found.append(Stated(0, "completed requests", {"count": number}, np.ones(len(completed))))
+    return found
+
+
+WORKLOAD = load_test_kind("aiperf", MARKER, (RECORDS, SUMMARY), parse)

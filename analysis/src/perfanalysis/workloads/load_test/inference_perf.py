@@ -1,0 +1,143 @@
+"""Results of inference-perf: the records of all requests, with times in s of a monotonic clock, and a summary."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from perfanalysis.files.documents import Document, finite_number, mapping
+from perfanalysis.files.long_lists import LongLists, decoded
+from perfanalysis.files.recording_files import RecordingFiles
+from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
+from perfanalysis.workloads.load_test.analysis import load_test_kind
+from perfanalysis.workloads.load_test.document import KIND
+from perfanalysis.workloads.load_test.marked_load import stage_row
+from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
+
+MARKER = "inference_perf.json"
+RECORDS = "results/per_request_lifecycle_metrics.json"
+SUMMARY = "results/summary_lifecycle_metrics.json"
+MEASURES = {"request_latency": "latency_s", "time_to_first_token": "ttft_s"}
+NAMES = {"mean": "mean", "median": "median", "p90": "p90", "p95": "p95", "p99": "p99"}
+
+
+class Usage(msgspec.Struct):
+    """The tokens that the server counted."""
+
+    prompt_tokens: float | None = None
+    completion_tokens: float | None = None
+
+
+class Response(msgspec.Struct):
+    """The times of the parts of a response, and its tokens: as the server counted them, else the generator."""
+
+    server_usage: Usage | None = None
+    output_tokens: float | None = None
+    chunk_times: list[float] = []
+
+
+class Info(msgspec.Struct):
+    """The data about a request."""
+
+    response_metrics: Response | None = None
+    input_tokens: float | None = None
+
+
+class Failure(msgspec.Struct):
+    """Why a request failed."""
+
+    error_type: str | None = None
+    error_msg: str | None = None
+
+
+class Request(msgspec.Struct):
+    """A record: the parts that are read."""
+
+    start_time: float
+    end_time: float
+    info: Info | None = None
+    error: Failure | None = None
+
+
+REQUESTS = msgspec.json.Decoder(list[Request])
+
+
+def parse(source: RecordingFiles) -> LoadTables:
+    """Return the requests of the only stage, and the comparison of the summary with them."""
+    document = source.document(MARKER, KIND)
+    offset = finite_number(document.get("monotonic_offset_s"))
+    if offset is None:
+        source.find("warning", RECORDS, "times are of a pod's own clock, so they do not align with other recordings")
+    columns, bad = RequestColumns(), 0
+    lists = LongLists(source.path(RECORDS), frozenset(), 1)
+    try:
+        for _number, block in lists.objects():
+            found, more = decoded(block, REQUESTS.decode, partial(msgspec.convert, type=Request))
+            bad += more
+            for one in found:
+                _add(columns, one, offset or 0.0)
+    except FileNotFoundError:
+        source.find("error", RECORDS, "the file is missing: inference-perf wrote no records of requests")
+    except (OSError, ValueError) as error:
+        source.find("error", RECORDS, f"the file cannot be read: {error}")
+    if bad:
+        text = f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out"
+        source.find("error", RECORDS, text)
+    asked = finite_number(mapping(document.get("load")).get("requests"))
+    if asked is not None and len(columns.lists) < asked:
+        # seen with version 0.7.0
+        text = f"{asked:g} requests were set, but inference-perf recorded {len(columns.lists)}"
+        source.find("warning", RECORDS, text)
+    requests = columns.frame([0], [0])
+    summary = mapping(source.json(SUMMARY, optional=True))
+    tables = LoadTables(
+        requests=requests,
+        stages=STAGES.of_rows([stage_row(source, MARKER)] if len(columns.lists) else []),
+        stated=STATED.of_rows(list(rows(_stated(summary, requests)))),
+    )
+    find_disagreements(source, SUMMARY, tables.stated)
+    return tables
+
+
+def _add(columns: RequestColumns, one: Request, offset: float) -> None:
+    info = one.info or Info()
+    response = info.response_metrics or Response()
+    usage = response.server_usage or Usage()
+    first, last = (offset + response.chunk_times[place] if response.chunk_times else 0.0 for place in (0, -1))
+    times = Times(offset + one.start_time, first, last, offset + one.end_time)
+    tokens = (
+        _first_known(usage.prompt_tokens, info.input_tokens),
+        _first_known(usage.completion_tokens, response.output_tokens),
+    )
+    failed = one.error is not None
+    columns.add(0, int(failed), times, tokens, _reason(one.error) if one.error else None)
+
+
+def _reason(error: Failure) -> str:
+    return ": ".join(text for text in (error.error_type, error.error_msg) if text) or "no reason was recorded"
+
+
+def _first_known(*counts: float | None) -> float:
+    return next((count for count in counts if count is not None), np.nan)
+
+
+def _stated(summary: Document, requests: Any) -> list[Stated]:
+    completed = requests[requests["outcome"].to_numpy() == "completed"]
+    successes = mapping(summary.get("successes"))
+    latencies = mapping(successes.get("latency"))
+    found = []
+    for name, column in MEASURES.items():
+        given = mapping(latencies.get(name))
+        numbers = {ours: finite_number(given.get(theirs)) for theirs, ours in NAMES.items()}
+        known = {statistic: number for statistic, number in numbers.items() if number is not None}
+        found.append(Stated(0, column.removesuffix("_s"), known, completed[column].to_numpy(dtype=float)))
+    number = finite_number(successes.get("count"))
+    if number is not None:
+        found.append(Stated(0, "completed requests", {"count": number}, np.ones(len(completed))))
+    return found
+
+
+WORKLOAD = load_test_kind("inference_perf", MARKER, (RECORDS, SUMMARY), parse)

@@ -1,0 +1,83 @@
+# Copyright: the psap.perf developers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import API_KEY, Folders, Load
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
+    conclusive,
+    invocation,
+    load_facts,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
+from ansible_collections.psap.perf.plugins.modules.serving.load import DOCUMENTATION
+from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(Load):
+    ran_in_job: bool
+
+
+class ActionModule(CommandAction):
+    """Run a load generator, or record the results that a Job left."""
+
+    ARGUMENTS = argument_spec(DOCUMENTATION)
+    RUNS_IN_CHECK_MODE = False
+
+    def describe(self, context: VerbContext) -> str:
+        """Return the target and size of the load."""
+        load = context.arguments(Arguments)
+        return f"would load {load.endpoint_url} by {load.generator} with {load.words}"
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Run the program to its end, unless a Job ran it, and count the requests in its results."""
+        load = context.arguments(Arguments)
+        generator = GENERATORS[load.generator]
+        artifacts = context.directory / "artifacts"
+        artifacts.mkdir(parents=True, exist_ok=True)
+        if not load.ran_in_job:
+            _run_here(context, load, artifacts)
+        # the clock of this machine, by which some generators record times
+        offset = {} if load.ran_in_job else {"monotonic_offset_s": time.time() - time.monotonic()}
+        position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
+        document = marker(load, load.version, context.lab(), position)
+        write_json(artifacts / generator.marker, {**document, **load_facts(load), **offset})
+        counts = conclusive(generator.count(artifacts / generator.results_folder))
+        warnings = (f"{counts.failed} of {counts.requests} requests failed",) if counts.failed else ()
+        values = {"requests": counts.requests, "requests_failed": counts.failed}
+        return VerbResult(changed=True, values=values, warnings=warnings)
+
+
+def _run_here(context: VerbContext, load: Load, artifacts: Path) -> None:
+    generator = GENERATORS[load.generator]
+    inputs, written = context.directory / "src", context.directory / "results"
+    for folder in (inputs, written):
+        folder.mkdir(parents=True, exist_ok=True)
+    invoked = invocation(load, Folders(str(inputs.absolute()), str(written.absolute())))
+    program = program_of(generator, load.program)
+    for name, text in invoked.files.items():
+        write_text(inputs / name, text)
+    key = context.secret(load.api_key) if load.api_key else ""
+    environment = {name: value.replace(API_KEY, key) for name, value in invoked.environment.items()}
+    try:
+        with shown_wait(context.directory, load.generator, load.timeout_s) as show:
+            command = Program((program, *invoked.arguments), written, environment)
+            run(command, artifacts / "run.log", load.timeout_s, context.check_interrupted, show)
+    finally:
+        for name, kept in generator.results.items():
+            if (written / name).exists():
+                (artifacts / kept).parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(written / name, artifacts / kept)
+        shutil.rmtree(written)

@@ -1,0 +1,113 @@
+"""inference-perf of kubernetes-sigs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
+    CHAT,
+    Counts,
+    Folders,
+    Generator,
+    Installation,
+    Invocation,
+    Load,
+)
+
+_CONFIG = "inference_perf.json"
+_RECORDS = "per_request_lifecycle_metrics.json"
+_SUMMARY = "summary_lifecycle_metrics.json"
+_WITHOUT_TURNS = "its conversations need recorded sessions"
+
+
+def _invoke(load: Load, folders: Folders) -> Invocation:
+    config = {
+        "api": {"type": "chat" if load.api == CHAT else "completion", "streaming": load.streaming},
+        "server": {
+            "type": "vllm",
+            "model_name": load.model,
+            "base_url": load.endpoint_url,
+            "ignore_eos": load.ignore_eos,
+        },
+        "tokenizer": {"pretrained_model_name_or_path": folders.tokenizer(load)},
+        "data": _data(load),
+        "load": {**_pattern(load), "base_seed": load.seed, "interval": 0},
+        # counts of the server, as with the other generators
+        "report": {"request_lifecycle": {"per_request": True, "use_server_output_tokens": True}},
+        "storage": {"local_storage": {"path": folders.results}},
+    }
+    return Invocation(("--config_file", f"{folders.inputs}/{_CONFIG}"), {_CONFIG: json.dumps(config, indent=2)})
+
+
+def _pattern(load: Load) -> Mapping[str, Any]:
+    if load.rate:
+        if load.requests:
+            raise UsageError("inference-perf cannot use requests with a rate: its stages have a duration; set duration")
+        return {"type": "poisson", "stages": [{"rate": load.rate, "duration": load.duration}]}
+    if not load.requests:
+        raise UsageError(
+            "inference-perf cannot use duration with concurrency: its stages have a number of requests; set requests"
+        )
+    stage = {"concurrency_level": load.concurrency, "num_requests": load.requests}
+    return {"type": "concurrent", "stages": [stage]}
+
+
+def _data(load: Load) -> Mapping[str, Any]:
+    asked = _distribution(load.input_tokens, load.input_tokens_stdev, load.input_tokens_min, load.input_tokens_max)
+    answers = _distribution(
+        load.output_tokens, load.output_tokens_stdev, load.output_tokens_min, load.output_tokens_max
+    )
+    if not load.prefix_tokens:
+        return {"type": "random", "input_distribution": asked, "output_distribution": answers}
+    prefix = {
+        "num_groups": load.prefixes,
+        "num_prompts_per_group": max(1, -(-load.requests // load.prefixes)),
+        "system_prompt_len": load.prefix_tokens,
+        "question_distribution": asked,
+        "output_distribution": answers,
+        "seed": load.seed,
+    }
+    return {"type": "shared_prefix", "shared_prefix": prefix}
+
+
+def _distribution(mean: int, deviation: int, lowest: int, highest: int) -> Mapping[str, int]:
+    spread = 4 * deviation
+    return {
+        "mean": mean,
+        "std_dev": deviation,
+        "min": lowest or max(1, mean - spread),
+        "max": highest or mean + spread,
+    }
+
+
+def _count(folder: Path) -> Counts:
+    try:
+        found = json.loads((folder / _SUMMARY).read_bytes())
+        completed, failures = found["successes"]["count"], found["failures"]
+        reason = next(iter(failures.get("by_label") or {}), "the results have no reason")
+        return Counts(completed + failures["count"], failures["count"], reason)
+    except FileNotFoundError as error:
+        raise DataQualityError(f"inference-perf left no {_SUMMARY}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataQualityError(f"{_SUMMARY} of inference-perf cannot be read: {error}") from error
+
+
+INFERENCE_PERF = Generator(
+    name="inference-perf",
+    program="inference-perf",
+    installation=Installation(("inference-perf==0.7.0",), "0.7.0", "3.12", 0.7, 3),
+    results={_RECORDS: f"results/{_RECORDS}", _SUMMARY: f"results/{_SUMMARY}"},
+    cannot={
+        "data_file": "its data sets have formats of their own; use synthetic lengths",
+        "trace_file": "it replays traces of OpenTelemetry and Weka, and only the times of others; use aiperf",
+        "turns": _WITHOUT_TURNS,
+        "api_key": "it accepts the key only in its configuration, which is kept with the results",
+    },
+    single_process=False,
+    invoke=_invoke,
+    count=_count,
+)

@@ -1,0 +1,105 @@
+"""Results of aiperf and inference-perf, as the real programs wrote them for a server with 100 ms and 10 ms."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
+
+FOREIGN = Path(__file__).parents[4] / "data" / "foreign" / "load_tests"
+"""Output of the real programs, without texts and unread fields."""
+DOCUMENT = {
+    "schema": "psap.perf/load-test/1",
+    "lab": None,
+    "load": {"concurrency": 2, "requests": 20, "requested_model": "opt"},
+    "monotonic_offset_s": 1.0e9,
+}
+RESULTS = {
+    "aiperf": {"aiperf-0.13.0.jsonl": "profile_export.jsonl", "aiperf-0.13.0.json": "profile_export_aiperf.json"},
+    "inference_perf": {
+        "inference-perf-0.7.0.records.json": "per_request_lifecycle_metrics.json",
+        "inference-perf-0.7.0.json": "summary_lifecycle_metrics.json",
+    },
+}
+
+
+def recorded(folder: Path, generator: str, **changed: Any) -> Path:
+    """Write a run with the real results of a generator, and return the folder of its results."""
+    artifacts = folder / "000__t" / "artifacts"
+    results = artifacts / "results"
+    results.mkdir(parents=True)
+    for name, kept in RESULTS[generator].items():
+        shutil.copy(FOREIGN / name, results / kept)
+    (artifacts / f"{generator}.json").write_text(json.dumps({**DOCUMENT, **changed}))
+    return results
+
+
+def analyse(run: Path) -> RunAnalysis:
+    return analyse_run(run, run / "report")
+
+
+def numbers(result: RunAnalysis) -> dict[str, float | None]:
+    return {value.series: value.number for value in result.analyses[0].kpis}
+
+
+def texts(result: RunAnalysis) -> list[str]:
+    return [finding.text for finding in result.findings if "results/" in finding.where]
+
+
+@pytest.mark.parametrize("generator", sorted(RESULTS))
+def test_real_results_have_the_latencies_of_the_server(tmp_path: Path, generator: str) -> None:
+    recorded(tmp_path, generator)
+    result = analyse(tmp_path)
+    found = numbers(result)
+    assert found["ttft_p50"] == pytest.approx(0.1, rel=0.15)
+    assert found["itl_p50"] == pytest.approx(0.01, rel=0.15)
+    assert found["request_latency_p50"] == pytest.approx(0.19, rel=0.15)
+    assert found["requests_failed"] == 0
+    assert result.analyses[0].facts["load"] == "2 users"
+
+
+def test_summary_of_aiperf_agrees_with_its_records(tmp_path: Path) -> None:
+    recorded(tmp_path, "aiperf")
+    assert texts(analyse(tmp_path)) == []
+
+
+def test_requests_that_inference_perf_did_not_record_are_a_warning(tmp_path: Path) -> None:
+    recorded(tmp_path, "inference_perf")
+    assert texts(analyse(tmp_path)) == ["20 requests were set, but inference-perf recorded 16"]
+
+
+def test_clock_of_a_pod_is_a_warning(tmp_path: Path) -> None:
+    recorded(tmp_path, "inference_perf", monotonic_offset_s=None, load={"concurrency": 2})
+    assert texts(analyse(tmp_path)) == ["times are of a pod's own clock, so they do not align with other recordings"]
+
+
+def test_failed_and_cancelled_requests_of_aiperf_are_counted(tmp_path: Path) -> None:
+    records = recorded(tmp_path, "aiperf") / "profile_export.jsonl"
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    lines[0] = {"metadata": lines[0]["metadata"], "error": {"code": 503, "message": "Service Unavailable"}}
+    lines[1]["metadata"]["was_cancelled"] = True
+    lines[2]["metadata"]["benchmark_phase"] = "warmup"
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines) + "{\n")
+    result = analyse(tmp_path)
+    (loads,) = result.analyses[0].frames["load_test"].to_dict("records")
+    assert (loads["completed"], loads["failed"], loads["cancelled"]) == (17, 1, 1)
+    assert "1 of 20 lines are not records of requests and were left out" in texts(result)
+    (reason,) = result.analyses[0].frames["failed_requests"].to_dict("records")
+    assert "503 Service Unavailable" in str(reason)
+
+
+@pytest.mark.parametrize("generator", sorted(RESULTS))
+def test_missing_records_are_an_error(tmp_path: Path, generator: str) -> None:
+    results = recorded(tmp_path, generator)
+    (results / next(iter(RESULTS[generator].values()))).unlink()
+    assert any("the file is missing" in text for text in texts(analyse(tmp_path)))
+
+
+def test_truncated_records_of_inference_perf_are_an_error(tmp_path: Path) -> None:
+    records = recorded(tmp_path, "inference_perf") / "per_request_lifecycle_metrics.json"
+    records.write_text(records.read_text()[:3000])
+    assert any("the file cannot be read: it is truncated" in text for text in texts(analyse(tmp_path)))

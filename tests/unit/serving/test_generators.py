@@ -1,0 +1,197 @@
+"""Load generators: their invocations, what they refuse, their results, and their environments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators import installing
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
+    API_KEY,
+    Counts,
+    Folders,
+    Load,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
+    conclusive,
+    invocation,
+    load_facts,
+    load_job,
+)
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
+
+_ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/serving_run_load"
+_SHARED = ("shared_load_report", "shared_load_job")
+_FOLDERS = Folders("/inputs", "/results", "/data")
+
+
+def load(**given: Any) -> Load:
+    defaults = {
+        option.short_name: option.default
+        for role in (_ROLE, *(_ROLE.with_name(name) for name in _SHARED))
+        for option in read_command(role, role).arguments
+    }
+    required = {"endpoint_url": "http://a.example.com/base", "model": "tiny", "requests": 20, "concurrency": 4}
+    return convert({**defaults, **required, **given}, Load)
+
+
+def test_choices_are_the_generators_of_the_table() -> None:
+    choices = next(one.choices for one in read_command(_ROLE, _ROLE).arguments if one.short_name == "generator")
+    assert sorted(choices or ()) == sorted(GENERATORS)
+
+
+@pytest.mark.parametrize("name", sorted({name for one in GENERATORS.values() for name in one.cannot}))
+def test_unsupported_argument_is_refused_with_its_reason(name: str) -> None:
+    values: dict[str, Any] = {"streaming": False, "rate": 2.0, "data_file": "a", "trace_file": "a", "api_key": "env:A"}
+    value = values.get(name, 7)
+    more = {"concurrency": 0} if name == "rate" else {}
+    for generator in GENERATORS.values():
+        if name in generator.cannot:
+            more |= {"requests": 0, "duration": 5} if "requests" in generator.cannot and name != "requests" else {}
+            with pytest.raises(UsageError, match=f"^{generator.name} cannot use {name}: .*[a-z]$"):
+                invocation(load(generator=generator.name, **{name: value}, **more), _FOLDERS)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"concurrency": 0}, "either concurrency or rate"),
+        ({"rate": 2.0}, "either concurrency or rate"),
+        ({"requests": 0}, "duration or requests must be above 0"),
+        ({"turns": 0}, "turns must be at least 1, not 0"),
+        ({"duration": -1}, "duration cannot be negative, but is -1"),
+        ({"trace_file": "a", "data_file": "b"}, "data_file and trace_file are both set"),
+    ],
+)
+def test_contradicting_arguments_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        invocation(load(**given), _FOLDERS)
+
+
+def test_aiperf_gets_concurrency_lengths_and_seed() -> None:
+    words = " ".join(invocation(load(duration=5, output_tokens_stdev=3, prefix_tokens=9), _FOLDERS).arguments)
+    for part in (
+        "--model tiny --url http://a.example.com/base --endpoint-type completions",
+        "--concurrency 4 --benchmark-duration 5",
+        "--request-count 20",
+        "--output-tokens-mean 128 --output-tokens-stddev 3",
+        "--prefix-prompt-length 9 --num-prefix-prompts 1",
+        "--random-seed 42",
+        "--tokenizer /inputs",
+    ):
+        assert part in words
+
+
+def test_aiperf_replays_a_trace_at_its_times() -> None:
+    words = invocation(load(trace_file="a.jsonl", concurrency=0, requests=0), _FOLDERS).arguments
+    assert words[-5:] == (
+        "--input-file",
+        "/data/a.jsonl",
+        "--custom-dataset-type",
+        "mooncake_trace",
+        "--fixed-schedule",
+    )
+
+
+def test_inference_perf_gets_a_configuration() -> None:
+    invoked = invocation(load(generator="inference-perf", input_tokens=32, input_tokens_stdev=4), _FOLDERS)
+    config = json.loads(invoked.files["inference_perf.json"])
+    assert config["load"]["stages"] == [{"concurrency_level": 4, "num_requests": 20}]
+    assert config["data"]["input_distribution"] == {"mean": 32, "std_dev": 4, "min": 16, "max": 48}
+    assert invoked.arguments == ("--config_file", "/inputs/inference_perf.json")
+
+
+def test_inference_perf_needs_requests_with_concurrency() -> None:
+    with pytest.raises(UsageError, match="cannot use duration with concurrency"):
+        invocation(load(generator="inference-perf", requests=0, duration=5), _FOLDERS)
+
+
+def test_guidellm_gets_the_key_by_its_environment() -> None:
+    invoked = invocation(load(generator="guidellm", api_key="env:KEY", rate=2.5, concurrency=0), _FOLDERS)
+    assert invoked.environment == {"GUIDELLM__SPEC__BACKEND__API_KEY": API_KEY}
+    assert "kind=poisson,rate=2.5" in invoked.arguments
+    assert not any("KEY" in word for word in invoked.arguments)
+
+
+def test_llm_load_test_gets_a_configuration() -> None:
+    given = {"generator": "llm-load-test", "requests": 0, "duration": 5, "data_file": "set.jsonl"}
+    config = json.loads(invocation(load(**given), _FOLDERS).files["llm_load_test_config.json"])
+    assert config["plugin_options"]["host"] == "http://a.example.com"
+    assert config["plugin_options"]["endpoint"] == "/base/v1/completions"
+    assert config["dataset"]["file"] == "/data/set.jsonl"
+
+
+def test_job_reads_data_from_a_claim_only() -> None:
+    with pytest.raises(UsageError, match="a Job reads data_file and trace_file from a claim"):
+        load_job(load(data_file="a.jsonl"), "", "5m")
+    job = load_job(load(data_file="a.jsonl"), "data", "5m")
+    assert "/data/a.jsonl" in job.words
+    assert job.results["/results/profile_export.jsonl"] == "results/profile_export.jsonl"
+    # no network is needed for the tokenizer
+    assert "tokenizer.json" in job.files
+
+
+def test_facts_state_the_generator_and_its_load() -> None:
+    assert load_facts(load()) == {
+        "generator": "aiperf",
+        "load": {"concurrency": 4, "requests": 20, "requested_model": "tiny"},
+    }
+
+
+def test_load_without_an_answer_is_an_error() -> None:
+    with pytest.raises(DataQualityError, match="no request ended"):
+        conclusive(Counts(0, 0, ""))
+    with pytest.raises(DataQualityError, match="all 3 requests failed; the first: 503"):
+        conclusive(Counts(3, 3, "503"))
+    assert conclusive(Counts(3, 2, "503")).failed == 2
+
+
+def test_aiperf_requests_are_counted_with_the_first_reason(tmp_path: Path) -> None:
+    lines = [{"metrics": {}}, {"error": {"message": "503"}}, {"error": {"message": "504"}}]
+    (tmp_path / "profile_export.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert GENERATORS["aiperf"].count(tmp_path) == Counts(3, 2, "503")
+    (tmp_path / "profile_export.jsonl").write_text("{")
+    with pytest.raises(DataQualityError, match="cannot be read at line 1"):
+        GENERATORS["aiperf"].count(tmp_path)
+
+
+def test_inference_perf_requests_are_counted(tmp_path: Path) -> None:
+    found = {"successes": {"count": 3}, "failures": {"count": 1, "by_label": {"503 - Unavailable": {"count": 1}}}}
+    (tmp_path / "summary_lifecycle_metrics.json").write_text(json.dumps(found))
+    assert GENERATORS["inference-perf"].count(tmp_path) == Counts(4, 1, "503 - Unavailable")
+
+
+@pytest.mark.parametrize("name", sorted(GENERATORS))
+def test_missing_results_are_an_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DataQualityError, match=f"{name} left no "):
+        GENERATORS[name].count(tmp_path)
+
+
+def test_missing_generator_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    message = "aiperf 0.13.0 is not installed; run: perfdrv generators install aiperf, which needs 0.9 GB"
+    with pytest.raises(UsageError, match=message):
+        installing.program_of(GENERATORS["aiperf"], "")
+    assert installing.program_of(GENERATORS["aiperf"], "/opt/aiperf") == "/opt/aiperf"
+
+
+def test_failed_installation_leaves_no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    python = tmp_path / "python3.11"
+    python.write_text(
+        '#!/bin/sh\nmkdir -p "$3/bin"\nprintf "#!/bin/sh\\necho no such version >&2; exit 1" > "$3/bin/python"\n'
+        'chmod +x "$3/bin/python"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    lines: list[str] = []
+    with pytest.raises(PerfError, match="failed: no such version"):
+        installing.install(GENERATORS["aiperf"], lines.append)
+    assert lines == ["installing aiperf 0.13.0: 0.9 GB and about 4 min"]
+    assert not installing.environment(GENERATORS["aiperf"]).exists()
+    assert not installing.is_installed(GENERATORS["aiperf"])
