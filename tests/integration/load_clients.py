@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.integration.conftest import PROJECT
 
 LLM_LOAD_TEST = {
+    "kserve_load_generator": "llm-load-test",
     "kserve_load_test_path": str(PROJECT / "tests/standins/load_generators/llm_load_test"),
     "kserve_load_test_python": sys.executable,
 }

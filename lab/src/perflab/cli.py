@@ -14,7 +14,7 @@ from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import DEFAULT_NAME, Options
-from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3, WORKER
+from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3, WORKER, requested
 
 _DEFAULTS = Options()
 
@@ -144,7 +144,7 @@ def up(
         "audit": audit,
         # in a fixed order, independent of the order of the options
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
-        "products": tuple(name for name in PRODUCTS if name in products) or None,
+        "products": requested(products) or None,
         "fair_sharing": fair_sharing,
     }
     given = {key: value for key, value in asked.items() if value is not None}

@@ -84,6 +84,12 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def requested(products: Iterable[str]) -> tuple[str, ...]:
+    """Return the products of a lab in order: KServe's models need servers, so it brings the simulated ones."""
+    names = set(products)
+    return tuple(name for name in PRODUCTS if name in names or (name == MODELS and KSERVE in names))
+
+
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the emulators of a lab: every lab's, its profile's, its products', and requested ones; each once."""
     of_products = (emulator for product in products for emulator in _OF_PRODUCTS.get(product, ()))

@@ -420,3 +420,8 @@ def test_node_labels_and_gpus_follow_the_operands(
     after = found(api, f"{NODES}/n")
     assert after["metadata"]["labels"] == {FEATURE: "true"}
     assert after["status"]["capacity"] == {"cpu": "8"}
+
+
+def test_kserve_brings_servers_of_models() -> None:
+    assert profiles.requested(["kserve"]) == ("kserve", "models")
+    assert profiles.requested(["worker", "kueue"]) == ("kueue", "worker")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.psap.perf.plugins.filter.missing_generators import FilterModule
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators import installing
@@ -178,6 +179,18 @@ def test_missing_generator_names_the_command_that_installs_it(monkeypatch: pytes
     with pytest.raises(UsageError, match=message):
         installing.program_of(GENERATORS["aiperf"], "")
     assert installing.program_of(GENERATORS["aiperf"], "/opt/aiperf") == "/opt/aiperf"
+
+
+def test_missing_generators_are_listed_without_those_that_have_no_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    missing = FilterModule().filters()["missing_generators"]
+    assert [text.split(" is not")[0] for text in missing(["aiperf", "llm-load-test"])] == ["aiperf 0.13.0"]
+    folder = installing.environment(GENERATORS["aiperf"])
+    folder.mkdir(parents=True)
+    (folder / ".complete").touch()
+    assert missing(["aiperf"]) == []
 
 
 def test_failed_installation_leaves_no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

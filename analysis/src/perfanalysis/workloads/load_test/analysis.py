@@ -14,7 +14,7 @@ from perfanalysis.files.discovery import Place, lab_of
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.load_test import plots
-from perfanalysis.workloads.load_test.document import KIND, load_test_of
+from perfanalysis.workloads.load_test.document import DEFINITIONS, KIND, load_test_of
 from perfanalysis.workloads.load_test.failures import FAILURES, failures_table
 from perfanalysis.workloads.load_test.kpis import KPIS
 from perfanalysis.workloads.load_test.serving import CAUSES, causes_of, serving_figure
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from perfanalysis.drawing.charts import Figure
 
 SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, REQUESTS, STAGES, STATED)}
-TELLING = ("flavor", "phase", "version", "runtime_image", "model")
+TELLING = ("flavor", "phase", "generator", "version", "runtime_image", "model")
 """Columns whose values distinguish lines of a comparison."""
+DISTINGUISHING = ("model", "flavor", "phase", "round", "generator")
+"""Facts that distinguish recordings in histories."""
 
 
 def load_test_kind(
@@ -57,7 +59,9 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
     document = source.document(marker, KIND)
     test = load_test_of(document)
     stages = stages_of(tables, test, method)
-    facts = {name: test.facts[name] for name in ("model", "flavor", "phase", "round") if name in test.facts}
+    facts = {
+        name: test.facts[name] for name in ("model", "flavor", "phase", "round", "generator") if name in test.facts
+    }
     if stages and stages[0].model:
         facts["model"] = stages[0].model
     if len(stages) == 1:
@@ -128,6 +132,7 @@ def _sections(
         plots.outcomes_figure(stages),
     )
     limits = stages[0].test.limit_words if stages else ""
+    generator = stages[0].test.facts.get("generator", "") if stages else ""
     goodput = f"Goodput counts requests with {limits}." if limits else "No limit was stated, so there is no goodput."
     shown = tuple(column for column in SUMMARY.columns if column.name not in SPREAD_COLUMNS)
     loads_table = data_table("Loads", summary, shown, goodput)
@@ -140,7 +145,7 @@ def _sections(
     return (
         Section("loads", "Loads", "", (*loads, loads_table)),
         Section("requests", "Requests", "", (*reasons, *requests) or (Note("No request was recorded."),)),
-        Section("summary", "The generator's summary", "", (agreement,)),
+        Section("summary", "The generator's summary", DEFINITIONS.get(generator, ""), (agreement,)),
     )
 
 

@@ -11,7 +11,18 @@ SCHEMA = "psap.perf/load-test/1"
 KIND = SCHEMA.split("/")[1]
 LIMITED = {"ttft_s": "TTFT", "itl_s": "ITL", "tpot_s": "TPOT", "latency_s": "request latency"}
 """What a limit may apply to: a column of the requests, and its name for readers."""
-FACTS = ("model", "flavor", "phase", "version", "runtime_image")
+DEFINITIONS = {
+    "aiperf": "aiperf: TTFT ends at the first response with content; ITL is the time from it to the last response with "
+    "content, per token after the first, a mean over requests.",
+    "guidellm": "guidellm: TTFT ends at the first token; ITL and TPOT are means over tokens, so that long answers "
+    "weigh more.",
+    "inference-perf": "inference-perf: TTFT ends at the first chunk; ITL and TPOT use the tokens of its own tokenizer, "
+    "and tokens of one chunk have the same time.",
+    "llm-load-test": "llm-load-test: TTFT ends at the first token; ITL and TPOT are means over the requests that were "
+    "answered in time.",
+}
+"""How each generator's own summary defines latencies; the report uses one definition for all."""
+FACTS = ("model", "flavor", "phase", "generator", "version", "runtime_image")
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,7 @@ SUMMARY = TableSpec(
         Column("model", "text", "model"),
         Column("flavor", "text", "how the model is served, as the document states it"),
         Column("phase", "text", "part of a longer test, as the document states it"),
+        Column("generator", "text", "load generator, as the document states it"),
         Column("began_s", "time", "when its first request was sent"),
         Column("version", "text", "version of what serves it, as the document states it"),
         Column("runtime_image", "text", "image of what serves it, as the document states it"),
@@ -184,7 +185,7 @@ def summary_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
 def _row(stage: Stage) -> dict[str, object]:
     tokens = float(stage.values("output_tokens").sum())
     return {
-        **dict.fromkeys(("flavor", "phase", "version", "runtime_image")),
+        **dict.fromkeys(("flavor", "phase", "generator", "version", "runtime_image")),
         **{name: text for name, text in stage.test.facts.items() if name != "round"},
         "began_s": float(stage.requests["started_s"].min()),
         "load": stage.load,

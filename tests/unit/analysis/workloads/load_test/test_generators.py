@@ -27,14 +27,14 @@ RESULTS = {
 }
 
 
-def recorded(folder: Path, generator: str, **changed: Any) -> Path:
-    """Write a run with the real results of a generator, and return the folder of its results."""
+def recorded(folder: Path, kind: str, **changed: Any) -> Path:
+    """Write a run with the real results of a kind, and return the folder of its results."""
     artifacts = folder / "000__t" / "artifacts"
     results = artifacts / "results"
     results.mkdir(parents=True)
-    for name, kept in RESULTS[generator].items():
+    for name, kept in RESULTS[kind].items():
         shutil.copy(FOREIGN / name, results / kept)
-    (artifacts / f"{generator}.json").write_text(json.dumps({**DOCUMENT, **changed}))
+    (artifacts / f"{kind}.json").write_text(json.dumps({**DOCUMENT, **changed}))
     return results
 
 
@@ -103,3 +103,14 @@ def test_truncated_records_of_inference_perf_are_an_error(tmp_path: Path) -> Non
     records = recorded(tmp_path, "inference_perf") / "per_request_lifecycle_metrics.json"
     records.write_text(records.read_text()[:3000])
     assert any("the file cannot be read: it is truncated" in text for text in texts(analyse(tmp_path)))
+
+
+def test_generators_of_one_run_are_distinguished(tmp_path: Path) -> None:
+    for place, generator in enumerate(sorted(RESULTS)):
+        results = recorded(tmp_path / str(place), generator, generator=generator.replace("_", "-"))
+        results.parents[1].rename(tmp_path / f"00{place}__t")
+    result = analyse(tmp_path)
+    assert [one.facts["generator"] for one in result.analyses] == ["aiperf", "inference-perf"]
+    for one, words in zip(result.analyses, ("first response with content", "first chunk"), strict=True):
+        sections = {section.name: section for section in one.make_sections()}
+        assert words in sections["summary"].text
