@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from perfanalysis.results.history.folder import add, load
 
 from tests.unit.perfci.judging.conftest import Night, change_run, set_up
 from tests.unit.plugins.verbs import Verbs
@@ -36,6 +37,25 @@ def test_known_settings_are_decided_once(run: Path) -> None:
         path.unlink()
     assert decide(run, "scale_test_rate")["known"]
     assert json.loads((run / "run.json").read_text())["only_if_new"]["measured_by"] == "night-001"
+
+
+def test_run_that_measures_continues_if_another_is_first(night: Night) -> None:
+    run = change_run(night(2), tags={"run": [], "skip": []})
+    set_up(run, scale_test_rate=41)
+    assert not decide(run, "scale_test_rate")["known"]
+    folder = run.parent.parent / "history"
+    (document, *_others) = load(folder).documents
+    document["facts"]["setting.scale_test_rate"] = 41
+    add(folder, document)
+    assert not decide(run, "scale_test_rate")["known"]
+    # its concurrent cells are processes with a run.json below its own, and inherit its decision
+    cell = run / "002__cell__0"
+    cell.mkdir()
+    (cell / "run.json").write_text(json.dumps({"tags": {"run": ["test"]}, "parent": run.name}))
+    (cell / "settings.yml").write_text((run / "settings.yml").read_text())
+    assert not decide(cell, "scale_test_rate")["known"]
+    # without a decision, the same settings are known
+    assert decide(change_run(run, only_if_new=None), "scale_test_rate")["known"]
 
 
 def test_new_release_is_measured(run: Path) -> None:

@@ -7,7 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError, error_for_exit_code
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import RUN_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import PREPARE, TEST
 from ansible_collections.psap.perf.plugins.module_utils.settings.static import values_of_run
 
@@ -20,6 +22,20 @@ def only_cleans_up(run: Mapping[str, Any]) -> bool:
     """Return whether the tags of a run, by its ``run.json``, select neither its preparation nor its test."""
     tags = (run.get("tags") or {}).get("run") or ()
     return bool(tags) and {PREPARE, TEST, "all"}.isdisjoint(tags)
+
+
+def decision_of(directory: Path, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the decision of the entire run, made once: by an earlier attempt, or before the process of this cell.
+
+    Another run may add the same facts to the history meanwhile; no cell may be left out because of it.
+
+    Raises:
+        PerfError: As by `decide`.
+    """
+    run = read_json(directory / RUN_FILE)
+    root = next((each for each in directory.parents if each.name == run.get("parent")), directory)
+    decision: Mapping[str, Any] | None = run.get(FACT) or read_json(root / RUN_FILE).get(FACT)
+    return decision or decide(directory, names)
 
 
 def decide(run: Path, names: Sequence[str]) -> dict[str, Any]:
