@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from ansible_collections.psap.perf.plugins.filter.missing_generators import FilterModule
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators import installing
+from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators import cpu, installing
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     API_KEY,
     Counts,
@@ -179,6 +181,18 @@ def test_missing_generator_names_the_command_that_installs_it(monkeypatch: pytes
     with pytest.raises(UsageError, match=message):
         installing.program_of(GENERATORS["aiperf"], "")
     assert installing.program_of(GENERATORS["aiperf"], "/opt/aiperf") == "/opt/aiperf"
+
+
+def test_busy_child_process_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "_INTERVAL_S", 0.2)
+    watch = cpu.CpuWatch()
+    busy = f"{sys.executable} -c 'import time; end = time.time() + 1.5\nwhile time.time() < end: pass'; true"
+    run(Program(("sh", "-c", busy), tmp_path, {}), tmp_path / "log", 60, lambda: None, lambda _text: None, watch.sample)
+    found = watch.document()
+    assert len(found["times_s"]) == len(found["cores"]) >= 2
+    # other work may have most of the CPUs
+    assert 0.05 < max(found["busiest_process_cores"]) < 1.5
+    assert max(found["cores"]) >= max(found["busiest_process_cores"])
 
 
 def test_missing_generators_are_listed_without_those_that_have_no_package(

@@ -16,6 +16,7 @@ from perfanalysis.workloads.kpis import KpiValue, evaluate
 from perfanalysis.workloads.load_test import plots
 from perfanalysis.workloads.load_test.document import DEFINITIONS, KIND, load_test_of
 from perfanalysis.workloads.load_test.failures import FAILURES, failures_table
+from perfanalysis.workloads.load_test.generator_cpu import bottleneck
 from perfanalysis.workloads.load_test.kpis import KPIS
 from perfanalysis.workloads.load_test.serving import CAUSES, causes_of, serving_figure
 from perfanalysis.workloads.load_test.stages import LATENCIES, SPREAD_COLUMNS, SUMMARY, Stage, stages_of, summary_table
@@ -69,6 +70,8 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
     begin, end = tables.requests["started_s"].min(), tables.requests["ended_s"].max()
     summary, failures = summary_table(stages), failures_table(stages)
     period = (float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None
+    if sentence := bottleneck(document, period):
+        source.find("warning", marker, sentence)
     return Analysis(
         place=place,
         title="Load test",

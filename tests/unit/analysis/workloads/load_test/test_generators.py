@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
+from tests.schemas import check_file
+
 FOREIGN = Path(__file__).parents[4] / "data" / "foreign" / "load_tests"
 """Output of the real programs, without texts and unread fields."""
 DOCUMENT = {
@@ -114,3 +116,16 @@ def test_generators_of_one_run_are_distinguished(tmp_path: Path) -> None:
     for one, words in zip(result.analyses, ("first response with content", "first chunk"), strict=True):
         sections = {section.name: section for section in one.make_sections()}
         assert words in sections["summary"].text
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(0.95, True), (0.5, False)])
+def test_generator_that_uses_a_core_is_a_warning(tmp_path: Path, cores: float, expected: bool) -> None:
+    recorded(tmp_path, "aiperf")
+    first, last = analyse(tmp_path).analyses[0].period or (0.0, 0.0)
+    # before the load, the generator starts
+    samples = {"times_s": [first - 1, first, last], "busiest_process_cores": [1.0, cores, cores], "cores": [1.0] * 3}
+    marker = tmp_path / "000__t/artifacts/aiperf.json"
+    marker.write_text(json.dumps({**DOCUMENT, "generator_cpu": samples}))
+    check_file(marker)
+    found = [one.text for one in analyse(tmp_path).findings if one.where.endswith("aiperf.json")]
+    assert any("used 0.95 cores during the load" in text for text in found) is expected

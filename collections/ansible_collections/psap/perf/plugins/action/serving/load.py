@@ -11,6 +11,7 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import API_KEY, Folders, Load
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.cpu import CpuWatch
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
     conclusive,
@@ -47,20 +48,21 @@ class ActionModule(CommandAction):
         generator = GENERATORS[load.generator]
         artifacts = context.directory / "artifacts"
         artifacts.mkdir(parents=True, exist_ok=True)
+        watch = CpuWatch()
         if not load.ran_in_job:
-            _run_here(context, load, artifacts)
+            _run_here(context, load, artifacts, watch)
         # the clock of this machine, by which some generators record times
-        offset = {} if load.ran_in_job else {"monotonic_offset_s": time.time() - time.monotonic()}
+        here = {"monotonic_offset_s": time.time() - time.monotonic(), "generator_cpu": watch.document()}
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
         document = marker(load, load.version, context.lab(), position)
-        write_json(artifacts / generator.marker, {**document, **load_facts(load), **offset})
+        write_json(artifacts / generator.marker, {**document, **load_facts(load), **({} if load.ran_in_job else here)})
         counts = conclusive(generator.count(artifacts / generator.results_folder))
         warnings = (f"{counts.failed} of {counts.requests} requests failed",) if counts.failed else ()
         values = {"requests": counts.requests, "requests_failed": counts.failed}
         return VerbResult(changed=True, values=values, warnings=warnings)
 
 
-def _run_here(context: VerbContext, load: Load, artifacts: Path) -> None:
+def _run_here(context: VerbContext, load: Load, artifacts: Path, watch: CpuWatch) -> None:
     generator = GENERATORS[load.generator]
     inputs, written = context.directory / "src", context.directory / "results"
     for folder in (inputs, written):
@@ -74,7 +76,7 @@ def _run_here(context: VerbContext, load: Load, artifacts: Path) -> None:
     try:
         with shown_wait(context.directory, load.generator, load.timeout_s) as show:
             command = Program((program, *invoked.arguments), written, environment)
-            run(command, artifacts / "run.log", load.timeout_s, context.check_interrupted, show)
+            run(command, artifacts / "run.log", load.timeout_s, context.check_interrupted, show, watch.sample)
     finally:
         for name, kept in generator.results.items():
             if (written / name).exists():

@@ -35,12 +35,20 @@ class Program:
     environment: Mapping[str, str]
 
 
-def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None], show: Callable[[str], None]) -> None:
+def run(
+    program: Program,
+    log: Path,
+    timeout_s: float,
+    check: Callable[[], None],
+    show: Callable[[str], None],
+    watch: Callable[[int], None] | None = None,
+) -> None:
     """Run it to its end, with its output in *log*.
 
     Args:
         check: Raises when the user asked to stop.
         show: Called with the last lines of its output.
+        watch: Called repeatedly with the number of its session, which its child processes share.
 
     Raises:
         UsageError: If it cannot be started.
@@ -69,6 +77,8 @@ def run(program: Program, log: Path, timeout_s: float, check: Callable[[], None]
         with _ended(process):
             while process.poll() is None:
                 check()
+                if watch:
+                    watch(process.pid)
                 if time.monotonic() >= until:
                     raise WaitTimeoutError(
                         f"{name} did not end within {timeout_s:.0f} s; its last output: {_last_lines(log)}"
