@@ -39,7 +39,7 @@ OFFERED = ("runai", "modelmesh")
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
-    KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics"),
+    KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"),
     RAY: (RAY,),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     ARGO: (ARGO,),

@@ -136,12 +136,17 @@ def apiserver(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
     return Program("kube-apiserver", tuple(command), health, this_machine().environment())
 
 
+def _api_access(kubeconfig: Path) -> tuple[str, ...]:
+    """Return the options with which a program reads objects, and asks the API server about tokens of its clients."""
+    return tuple(f"--{prefix}kubeconfig={kubeconfig}" for prefix in ("", "authentication-", "authorization-"))
+
+
 def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
     """Return the controllers, with enough workers for thousands of Jobs."""
     port = lab.ports["kube-controller-manager"]
-    command = (
+    command: tuple[str | Path, ...] = (
         binaries.program("kube-controller-manager"),
-        f"--kubeconfig={files.kubeconfigs['kube-controller-manager']}",
+        *_api_access(files.kubeconfigs["kube-controller-manager"]),
         # the administrator's certificate reads the metrics
         f"--client-ca-file={files.authority.certificate}",
         f"--bind-address={LOOPBACK}",
@@ -170,9 +175,9 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
 def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
     """Return the scheduler."""
     port = lab.ports["kube-scheduler"]
-    command = (
+    command: tuple[str | Path, ...] = (
         binaries.program("kube-scheduler"),
-        f"--kubeconfig={files.kubeconfigs['kube-scheduler']}",
+        *_api_access(files.kubeconfigs["kube-scheduler"]),
         # the administrator's certificate reads the metrics
         f"--client-ca-file={files.authority.certificate}",
         f"--bind-address={LOOPBACK}",

@@ -15,7 +15,7 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import KUEUE
 
-WEBHOOK_PORT, METRICS_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics"
+WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
 _FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
 # Kueue does not serve the webhook path of other kinds of jobs: such a webhook would refuse every object of the kind
@@ -58,6 +58,7 @@ def _write_configuration(lab: Lab) -> Path:
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": f"{LOOPBACK}:{lab.ports[KUEUE]}"},
         "metrics": {"bindAddress": f"{LOOPBACK}:{lab.ports[METRICS_PORT]}"},
+        "pprofBindAddress": f"{LOOPBACK}:{lab.ports[PPROF_PORT]}",
         "webhook": {
             "host": LOOPBACK,
             "port": lab.ports[WEBHOOK_PORT],
