@@ -44,5 +44,6 @@ RETURN = r"""
 pods:
   description: Names of the pods.
   type: list
+  elements: str
   returned: success
 """
