@@ -1,10 +1,10 @@
-"""Results of guidellm: 10,000 requests at most 1 s, a million at most 60 s and 1.5 GB, from the file to the tables.
+"""Results of guidellm or aiperf: 10,000 requests at most 1 s, a million at most 60 s and 1.5 GB, from file to tables.
 
-    python tests/bench/load_tests.py [--requests N ...] [--repeat N]
+    python tests/bench/load_tests.py [--generator guidellm|aiperf] [--requests N ...] [--repeat N]
 
-The results are synthetic and marked as such: 4 kB a request, as guidellm 0.8 writes with the text of its answers.
-`perfanalysis parse` is measured as a whole process with an empty cache, then `perfanalysis kpi` on its tables. Prints a
-table and asserts nothing.
+The results are synthetic and marked as such: 4 kB a request, as guidellm 0.8 writes with the text of its answers, or
+1.4 kB, as aiperf 0.13 writes with the time of each token. `perfanalysis parse` is measured as a whole process with an
+empty cache, then `perfanalysis kpi` on its tables. Prints a table and asserts nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.whole_process import PERFANALYSIS, cost_of, output_of, quickest
 
+RESULTS = {"guidellm": "benchmarks.json", "aiperf": "profile_export.jsonl"}
 SIZES = (10_000, 1_000_000)
 STREAMS = 64
 RECORD_BYTES = 3_400
@@ -28,10 +29,14 @@ RECORD_BYTES = 3_400
 SENTENCE = 'An answer of words, such as "yes", with a\nline, {code} and [lists]. '
 
 
-def write(folder: str, requests: int) -> None:
+def write(folder: str, requests: int, generator: str) -> None:
     """Write the results, and print the run."""
-    from tests.data.load_tests import Load, write_guidellm
+    from tests.data.load_tests import Load, write_aiperf, write_guidellm
 
+    if generator == "aiperf":
+        write_aiperf(Path(folder) / "run" / "000__t" / "artifacts", Load(STREAMS, requests))
+        print(Path(folder) / "run")
+        return
     padding = (SENTENCE * (RECORD_BYTES // len(SENTENCE) + 1))[:RECORD_BYTES]
     write_guidellm(Path(folder) / "run" / "000__t" / "artifacts", [Load(STREAMS, requests)], padding=padding)
     print(Path(folder) / "run")
@@ -41,17 +46,19 @@ def main() -> None:
     """Write results of each size and print the cost of reading them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--generator", choices=RESULTS, default="guidellm")
     parser.add_argument("--repeat", type=int, default=2, help="repetitions of each; the fastest counts")
     parser.add_argument("--write", metavar="FOLDER", help="only write the run there")
     given = parser.parse_args()
     if given.write:
-        write(given.write, given.requests[0])
+        write(given.write, given.requests[0], given.generator)
         return
     for requests in given.requests:
         folder = Path(tempfile.mkdtemp(prefix="load-tests-"))
         try:
-            run = output_of("tests.bench.load_tests", "--requests", str(requests), "--write", str(folder))
-            size = next(Path(run).rglob("benchmarks.json")).stat().st_size
+            words = ("--generator", given.generator, "--requests", str(requests), "--write", str(folder))
+            run = output_of("tests.bench.load_tests", *words)
+            size = next(Path(run).rglob(RESULTS[given.generator])).stat().st_size
             print(f"{requests} requests, {size / 1e6:.0f} MB")
             tables = folder / "report"
             parsed = quickest(

@@ -192,6 +192,34 @@ def write_llm_load_test(place: Path, load: Load, **more: Any) -> Path:
     return path
 
 
+def write_aiperf(place: Path, load: Load) -> Path:
+    """Write a recording of aiperf with the measures that are read; return the file of its requests."""
+    path = place / "results" / "profile_export.jsonl"
+    path.parent.mkdir(parents=True)
+    stated = {"concurrency": load.streams, "requests": load.requests, "requested_model": "m"}
+    (place / "aiperf.json").write_text(json.dumps(document(generator="aiperf", load=stated)))
+    with path.open("w") as lines:
+        for one in requests_of(load):
+            lines.write(json.dumps(_aiperf_record(one)) + "\n")
+    return path
+
+
+def _aiperf_record(one: Request) -> dict[str, Any]:
+    ends = {"request_start_ns": int(one.started * 1e9), "request_end_ns": int(one.last * 1e9)}
+    metadata = {**ends, "was_cancelled": False, "benchmark_phase": "profiling"}
+    if one.failed:
+        return {"metadata": metadata, "error": {"code": 503, "message": "Service Unavailable"}}
+    step = 1000 * (one.last - one.first) / max(1, one.tokens - 1)
+    measures = {
+        "time_to_first_token": 1000 * (one.first - one.started),
+        "inter_token_latency": step,
+        "input_sequence_length": 128,
+        "output_sequence_length": one.tokens,
+    }
+    chunks = {"inter_chunk_latency": {"value": [step] * one.tokens, "unit": "ms"}}
+    return {"metadata": metadata, "metrics": {name: {"value": value} for name, value in measures.items()} | chunks}
+
+
 def write_example(run: Path) -> None:
     """Write two flavors of one model under six loads each."""
     for place, (flavor, slots) in enumerate({"simple": 16, "pd-x2": 32}.items()):
