@@ -23,6 +23,9 @@ class FlowsHook(BuildHookInterface):
         """Add the places to those of pyproject.toml; an editable installation uses the clone's folders."""
         if version == "editable":
             return
-        for path in sorted(Path(self.root, "playbooks").iterdir()):
-            folder = "flows" if path.is_dir() and path.name != "group_vars" else "playbooks"
-            build_data["force_include"][str(path)] = f"{COLLECTION}/{folder}/{path.name}"
+        root, places = Path(self.root), build_data["force_include"]
+        # the link of that name in playbooks/ is missing in an sdist
+        places[str(root / "group_vars")] = f"{COLLECTION}/playbooks/group_vars"
+        for path in sorted((root / "playbooks").iterdir()):
+            if path.name != "group_vars":
+                places[str(path)] = f"{COLLECTION}/{'flows' if path.is_dir() else 'playbooks'}/{path.name}"
