@@ -36,7 +36,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run dev lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -98,6 +98,9 @@ lint-workflows: build/tools/actionlint ## check the workflows of GitHub Actions
 
 build/tools/actionlint:
 	@GOBIN="$(CURDIR)/build/tools" go install github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT)
+
+release: $(DEV) ## build, verify and tag a release: make release VERSION=x.y.z; docs/releasing.md publishes it
+	@$(ON_PATH) sh tests/scripts/release.sh "$(VERSION)"
 
 changelog: $(DEV) ## check the changelog's fragments
 	@cd collections/ansible_collections/psap/perf && $(CURDIR)/$(BIN)/antsibull-changelog lint

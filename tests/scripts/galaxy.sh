@@ -11,7 +11,7 @@ sh tests/scripts/copy_collection.sh "$home/copy"
 copy=$home/copy/ansible_collections/psap/perf
 python -m docs.website.commands "$copy/roles"
 PATH=$home/bin:$PATH
-(cd "$copy" && antsibull-changelog release --version "$(sed -n 's/^version: //p' galaxy.yml)")
+(cd "$copy" && antsibull-changelog release --update-existing --version "$(sed -n 's/^version: //p' galaxy.yml)")
 ansible-galaxy collection build --force --output-path "$project/dist" "$copy"
 cd "$home"
 python -m galaxy_importer.main "$project"/dist/psap-perf-*.tar.gz | tee import.log

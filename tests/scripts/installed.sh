@@ -1,5 +1,6 @@
 #!/bin/sh
-# installed.sh [PYTHON]: build the wheel and install it in a new environment. Then, with an empty HOME and in an empty
+# installed.sh [PYTHON [WHEEL SBOM]]: build the wheel, unless it is named, and install it in a new environment; write what
+# was installed to the file SBOM. Then, with an empty HOME and in an empty
 # folder, where this repository is on no path: create a project and run flows on a lab, with and without the driver.
 set -eu
 python=${1:-python3.11}
@@ -20,9 +21,12 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 "$python" -m venv "$place/env"
 grep -v '^ansible==' requirements/constraints.txt >"$place/constraints.txt"
-"$place/env/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$place/dist" "$repository"
+mkdir "$place/dist"
+[ $# -lt 2 ] || cp "$2" "$place/dist"
+[ $# -gt 1 ] || "$place/env/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$place/dist" "$repository"
 "$place/env/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$place/constraints.txt" \
     "$place"/dist/psap_perf-*.whl
+[ $# -lt 3 ] || .venv/release/bin/cyclonedx-py environment --output-file "$3" "$place/env/bin/python"
 # Galaxy's tarball has the same files
 sh tests/scripts/copy_collection.sh "$place/copy"
 (cd "$place/copy" && find ansible_collections ! -type d | LC_ALL=C sort) >"$place/tarball"
