@@ -10,9 +10,9 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from perfdrv.cli import cli
+from perfdrv.collection import COLLECTION
 from perfdrv.command_line.groups import Session
 from perfdrv.commands.creating import (
-    COLLECTION,
     GROUPS,
     Files,
     checked_name,
