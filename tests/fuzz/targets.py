@@ -24,6 +24,7 @@ from tests.data.kserve_scale import write_scale_test
 from tests.data.kube_burner_folders import node_density
 from tests.data.kubernetes_lists import job, pod, write_list
 from tests.data.llama_benches import inference_server, llama_bench
+from tests.data.load_searches import write_load_search
 from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
 from tests.data.pipeline_tests import PipelineTest, pipeline_test, write_pipelines
 from tests.data.prometheus_windows import gpu, write_window
@@ -92,6 +93,10 @@ def _load_tests(directory: Path) -> None:
     for version in ("0.3", "0.8"):
         write_guidellm(directory / RUN / f"000__guidellm_{version}", [Load(2, 12, failing=5), Load(4, 12)], version)
     write_llm_load_test(directory / RUN / "001__llm_load_test", Load(2, 12, failing=5))
+
+
+def _load_search(directory: Path) -> None:
+    write_load_search(directory / RUN / "000__cell")
 
 
 def _quietly(words: list[str]) -> None:
@@ -240,6 +245,7 @@ TARGETS: Mapping[str, Target] = {
     "declared kind": Target(_declared, (f"kpi {{input}}/run {PARSED}", f"parse {{input}}/run {PARSED}"), 80),
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
+    "load search": Target(_load_search, ("kpi {input}/run",), 10),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
     "llama-bench": Target(_llama_bench, ("kpi {input}/run",), 20),

@@ -87,6 +87,42 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         )
 
 
+def test_search_finds_the_load_that_the_server_has_slots_for(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """With more users than slots, requests wait for at least the declared time of another request."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        # a request takes 0.5 s; a server is never early
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.5, itl: 0.001, concurrency: 4}"},
+        "kserve_concurrency": [1, 16],
+        "kserve_search_limits": {"ttft_p90": "950ms"},
+        "kserve_max_queries": 20,
+        "kserve_max_output_tokens": 2,
+        **LLM_LOAD_TEST,
+        "kserve_query_count": 0,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("-p", "kserve_raw", "-e")
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = tmp_path.iterdir()
+    (path,) = run.rglob("load_search.json")
+    document = json.loads(path.read_text())
+    check(document)
+    loads = {load["users"]: load["held"] for load in document["loads"]}
+    assert {1, 16} <= loads.keys()
+    assert loads[1]
+    assert not loads[16]
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    (highest,) = (one["value"] for one in kpis if one["name"] == "highest_load_within_limits")
+    # on a slow machine it may be less
+    assert 1 <= highest <= 5
+    assert "Measures as a share of their limits" in (run / "report/index.html").read_text()
+    settings["kserve_search_limits"] = {"ttft_p96": "950ms"}
+    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "unknown measure ttft_p96" in refused.stdout + refused.stderr
+
+
 @pytest.mark.deep
 def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings: dict[str, Any] = {

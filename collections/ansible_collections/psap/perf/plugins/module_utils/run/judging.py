@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError, error_for_exit_code
 
-_MODULE = "perfanalysis.verdicts.thresholds.write"
+_WRITER = "perfanalysis.verdicts.thresholds.write"
+_LOADS = "perfanalysis.verdicts.thresholds.loads"
 
 
 def check(thresholds: Mapping[str, object], workloads: int | None = None) -> tuple[str, ...]:
@@ -18,7 +19,7 @@ def check(thresholds: Mapping[str, object], workloads: int | None = None) -> tup
     Raises:
         UsageError: If one of them is invalid, or needs more workloads, or perfanalysis is not installed.
     """
-    writer, errors = _perfanalysis()
+    writer, errors = _perfanalysis(_WRITER)
     try:
         return tuple(threshold.name for threshold in writer.check_thresholds(thresholds, workloads=workloads))
     except errors.AnalysisError as error:
@@ -31,7 +32,7 @@ def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, un
     Raises:
         PerfError: If the verdict is not good, with its exit code; its result contains the verdict.
     """
-    writer, errors = _perfanalysis()
+    writer, errors = _perfanalysis(_WRITER)
     try:
         made = writer.judge_run(recording, thresholds, output, unjudged_allowed=unjudged_allowed)
     except errors.AnalysisError as error:
@@ -43,9 +44,23 @@ def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, un
     return document
 
 
-def _perfanalysis() -> tuple[Any, Any]:
+def judge_loads(directories: Iterable[Path], limits: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Return the row of each load test: its users, whether it was within all limits, and the value of each measure.
+
+    Raises:
+        PerfError: If the results of a load cannot be judged.
+    """
+    loads, errors = _perfanalysis(_LOADS)
     try:
-        return import_module(_MODULE), import_module("perfanalysis.errors")
+        rows: list[dict[str, Any]] = loads.judge_loads(directories, limits)
+    except errors.AnalysisError as error:
+        raise _convert_error(error) from error
+    return rows
+
+
+def _perfanalysis(module: str) -> tuple[Any, Any]:
+    try:
+        return import_module(module), import_module("perfanalysis.errors")
     except ImportError as error:
         raise UsageError(
             f"thresholds need the Python package perfanalysis where Ansible runs, and it cannot be imported ({error}): "

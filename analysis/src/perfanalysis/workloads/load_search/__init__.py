@@ -1,0 +1,1 @@
+"""The recordings of a search for the highest load within limits."""
