@@ -22,7 +22,8 @@ options:
 EXAMPLES = r"""
 - name: Check that aiperf is installed
   ansible.builtin.assert:
-    that: ['aiperf'] | psap.perf.missing_generators | length == 0
+    that: generators | psap.perf.missing_generators | length == 0
+  vars: {generators: [aiperf]}
 """
 
 RETURN = r"""
