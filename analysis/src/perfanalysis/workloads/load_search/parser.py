@@ -17,8 +17,8 @@ def parse(source: RecordingFiles) -> dict[str, Any]:
     for load in document["loads"]:
         loads.append({**load, "result": "held" if load["held"] else "missed"})
         for one in load["measures"]:
-            # a limit of 0 has no shares
-            share = one["value"] / one["limit"] if one["limit"] else None
-            measures.append({**one, "users": load["users"], "share": share})
-            measures.append({"measure": "limit", "users": load["users"], "share": 1.0})
+            # a limit of 0 has no shares, and no line
+            drawn = {"line": one["measure"], "share": one["value"] / one["limit"]} if one["limit"] else {}
+            measures.append({**one, "users": load["users"], **drawn})
+            measures.append({"measure": "limit", "line": "limit", "users": load["users"], "share": 1.0})
     return {"loads": loads, "measures": measures}
