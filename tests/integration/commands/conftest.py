@@ -105,6 +105,8 @@ def temporary_project(root: Path) -> TemporaryProject:
     (root / "collections").symlink_to(PROJECT / "collections")
     (root / "playbooks").mkdir()
     (root / "playbooks" / "shared").symlink_to(PROJECT / "playbooks" / "shared")
+    # the clone's own, which a failed command's command.txt names
+    (root / "playbooks" / "toolbox.yml").symlink_to(PROJECT / "playbooks" / "toolbox.yml")
     (root / "playbooks" / "action_plugins").symlink_to(PROJECT / "tests" / "data" / "action_plugins")
     (root / "inventory").mkdir()
     (root / "inventory" / "hosts.yml").write_text(yaml.safe_dump(INVENTORY))

@@ -394,6 +394,8 @@ def _cell(project: TemporaryProject, index: int, role: str) -> Task:
     path = project.root / "playbooks" / f"flow_{index}" / "cell.yml"
     path.parent.mkdir()
     path.write_text(yaml.safe_dump([_include(role)]))
+    # a folder with settings is one of a flow
+    (path.parent / "settings.yml").write_text(yaml.safe_dump({"short_description": "A flow", "options": {}}))
     cell = {"index": index, "name": f"role={role}", "values": {"role": role}}
     include = {"name": f"Cell {index}", "ansible.builtin.include_tasks": "shared/cell.yml"}
     return {**include, "vars": {"perf_cell": cell, "perf_flow": path.parent.name}}
