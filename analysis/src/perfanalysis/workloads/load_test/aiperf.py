@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -10,10 +11,13 @@ import numpy as np
 from perfanalysis.files.bounded import opened
 from perfanalysis.files.documents import Document, finite_number, mapping
 from perfanalysis.files.recording_files import RecordingFiles
-from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
+from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
-from perfanalysis.workloads.load_test.marked_load import stage_row
-from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MARKER = "aiperf.json"
 RECORDS = "results/profile_export.jsonl"
@@ -91,15 +95,7 @@ def parse(source: RecordingFiles) -> LoadTables:
     if bad:
         text = f"{bad} of {bad + len(columns.lists)} lines are not records of requests and were left out"
         source.find("error", RECORDS, text)
-    requests = columns.frame([0], [0])
-    summary = mapping(source.json(SUMMARY, optional=True))
-    tables = LoadTables(
-        requests=requests,
-        stages=STAGES.of_rows([stage_row(source, MARKER)] if len(columns.lists) else []),
-        stated=STATED.of_rows(list(rows(_stated(summary, requests)))),
-    )
-    find_disagreements(source, SUMMARY, tables.stated)
-    return tables
+    return one_stage(source, MARKER, SUMMARY, columns, _stated)
 
 
 def _add(columns: RequestColumns, one: Request) -> None:
@@ -126,18 +122,10 @@ def _value(measure: Measure | None) -> float:
     return np.nan if measure is None or measure.value is None else measure.value
 
 
-def _stated(summary: Document, requests: Any) -> list[Stated]:
-    completed = requests[requests["outcome"].to_numpy() == "completed"]
-    found = []
+def _stated(summary: Document, completed: pd.DataFrame) -> Iterator[Stated]:
     for name, column in MEASURES.items():
-        given = mapping(summary.get(name))
-        numbers = {ours: finite_number(given.get(theirs)) for theirs, ours in NAMES.items()}
-        known = {statistic: number / MS for statistic, number in numbers.items() if number is not None}
-        found.append(Stated(0, column.removesuffix("_s"), known, completed[column].to_numpy(dtype=float)))
-    number = finite_number(mapping(summary.get("request_count")).get("avg"))
-    if number is not None:
-        found.append(Stated(0, "completed requests", {"count": number}, np.ones(len(completed))))
-    return found
+        yield stated_latency(mapping(summary.get(name)), NAMES, MS, completed[column])
+    yield from stated_count(finite_number(mapping(summary.get("request_count")).get("avg")), completed)
 
 
 WORKLOAD = load_test_kind("aiperf", MARKER, (RECORDS, SUMMARY), parse)

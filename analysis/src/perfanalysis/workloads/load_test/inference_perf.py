@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from perfanalysis.files.documents import Document, finite_number, mapping
 from perfanalysis.files.long_lists import LongLists, decoded
 from perfanalysis.files.recording_files import RecordingFiles
-from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
+from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
-from perfanalysis.workloads.load_test.marked_load import stage_row
-from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MARKER = "inference_perf.json"
 RECORDS = "results/per_request_lifecycle_metrics.json"
@@ -91,15 +95,7 @@ def parse(source: RecordingFiles) -> LoadTables:
         # seen with version 0.7.0
         text = f"{asked:g} requests were set, but inference-perf recorded {len(columns.lists)}"
         source.find("warning", RECORDS, text)
-    requests = columns.frame([0], [0])
-    summary = mapping(source.json(SUMMARY, optional=True))
-    tables = LoadTables(
-        requests=requests,
-        stages=STAGES.of_rows([stage_row(source, MARKER)] if len(columns.lists) else []),
-        stated=STATED.of_rows(list(rows(_stated(summary, requests)))),
-    )
-    find_disagreements(source, SUMMARY, tables.stated)
-    return tables
+    return one_stage(source, MARKER, SUMMARY, columns, _stated)
 
 
 def _add(columns: RequestColumns, one: Request, offset: float) -> None:
@@ -124,20 +120,12 @@ def _first_known(*counts: float | None) -> float:
     return next((count for count in counts if count is not None), np.nan)
 
 
-def _stated(summary: Document, requests: Any) -> list[Stated]:
-    completed = requests[requests["outcome"].to_numpy() == "completed"]
+def _stated(summary: Document, completed: pd.DataFrame) -> Iterator[Stated]:
     successes = mapping(summary.get("successes"))
     latencies = mapping(successes.get("latency"))
-    found = []
     for name, column in MEASURES.items():
-        given = mapping(latencies.get(name))
-        numbers = {ours: finite_number(given.get(theirs)) for theirs, ours in NAMES.items()}
-        known = {statistic: number for statistic, number in numbers.items() if number is not None}
-        found.append(Stated(0, column.removesuffix("_s"), known, completed[column].to_numpy(dtype=float)))
-    number = finite_number(successes.get("count"))
-    if number is not None:
-        found.append(Stated(0, "completed requests", {"count": number}, np.ones(len(completed))))
-    return found
+        yield stated_latency(mapping(latencies.get(name)), NAMES, 1, completed[column])
+    yield from stated_count(finite_number(successes.get("count")), completed)
 
 
 WORKLOAD = load_test_kind("inference_perf", MARKER, (RECORDS, SUMMARY), parse)

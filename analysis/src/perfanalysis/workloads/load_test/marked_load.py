@@ -2,15 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from perfanalysis.drawing.wording import counted
-from perfanalysis.files.documents import finite_number, mapping, text_or_none
+from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
 from perfanalysis.files.recording_files import RecordingFiles
+from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.document import KIND
+from perfanalysis.workloads.load_test.tables import COMPLETED, STAGES, STATED, LoadTables, RequestColumns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def stage_row(source: RecordingFiles, marker: str) -> dict[str, Any]:
+def one_stage(
+    source: RecordingFiles,
+    marker: str,
+    summary: str,
+    columns: RequestColumns,
+    stated: Callable[[Document, pd.DataFrame], Iterable[Stated]],
+) -> LoadTables:
+    """Return the tables of requests of one stage, and the comparison of the generator's summary with them.
+
+    Args:
+        stated: Returns the values of the summary, with the completed requests that they are about.
+    """
+    requests = columns.frame([0], [0])
+    completed = requests[requests["outcome"].to_numpy() == COMPLETED]
+    document = mapping(source.json(summary, optional=True))
+    tables = LoadTables(
+        requests=requests,
+        stages=STAGES.of_rows([_stage_row(source, marker)] if len(columns.lists) else []),
+        stated=STATED.of_rows(list(rows(list(stated(document, completed))))),
+    )
+    find_disagreements(source, summary, tables.stated)
+    return tables
+
+
+def stated_latency(given: Document, names: Mapping[str, str], per_second: float, values: pd.Series) -> Stated:
+    """Return the statistics of one latency in a summary.
+
+    Args:
+        names: Our names of the statistics, by the generator's.
+        per_second: How many of the summary's units are a second.
+        values: The latencies of the completed requests in seconds; the name of the column ends with ``_s``.
+    """
+    numbers = {ours: finite_number(given.get(theirs)) for theirs, ours in names.items()}
+    known = {statistic: number / per_second for statistic, number in numbers.items() if number is not None}
+    return Stated(0, str(values.name).removesuffix("_s"), known, values.to_numpy(dtype=float))
+
+
+def stated_count(number: float | None, completed: pd.DataFrame) -> Iterable[Stated]:
+    """Yield the number of completed requests in a summary, if it has one."""
+    if number is not None:
+        yield Stated(0, "completed requests", {"count": number}, np.ones(len(completed)))
+
+
+def _stage_row(source: RecordingFiles, marker: str) -> dict[str, Any]:
     """Return the row of the only stage."""
     load = mapping(source.document(marker, KIND).get("load"))
     concurrency, rate = (finite_number(load.get(name)) for name in ("concurrency", "rate"))
