@@ -75,7 +75,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The verdict of the history in one line, with the number of runs in it; empty if there is none."""
+        """The verdict of the history in one line, with the number of its runs; empty without a verdict."""
         verdict = mapping(read_document(self.run / "run.json").get(FACT)) if self.run else {}
         runs = int(mapping(verdict.get("history")).get("runs") or 0)
         text = verdict_text(verdict)

@@ -1,4 +1,4 @@
-"""`perfdrv demo`: one run on a lab of its own, anywhere."""
+"""`perfdrv demo`: one run on a dedicated lab, in any folder."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NAME = click.argument("name", type=click.Choice(_INSTALLED))
 def generators() -> None:
     """List, install and remove load generators of served models.
 
-    Each has an environment of its own in psap-perf/generators of ~/.cache.
+    Each has a dedicated environment in psap-perf/generators of ~/.cache.
     """
 
 

@@ -16,7 +16,7 @@ DEFINITIONS = {
     "content, per token after the first, a mean over requests.",
     "guidellm": "guidellm: TTFT ends at the first token; ITL and TPOT are means over tokens, so that long answers "
     "weigh more.",
-    "inference-perf": "inference-perf: TTFT ends at the first chunk; ITL and TPOT use the tokens of its own tokenizer, "
+    "inference-perf": "inference-perf: TTFT ends at the first chunk; ITL and TPOT count tokens with its own tokenizer, "
     "and tokens of one chunk have the same time.",
     "llm-load-test": "llm-load-test: TTFT ends at the first token; ITL and TPOT are means over the requests that were "
     "answered in time.",

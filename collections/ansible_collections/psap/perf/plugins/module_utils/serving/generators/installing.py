@@ -91,7 +91,7 @@ def install(generator: Generator, print_line: Callable[[str], None]) -> Path:
 
 
 def remove(generator: Generator) -> bool:
-    """Remove the generator's environment; return False if there is none."""
+    """Remove the generator's environment, and return whether it existed."""
     folder = environment(generator)
     exists = folder.exists()
     if exists:
