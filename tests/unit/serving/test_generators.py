@@ -15,17 +15,16 @@ from ansible_collections.psap.perf.plugins.module_utils.base.program import Prog
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators import cpu, installing
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     API_KEY,
-    Counts,
     Folders,
     Load,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
-    conclusive,
     invocation,
     load_facts,
     load_job,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, conclusive
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/serving_run_load"

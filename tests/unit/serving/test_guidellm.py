@@ -12,13 +12,14 @@ from ansible_collections.psap.perf.plugins.module_utils.base.arguments import co
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.pod_exec import Executed
 from ansible_collections.psap.perf.plugins.module_utils.secrets.hiding import Hiding
+from ansible_collections.psap.perf.plugins.module_utils.serving import guidellm
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
     IN_POD,
     Guidellm,
-    count_requests,
     invocation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.pod_results import fetch
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import conclusive
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_d_run_guidellm_benchmark"
@@ -29,6 +30,11 @@ def arguments(**given: Any) -> Guidellm:
     defaults = {option.short_name: option.default for option in read_command(_ROLE, _ROLE).arguments}
     own = {"endpoint_url": "http://a.example.com", "namespace": "a", "version": "v0.6.0"}
     return convert({**defaults, **own, **given}, Guidellm)
+
+
+def count_requests(path: Path) -> tuple[int, int]:
+    counts = conclusive(guidellm.count_requests(path))
+    return counts.requests, counts.failed
 
 
 def command_line(rates: list[float], **given: Any) -> str:

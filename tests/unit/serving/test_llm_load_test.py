@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving import llm_load_test
 from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import (
     LlmLoadTest,
     configuration,
-    count_requests,
     job_invocation,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import conclusive
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
 _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles/llm_load_test_run"
@@ -23,6 +24,11 @@ _ROLE = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/r
 def arguments(**given: Any) -> LlmLoadTest:
     defaults = {option.short_name: option.default for option in read_command(_ROLE, _ROLE).arguments}
     return convert({**defaults, "host": "a.example.com", "port": 8443, "duration": 60, **given}, LlmLoadTest)
+
+
+def count_requests(path: Path) -> tuple[int, int]:
+    counts = conclusive(llm_load_test.count_requests(path))
+    return counts.requests, counts.failed
 
 
 def test_openai_plugin_gets_a_url() -> None:

@@ -1,13 +1,17 @@
-"""The served model of a verb's arguments."""
+"""The served model of a verb's arguments, and the result of its load."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import server_in_pod
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
@@ -16,8 +20,11 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     endpoint_within,
     through_gateway,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, conclusive
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbResult
 
 # the label of a lab's nodes whose pods run programs; such pods select it
 _REAL = "lab.psap.perf/real"
@@ -55,6 +62,25 @@ def ready_pods(cluster: Cluster, model: ModelArguments) -> list[str]:
     if not ready:
         raise ClusterError(f"no pod of {model.kind} {model.namespace}/{model.name} is Ready; it has {len(pods)}")
     return sorted(ready)
+
+
+@contextmanager
+def pod_endpoint(cluster: Cluster, namespace: str, pod: str, port: int) -> Iterator[Endpoint]:
+    """Yield an endpoint of this machine that a port-forward connects with a port of a pod."""
+    connect = functools.partial(forwarded, cluster.access, namespace, pod, port)
+    with forwarding(connect) as here:
+        yield here.endpoint("", f"port {port} of pod {namespace}/{pod}")
+
+
+def load_result(counts: Counts) -> VerbResult:
+    """Return the numbers of requests, with a warning if some failed.
+
+    Raises:
+        DataQualityError: If no request ended, or all failed.
+    """
+    requests, failed = conclusive(counts).requests, counts.failed
+    warnings = (f"{failed} of {requests} requests failed",) if failed else ()
+    return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
 
 
 def find_model_service(cluster: Cluster, model: ModelArguments) -> Manifest | None:

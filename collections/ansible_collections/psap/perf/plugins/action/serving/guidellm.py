@@ -24,6 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import
 from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -60,9 +61,7 @@ class ActionModule(CommandAction):
             _fetch(context, args, results)
         else:
             _run_here(context, args, folder, results)
-        requests, failed = count_requests(results)
-        warnings = (f"{failed} of {requests} requests failed",) if failed else ()
-        return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
+        return load_result(count_requests(results))
 
 
 def _fetch(context: VerbContext, args: Arguments, results: Path) -> None:

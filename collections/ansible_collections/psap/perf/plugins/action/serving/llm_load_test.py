@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test im
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -47,9 +48,7 @@ class ActionModule(CommandAction):
         write_json(artifacts / "llm_load_test.json", marker(load, load.version, context.lab(), position))
         if not load.ran_in_job:
             _run_here(context, load, artifacts)
-        requests, failed = count_requests(artifacts / "output" / OUTPUT)
-        warnings = (f"{failed} of {requests} requests failed",) if failed else ()
-        return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
+        return load_result(count_requests(artifacts / "output" / OUTPUT))
 
 
 def _run_here(context: VerbContext, load: LlmLoadTest, artifacts: Path) -> None:

@@ -14,7 +14,6 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.cpu import CpuWatch
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
-    conclusive,
     invocation,
     load_facts,
 )
@@ -22,6 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -56,10 +56,7 @@ class ActionModule(CommandAction):
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
         document = marker(load, load.version, context.lab(), position)
         write_json(artifacts / generator.marker, {**document, **load_facts(load), **({} if load.ran_in_job else here)})
-        counts = conclusive(generator.count(artifacts / generator.results_folder))
-        warnings = (f"{counts.failed} of {counts.requests} requests failed",) if counts.failed else ()
-        values = {"requests": counts.requests, "requests_failed": counts.failed}
-        return VerbResult(changed=True, values=values, warnings=warnings)
+        return load_result(generator.count(artifacts / generator.results_folder))
 
 
 def _run_here(context: VerbContext, load: Load, artifacts: Path, watch: CpuWatch) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -14,17 +13,20 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Second
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_json, write_json, write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.evaluating import Page
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.query_file import read_queries, shipped_files
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.scraped import Sampling, answer_queries, sample
-from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.scraping import FILE, SCHEMA, parse_metrics, scrape
 from ansible_collections.psap.perf.plugins.module_utils.waiting.predicates import pod_ready
 from ansible_collections.psap.perf.plugins.modules.serving.metrics import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, is_simulated, ready_pods
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import (
+    ModelArguments,
+    is_simulated,
+    pod_endpoint,
+    ready_pods,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 _BEFORE, _DURING = "before", "during"
@@ -81,9 +83,8 @@ class ActionModule(PerfAction):
 
 
 def _page(cluster: Cluster, args: Arguments, pod: str) -> str:
-    connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port)
-    with forwarding(connect) as here:
-        return scrape(here.endpoint("", f"port {args.port} of pod {args.namespace}/{pod}"))
+    with pod_endpoint(cluster, args.namespace, pod, args.port) as endpoint:
+        return scrape(endpoint)
 
 
 def _record(context: VerbContext, args: Arguments, cluster: Cluster) -> VerbResult:

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
-from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
 from ansible_collections.psap.perf.plugins.module_utils.serving.profiler import set_profiler, set_profilers
 from ansible_collections.psap.perf.plugins.modules.serving.profiler import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, ready_pods
+from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, pod_endpoint, ready_pods
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
@@ -40,9 +37,8 @@ class ActionModule(PerfAction):
         pods = ready_pods(cluster, args)
 
         def set_of(pod: str, state: str) -> None:
-            connect = functools.partial(forwarded, cluster.access, args.namespace, pod, args.port)
-            with forwarding(connect) as here:
-                set_profiler(here.endpoint("", f"port {args.port} of pod {args.namespace}/{pod}"), state, args.timeout)
+            with pod_endpoint(cluster, args.namespace, pod, args.port) as endpoint:
+                set_profiler(endpoint, state, args.timeout)
 
         set_profilers(pods, args.state, set_of)
         return VerbResult(values={"pods": pods})

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
@@ -190,21 +191,7 @@ def _joined(rates: Iterable[float]) -> str:
     return ",".join(f"{rate:g}" for rate in rates)
 
 
-def count_requests(path: Path) -> tuple[int, int]:
-    """Return the number of requests in the results, and how many of them failed; read large files in pieces.
-
-    Raises:
-        DataQualityError: If there are no results, or all requests failed.
-    """
-    requests, failed, why = total_requests(path)
-    if not requests:
-        raise DataQualityError("no request ended within the load")
-    if failed == requests:
-        raise DataQualityError(f"all {failed} requests failed; the first: {why}")
-    return requests, failed
-
-
-def total_requests(path: Path) -> tuple[int, int, str]:
+def count_requests(path: Path) -> Counts:
     """Return the number of requests in the results, how many of them failed, and the reason of the first.
 
     Raises:
@@ -224,4 +211,4 @@ def total_requests(path: Path) -> tuple[int, int, str]:
     if not totals:
         raise DataQualityError(f"{path.name} is not a result of guidellm: it has no request_totals")
     successful, failed = (sum(int(one.get(key, 0)) for one in totals) for key in (b"successful", b"errored"))
-    return successful + failed, failed, why
+    return Counts(successful + failed, failed, why)

@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import second
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 OUTPUT = "output.json"
 OPENAI = "openai_plugin"
@@ -113,21 +114,7 @@ def _plugin_options(load: LlmLoadTest) -> dict[str, Any]:
     return {**options, "interface": load.interface, "host": load.host, "port": load.port}
 
 
-def count_requests(path: Path) -> tuple[int, int]:
-    """Return the number of requests in the results, and how many of them failed.
-
-    Raises:
-        DataQualityError: If there are no results, or all requests failed.
-    """
-    requests, failed, why = total_requests(path)
-    if not requests:
-        raise DataQualityError("no request ended within the duration")
-    if failed == requests:
-        raise DataQualityError(f"all {requests} requests failed; the first: {why}")
-    return requests, failed
-
-
-def total_requests(path: Path) -> tuple[int, int, str]:
+def count_requests(path: Path) -> Counts:
     """Return the number of requests in the results, how many of them failed, and the reason of the first.
 
     Raises:
@@ -142,4 +129,4 @@ def total_requests(path: Path) -> tuple[int, int, str]:
         raise DataQualityError(f"{path.name} of llm-load-test cannot be read: {error}") from error
     first = failed[0] if failed else {}
     why = f"{first.get('error_code')} {first.get('error_text') or ''}".strip()
-    return len(results), len(failed), why[:300]
+    return Counts(len(results), len(failed), why)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
-    Counts,
     Folders,
     Generator,
     Installation,
     Invocation,
     Load,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 _EXPORT = "profile_export.jsonl"
 _SUMMARY = "profile_export_aiperf.json"

@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 API_KEY = "$(API_KEY)"
 """Kubernetes' reference to the key in an environment variable's value."""
@@ -99,15 +100,6 @@ class Invocation:
     arguments: tuple[str, ...]
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The number of requests that ended, how many of them failed, and the reason of the first failure."""
-
-    requests: int
-    failed: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from pathlib import Path
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     API_KEY,
     PATHS,
-    Counts,
     Folders,
     Generator,
     Installation,
     Invocation,
     Load,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import OUTPUT, pairs, total_requests
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import OUTPUT, count_requests, pairs
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 _KINDS_OF_FILES = {".csv": "csv_file", ".json": "json_file", ".jsonl": "json_file", ".parquet": "parquet_file"}
 
@@ -61,7 +61,7 @@ def _data(load: Load, folders: Folders) -> dict[str, object]:
 
 
 def _count(folder: Path) -> Counts:
-    return Counts(*total_requests(folder / OUTPUT))
+    return count_requests(folder / OUTPUT)
 
 
 GUIDELLM = Generator(

@@ -10,13 +10,13 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     CHAT,
-    Counts,
     Folders,
     Generator,
     Installation,
     Invocation,
     Load,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 _CONFIG = "inference_perf.json"
 _RECORDS = "per_request_lifecycle_metrics.json"

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     PATHS,
-    Counts,
     Folders,
     Generator,
     Invocation,
     Load,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import OPENAI, OUTPUT, total_requests
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test import OPENAI, OUTPUT, count_requests
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 _CONFIG = "llm_load_test_config.json"
 _SYNTHETIC = "it takes prompts from a data set, and has no synthetic lengths; set data_file"
@@ -56,7 +56,7 @@ def _invoke(load: Load, folders: Folders) -> Invocation:
 
 
 def _count(folder: Path) -> Counts:
-    return Counts(*total_requests(folder / OUTPUT))
+    return count_requests(folder / OUTPUT)
 
 
 LLM_LOAD_TEST = Generator(

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.byte_tokenizer import tokenizer_files
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
-    Counts,
     Folders,
     Invocation,
     Load,
@@ -81,16 +80,3 @@ def load_facts(load: Load) -> dict[str, Any]:
         "requested_model": load.model,
     }
     return {"generator": load.generator, "load": {name: value for name, value in stated.items() if value}}
-
-
-def conclusive(counts: Counts) -> Counts:
-    """Return the counts.
-
-    Raises:
-        DataQualityError: If no request ended, or all failed.
-    """
-    if not counts.requests:
-        raise DataQualityError("no request ended within the load")
-    if counts.failed == counts.requests:
-        raise DataQualityError(f"all {counts.failed} requests failed; the first: {counts.reason[:300]}")
-    return counts
