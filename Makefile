@@ -185,7 +185,7 @@ molecule: programs ## every command twice, and its failing cases, on a lab of ea
 
 molecule-kubernetes: programs
 	@echo "== molecule on a lab of the profile kubernetes"
-	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with kserve --with models --emulate modelmesh",$(filter-out $(ON_OPENSHIFT) $(REAL_SCENARIOS),$(SCENARIOS)))
+	$(call molecule_on_lab,molecule,"--nodes 4 --with kueue --with ray --with training-operator --with kserve --with models --emulate modelmesh",$(filter-out $(ON_OPENSHIFT) $(REAL_SCENARIOS),$(SCENARIOS)))
 
 molecule-openshift: programs
 	@echo "== molecule on a lab of the profile openshift"

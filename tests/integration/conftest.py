@@ -14,7 +14,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(sys.executable).parent
-PRODUCTS = ("--with", "kueue", "--with", "ray")
+PRODUCTS = ("--with", "kueue", "--with", "ray", "--with", "training-operator")
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,12 @@ OFFERED = ("runai", "modelmesh")
 # what else a lab can run, in the order in which `--with` lists them, and the ports of each: products with their own
 # controllers, the simulated model servers, and a real node
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
+TRAINING_OPERATOR = "training-operator"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"),
     RAY: (RAY,),
+    TRAINING_OPERATOR: (TRAINING_OPERATOR, f"{TRAINING_OPERATOR}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
@@ -52,6 +54,8 @@ PIPELINES = "pipelines"
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 # the emulators that labs with a product have
 _OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {
+    RAY: ("trainers",),
+    TRAINING_OPERATOR: ("trainers",),
     KSERVE: (GATEWAY, LEADER_WORKER_SETS),
     ARGO: ("data_science",),
     WORKER: ("local_volumes",),
@@ -71,23 +75,31 @@ _EMULATED = (MODELS, PIPELINES)
 S3, LLAMA_CPP = "s3", "llama-cpp"
 # part of a profile, not an option
 OLM = "olm"
-_BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {KUBERNETES: {}, OPENSHIFT: {OLM: (OLM, f"{OLM}-packages")}}
+_BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    KUBERNETES: {},
+    OPENSHIFT: {OLM: (OLM, f"{OLM}-packages"), TRAINING_OPERATOR: PRODUCTS[TRAINING_OPERATOR]},
+}
 # what every lab has
-STANDARD = ("volumes", "trainers")
+STANDARD = ("volumes",)
 # what else a lab of each profile has
 PROFILES: Mapping[str, tuple[str, ...]] = {
     KUBERNETES: (),
     OPENSHIFT: (
-        *("openshift", "machines", "machine_config", "monitoring", "builds", "hive"),
+        *("trainers", "openshift", "machines", "machine_config", "monitoring", "builds", "hive"),
         *("nfd", "gpu_operator", "rhoai", "rhoai_webhooks"),
     ),
 }
 
 
-def requested(products: Iterable[str]) -> tuple[str, ...]:
-    """Return the products of a lab in order: KServe's models need servers, so it brings the simulated ones."""
-    names = set(products)
-    return tuple(name for name in PRODUCTS if name in names or (name == MODELS and KSERVE in names))
+def requested(products: Iterable[str], emulate: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the products of a lab in order, with those that others need.
+
+    KServe's models need servers, so it brings the simulated ones; Run:ai creates PyTorchJobs.
+    """
+    names = {*products}
+    needed = {MODELS} if KSERVE in names else set()
+    needed |= {TRAINING_OPERATOR} if "runai" in emulate else set()
+    return tuple(name for name in PRODUCTS if name in names | needed)
 
 
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:

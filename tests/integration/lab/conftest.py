@@ -38,7 +38,7 @@ def labs(tmp_path_factory: pytest.TempPathFactory, binaries: Binaries) -> Iterat
 @pytest.fixture(scope="package")
 def lab(labs: Labs) -> Lab:
     """Start a lab of 4 nodes of 8 GPUs that tests share and leave running."""
-    return labs.up("shared", "--nodes", "4", "--audit")
+    return labs.up("shared", "--nodes", "4", "--audit", "--with", "training-operator")
 
 
 @pytest.fixture(scope="package")

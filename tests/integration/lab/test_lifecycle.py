@@ -151,7 +151,6 @@ def test_failing_program_is_named_and_nothing_stays(labs: Labs, binaries: Binari
     (tmp_path / "bin").mkdir()
     for program in PROGRAMS:
         (tmp_path / "bin" / program).symlink_to(binaries.program(program))
-    (tmp_path / "training-operator-crds").symlink_to(binaries.manifests("training-operator-crds"))
     broken = tmp_path / "bin" / "kube-scheduler"
     broken.unlink()
     broken.write_text("#!/bin/sh\necho cannot schedule anything\nexit 1\n")

@@ -207,7 +207,7 @@ def test_webhook_refuses_an_invalid_pytorch_job(cluster: Cluster) -> None:
 def test_cluster_is_marked_as_simulated(cluster: Cluster, lab: Lab) -> None:
     mark = cluster.core.read_namespaced_config_map("perflab", "kube-system").data
     assert (mark["name"], mark["profile"], mark["simulated"]) == ("shared", "kubernetes", "nodes,pods")
-    assert mark["real"].split(",") == ["control plane", "training operator", *lab.options.products]
+    assert mark["real"].split(",") == ["control plane", *lab.options.products]
     assert json.loads(mark["versions"]) == lab.versions
     node = cluster.core.read_node("node-0003")
     assert node.status.node_info.kubelet_version == "v1.36.3+simulated"

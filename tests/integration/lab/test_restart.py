@@ -37,7 +37,7 @@ def job_done(cluster: Cluster, name: str) -> bool:
     [
         "kube-apiserver",
         "etcd",
-        *(pytest.param(name, marks=pytest.mark.deep) for name in ("kube-scheduler", "kwok", "training-operator")),
+        *(pytest.param(name, marks=pytest.mark.deep) for name in ("kube-scheduler", "kwok")),
     ],
 )
 def test_killed_program_is_restarted(labs: Labs, mended: Lab, component: str) -> None:

@@ -46,7 +46,6 @@ def all_programs(lab: Lab, files: Credentials) -> list[Program]:
         programs.kwok(lab, BINARIES, files),
         programs.kubelet(lab, "python3"),
         programs.emulators(lab, "python3"),
-        programs.training_operator(lab, BINARIES, files),
     ]
 
 

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.profiles import ARGO, KSERVE, KUEUE, METRICS_SERVER, OLM, OPENSHIFT, RAY, WORKER, real
+from perflab.profiles import (
+    ARGO,
+    KSERVE,
+    KUEUE,
+    METRICS_SERVER,
+    OLM,
+    OPENSHIFT,
+    RAY,
+    TRAINING_OPERATOR,
+    WORKER,
+    real,
+)
 
 MODULES = Path(__file__).parent / "gomodules"
 
@@ -99,13 +110,6 @@ COMPONENTS: tuple[Component, ...] = (
         link_values=(("sigs.k8s.io/kwok/pkg/consts.Version", "{version}"),),
         cpu_s=120,
     ),
-    Component(
-        "training-operator",
-        "github.com/kubeflow/training-operator",
-        (("training-operator", "."),),
-        copies=(("manifests/base/crds", "training-operator-crds"),),
-        cpu_s=110,
-    ),
 )
 
 # a separate set: only labs of one profile need it, and no other lab must wait for its build
@@ -159,6 +163,15 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             (("kuberay", "."),),
             copies=(("config/crd/bases", "kuberay-crds"),),
             cpu_s=138,
+        ),
+    ),
+    TRAINING_OPERATOR: (
+        Component(
+            "training-operator",
+            "github.com/kubeflow/training-operator",
+            (("training-operator", "."),),
+            copies=(("manifests/base/crds", "training-operator-crds"),),
+            cpu_s=110,
         ),
     ),
     OLM: (

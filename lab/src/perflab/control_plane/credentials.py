@@ -23,7 +23,6 @@ _USERS = {
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "kube-scheduler": ("system:kube-scheduler", None),
     "kwok": ("perflab:kwok", "system:masters"),
-    "training-operator": ("perflab:training-operator", "system:masters"),
     "kubelet": ("perflab:kubelet", "system:masters"),
 }
 # all servers have one certificate

@@ -172,7 +172,6 @@ async def _start_others(
     ]
     late = [
         programs.controller_manager(lab, binaries, files),
-        programs.training_operator(lab, binaries, files),
         *(each.program(lab, binaries, files.kubeconfigs[name]) for name, each in products.of(lab).items()),
     ]
     others = [*started, *early, *late]

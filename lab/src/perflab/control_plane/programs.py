@@ -27,8 +27,6 @@ PORTS = (
     "kube-controller-manager",
     "kube-scheduler",
     "kwok",
-    "training-operator",
-    "training-operator-webhook",
     "kubelet",
     EMULATORS,
 )
@@ -240,22 +238,6 @@ def emulators(lab: Lab, python: str) -> Program:
     port = lab.ports[EMULATORS]
     command = (python, "-m", "perflab.emulators", str(port))
     return Program(EMULATORS, command, f"http://{LOOPBACK}:{port}/healthz")
-
-
-def training_operator(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """Return Kubeflow's PyTorchJob controller and its webhook."""
-    port = lab.ports["training-operator"]
-    command = (
-        binaries.program("training-operator"),
-        f"--kubeconfig={files.kubeconfigs['training-operator']}",
-        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
-        f"--webhook-host={LOOPBACK}",
-        f"--webhook-port={lab.ports['training-operator-webhook']}",
-        f"--health-probe-bind-address={LOOPBACK}:{port}",
-        "--controller-threads=10",
-        *_CLIENT_LIMITS,
-    )
-    return Program("training-operator", command, f"http://{LOOPBACK}:{port}/readyz")
 
 
 def metrics_endpoints(lab: Lab) -> dict[str, str]:

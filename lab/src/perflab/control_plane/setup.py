@@ -1,4 +1,4 @@
-"""The objects of a lab's cluster besides nodes: the mark that it is a lab, and Kubeflow's PyTorchJob."""
+"""The objects of a lab's cluster besides nodes: the mark that it is a lab, and the kinds of its products."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from perflab.cluster.installing import CRD, install
 from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
-from perflab.control_plane.webhooks import client_config
 from perflab.files.documents import read_documents
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
 from perflab.profiles import ARGO, KSERVE, MODELS, OPENSHIFT, crds
 
-_PYTORCH_CRD = "kubeflow.org_pytorchjobs.yaml"
 _MANIFESTS = ("pod-groups.yaml", "storage.yaml", "managed-fields.yaml")
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
 
@@ -29,8 +27,7 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document
     This comes before the controllers start: the garbage collector discovers new kinds only every half minute. Returns
     the objects of the new kinds, which the caller creates: an API server accepts none for two seconds.
     """
-    pytorch = binaries.manifests("training-operator-crds") / _PYTORCH_CRD
-    files = [pytorch, *(MANIFESTS / name for name in _MANIFESTS)]
+    files = [MANIFESTS / name for name in _MANIFESTS]
     for name in lab.emulators:
         files += [*binaries.definitions(name), *(path for path in (crds(name),) if path.exists())]
     kinds = [document for path in files for document in read_documents(path)]
@@ -55,33 +52,8 @@ def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
 
 async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
     """Register the webhooks at the API server; their programs must be ready."""
-    await install(api, lab, [_of_training_operator(lab)])
     for product in products.of(lab).values():
         await install(api, lab, list(product.served(lab, binaries)))
-
-
-def _of_training_operator(lab: Lab) -> Document:
-    """Return the webhook for each new or changed PyTorchJob."""
-    rule = {
-        "apiGroups": ["kubeflow.org"],
-        "apiVersions": ["v1"],
-        "operations": ["CREATE", "UPDATE"],
-        "resources": ["pytorchjobs"],
-    }
-    webhook = {
-        "name": "validator.pytorchjob.training-operator.kubeflow.org",
-        "admissionReviewVersions": ["v1"],
-        "sideEffects": "None",
-        "failurePolicy": "Fail",
-        "rules": [rule],
-        "clientConfig": client_config(lab, "training-operator-webhook", "/validate-kubeflow-org-v1-pytorchjob"),
-    }
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "validator.training-operator.kubeflow.org"},
-        "webhooks": [webhook],
-    }
 
 
 async def mark_cluster(api: Api, lab: Lab) -> None:

@@ -114,7 +114,7 @@ class Lab:
             "versions": self.versions,
             "rootless": self.rootless,
             "real": [
-                *("control plane", "training operator"),
+                "control plane",
                 *real(self.options.profile, self.options.products, rootless=self.rootless),
             ],
             "emulated": [*self.emulators, *emulated(self.options.profile, self.options.products)],

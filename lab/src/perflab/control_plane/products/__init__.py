@@ -18,11 +18,25 @@ from perflab.control_plane.products import (
     olm,
     pipelines,
     ray,
+    training_operator,
     worker,
 )
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ARGO, ENVOY, KSERVE, KUEUE, METRICS_SERVER, MODELS, OLM, PIPELINES, RAY, WORKER, running
+from perflab.profiles import (
+    ARGO,
+    ENVOY,
+    KSERVE,
+    KUEUE,
+    METRICS_SERVER,
+    MODELS,
+    OLM,
+    PIPELINES,
+    RAY,
+    TRAINING_OPERATOR,
+    WORKER,
+    running,
+)
 
 
 def _nothing(_lab: Lab, _binaries: Binaries) -> Iterable[Document]:
@@ -49,6 +63,9 @@ _PRODUCTS: Mapping[str, Product] = {
     KUEUE: Product(kueue.definitions, kueue.program, served=kueue.webhooks, metrics=kueue.metrics),
     OLM: Product(olm.definitions, olm.program, olm.objects, olm.served, steps=olm.STEPS),
     RAY: Product(ray.definitions, ray.program),
+    TRAINING_OPERATOR: Product(
+        training_operator.definitions, training_operator.program, served=training_operator.webhook
+    ),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
     ARGO: Product(argo.definitions, argo.program, argo.objects),
     PIPELINES: Product(_nothing, pipelines.program),

@@ -1,4 +1,4 @@
-"""Trainers in the pods of fine-tuning jobs, part of every lab: their logs, durations and memory.
+"""Trainers in the pods of fine-tuning jobs, in labs with KubeRay or the training operator: logs, durations, memory.
 
 A pod with the label `lab.psap.perf/trainer: fms|ilab|ray` is a trainer's. When it is created, a webhook reads the
 ConfigMap of its job (label `psap.perf/fine-tuning-job: NAME`, ConfigMap `NAME-config` with `job.json` and
