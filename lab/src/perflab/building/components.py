@@ -32,6 +32,7 @@ _KUBERNETES_LINK_VALUES = (
     (f"{_KUBERNETES_VERSION}.gitMajor", "{major}"),
     (f"{_KUBERNETES_VERSION}.gitMinor", "{minor}"),
 )
+_CONTROL_PLANE = "control-plane"
 _ARGO = "github.com/argoproj/argo-workflows/v3"
 _CNI = "github.com/containernetworking/plugins"
 _CONTAINERD = "github.com/containerd/containerd/v2"
@@ -46,6 +47,8 @@ class Component:
     `definitions` pairs a file of CRDs with its folder below `definitions`; `tags` are build tags; `cgo` programs need a
     C compiler; `cpu_s` is the CPU time of its build in seconds with an empty Go cache. `symbolic_links` pairs a file of
     the module that is a symbolic link upstream with its target in the same folder: Go's archives of modules have none.
+    `go_module` is the name of the folder, if it is not the component's: components in one folder have the same versions
+    of their dependencies, which Go then compiles once.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Component:
     cgo: bool = False
     cpu_s: int = 0
     symbolic_links: tuple[tuple[str, str], ...] = ()
+    go_module: str = ""
 
     @property
     def all_copies(self) -> tuple[tuple[str, str, str], ...]:
@@ -68,7 +72,7 @@ class Component:
     @property
     def folder(self) -> Path:
         """Return the folder with go.mod, go.sum and a Go file."""
-        return MODULES / self.name
+        return MODULES / (self.go_module or self.name)
 
     def sources(self) -> list[Path]:
         """Return the files that pin and make up this module, in a stable order."""
@@ -92,7 +96,13 @@ class Component:
 
 
 COMPONENTS: tuple[Component, ...] = (
-    Component("etcd", "go.etcd.io/etcd/server/v3", (("etcd", "go.etcd.io/etcd/server/v3"),), cpu_s=45),
+    Component(
+        "etcd",
+        "go.etcd.io/etcd/server/v3",
+        (("etcd", "go.etcd.io/etcd/server/v3"),),
+        cpu_s=45,
+        go_module=_CONTROL_PLANE,
+    ),
     Component(
         "kubernetes",
         "k8s.io/kubernetes",
@@ -102,13 +112,15 @@ COMPONENTS: tuple[Component, ...] = (
         ),
         link_values=_KUBERNETES_LINK_VALUES,
         cpu_s=560,
+        go_module=_CONTROL_PLANE,
     ),
     Component(
         "kwok",
         "sigs.k8s.io/kwok",
         (("kwok", "sigs.k8s.io/kwok/cmd/kwok"),),
         link_values=(("sigs.k8s.io/kwok/pkg/consts.Version", "{version}"),),
-        cpu_s=120,
+        cpu_s=40,
+        go_module=_CONTROL_PLANE,
     ),
 )
 
@@ -203,6 +215,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             tuple((program, f"k8s.io/kubernetes/cmd/{program}") for program in ("kubelet", "kube-proxy")),
             link_values=_KUBERNETES_LINK_VALUES,
             cpu_s=44,
+            go_module=_CONTROL_PLANE,
         ),
         Component(
             "worker/containerd",

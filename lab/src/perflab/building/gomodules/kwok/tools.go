@@ -1,6 +1,0 @@
-//go:build tools
-
-// Package tools pins the program that the lab builds from this module.
-package tools
-
-import _ "sigs.k8s.io/kwok/cmd/kwok"
