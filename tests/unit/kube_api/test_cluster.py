@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api import kinds_by_version
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ShortTokenError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access, configured
@@ -110,3 +112,29 @@ def test_kind_without_watch_is_not_watched(tmp_path: Path, monkeypatch: pytest.M
     # the verbs of PackageManifests in discovery
     monkeypatch.setattr(cluster, "_resource", lambda *_: SimpleNamespace(verbs=["get", "list"]))
     assert list(cluster.watch(Query("packages.operators.coreos.com/v1", "PackageManifest"), "1", 60)) == []
+
+
+class _ShortTokens(Quiet, BaseHTTPRequestHandler):
+    """Grants tokens for an hour, like an API server with a limit."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        spec = {"audiences": [], "expirationSeconds": 3600}
+        status = {"token": "t", "expirationTimestamp": "2026-11-29T15:00:00Z"}
+        body = json.dumps({"kind": "TokenRequest", "spec": spec, "status": status}).encode()
+        self.send_response(201)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_token_that_expires_earlier_than_requested_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    with served(_ShortTokens) as server:
+        path.write_text(_KUBECONFIG.format(server=server), encoding="utf-8")
+        cluster = Cluster(Access(kubeconfig=str(path)))
+        assert cluster.service_account_token("ci", "local-ci-0", 3600) == "t"
+        with pytest.raises(ShortTokenError, match="tokens of service accounts to 3600 s, but 3601 s are needed"):
+            cluster.service_account_token("ci", "local-ci-0", 3601)
+        cluster.close()

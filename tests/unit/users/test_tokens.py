@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError, NotFoundError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import (
+    ConflictError,
+    NotFoundError,
+    ShortTokenError,
+)
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.users import tokens
@@ -28,6 +32,7 @@ class Cluster:
         self.merged: list[tuple[str, Manifest]] = []
         self.bound: list[Any] = []
         self.conflicts = 0
+        self.refusal: Exception | None = None
 
     def get(self, query: Query) -> Manifest | None:
         """Return the Job."""
@@ -48,6 +53,8 @@ class Cluster:
 
     def service_account_token(self, namespace: str, name: str, lasting_s: int, bound: Manifest | None) -> str:
         """Return the name of the account."""
+        if self.refusal:
+            raise self.refusal
         if name not in ("local-ci-0", "local-ci-1"):
             raise NotFoundError(f"no {name}")
         self.bound.append(bound)
@@ -88,6 +95,14 @@ def test_job_is_not_started_without_the_account_of_a_user() -> None:
     cluster = Cluster()
     with pytest.raises(UsageError, match=r"no service account local-ci-2: .* at least 3"):
         give(cluster, count=3)
+    assert cluster.merged == []
+
+
+def test_job_is_not_started_with_tokens_that_expire_before_it() -> None:
+    cluster = Cluster()
+    cluster.refusal = ShortTokenError("the cluster limits tokens of service accounts to 600 s, but 900 s are needed")
+    with pytest.raises(UsageError, match=r"to 600 s, but 900 s are needed: .*; lower timeout or ready_timeout"):
+        give(cluster, count=1)
     assert cluster.merged == []
 
 

@@ -49,6 +49,10 @@ class InvalidError(ClusterError):
     """The server rejects the object, or the change of an immutable field."""
 
 
+class ShortTokenError(ClusterError):
+    """The server limits the lifetime of tokens."""
+
+
 _REFUSALS: dict[int, type[ClusterError]] = {
     _FORBIDDEN: ForbiddenError,
     404: NotFoundError,
@@ -105,6 +109,18 @@ class ErrorReporter:
         if self.access.kubeconfig:
             return f"the kubeconfig {self.access.kubeconfig}"
         return "K8S_AUTH_HOST and K8S_AUTH_API_KEY" if os.environ.get("K8S_AUTH_HOST") else "the default kubeconfig"
+
+
+def check_lifetime(granted_s: int, wanted_s: int) -> None:
+    """Check that a token is valid as long as requested.
+
+    Raises:
+        ShortTokenError: If the server shortened its lifetime.
+    """
+    if granted_s < wanted_s:
+        raise ShortTokenError(
+            f"the cluster limits tokens of service accounts to {granted_s} s, but {wanted_s} s are needed"
+        )
 
 
 def _message_of(error: Any) -> str:

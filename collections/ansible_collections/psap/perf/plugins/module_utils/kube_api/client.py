@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors impo
     ForbiddenError,
     NotFoundError,
     UnknownKindError,
+    check_lifetime,
 )
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.kinds_by_version import KindsByVersion
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import group_of
@@ -334,6 +335,7 @@ class Cluster:
             f"asking for a token of service account {namespace}/{name}",
             lambda: create(name, namespace, request, _request_timeout=self._request_timeout_s),
         )
+        check_lifetime(answer.spec.expiration_seconds, lasting_s)
         return str(answer.status.token)
 
     def close(self) -> None:

@@ -7,7 +7,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError, NotFoundError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import (
+    ConflictError,
+    NotFoundError,
+    ShortTokenError,
+)
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.users.grants import Account, user_account
@@ -48,7 +52,7 @@ def give_tokens(cluster: Tokens, plan: UsersPlan, account: Account, lasts_s: int
         The name of the Secret.
 
     Raises:
-        UsageError: If the Job, or the account of a user, is missing.
+        UsageError: If the Job, or the account of a user, is missing, or the cluster grants only a shorter lifetime.
     """
     query = Query("batch/v1", "Job", plan.namespace, plan.job)
     job = cluster.get(query)
@@ -105,3 +109,5 @@ def _token(cluster: Tokens, account: Account, index: int, lasts_s: int, secret: 
             f"namespace {own.namespace} has no service account {own.name}: run prepare-users with user_rights, and "
             f"with a user_count of at least {index + 1}"
         ) from error
+    except ShortTokenError as error:
+        raise UsageError(f"{error}: the users' timeouts and 15 minutes; lower timeout or ready_timeout") from error
