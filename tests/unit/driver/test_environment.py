@@ -19,6 +19,7 @@ USER = {
     "PERF_LAB": "mine",
     "K8S_AUTH_HOST": "https://cluster",
     "KUBERNETES_SERVICE_HOST": "10.0.0.1",
+    "PULL_NUMBER": "17",
     "https_proxy": "http://proxy",
     "AWS_SECRET_ACCESS_KEY": "do not pass",
     "ANSIBLE_STDOUT_CALLBACK": "do not pass",

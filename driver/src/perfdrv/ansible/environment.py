@@ -14,7 +14,9 @@ _USER = "HOME LOGNAME PATH SSH_AUTH_SOCK TERM TMPDIR TZ USER"
 _PROXIES = "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy"
 # by which a pod finds its cluster
 _POD = "KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT"
-ALLOWED = frozenset(f"{_USER} {_PROXIES} {_POD} KUBECONFIG PERFLAB_HOME".split())
+# the pull request under test, as Prow and Jenkins name it
+_PULL_REQUEST = "PULL_NUMBER CHANGE_ID"
+ALLOWED = frozenset(f"{_USER} {_PROXIES} {_POD} {_PULL_REQUEST} KUBECONFIG PERFLAB_HOME".split())
 ALLOWED_PREFIXES = ("PERF_", "XDG_", "K8S_AUTH_")
 # variables that one Ansible passes to its workers must not reach a run that a run starts
 OF_ANOTHER_RUN = ("PERF_RUN_", "PERF_PROJECT_DIR", "PERF_INVENTORY_SOURCES")
