@@ -19,7 +19,7 @@ ALONE = "guidellm"
 PROGRAMS = PROJECT / "build/guidellm/bin"
 FLAVORS = ["simple", "intelligentrouting-x2", "pd-px2"]
 RATES = [1, 2, 4, 8]
-LOADS = ["1 stream", "2 streams", "4 streams", "8 streams"]
+LOADS = ["1 user", "2 users", "4 users", "8 users"]
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
         for load in LOADS:
             assert found["requests_failed", flavor, load] == 0
             assert found["itl_p50", flavor, load] == pytest.approx(0.01, rel=0.5)
-        assert 0.099 <= found["ttft_p50", flavor, "1 stream"] < 1.0
+        assert 0.099 <= found["ttft_p50", flavor, "1 user"] < 1.0
     # the preceding ones take 190 ms
-    assert found["ttft_p50", "simple", "8 streams"] >= 0.2
+    assert found["ttft_p50", "simple", "8 users"] >= 0.2
     # Envoy sends 4 of 8 to each of two replicas, or to each of two prefill servers with one decode server
     for flavor in FLAVORS[1:]:
-        assert found["ttft_p50", flavor, "8 streams"] < found["ttft_p50", "simple", "8 streams"]
+        assert found["ttft_p50", flavor, "8 users"] < found["ttft_p50", "simple", "8 users"]
     assert labs.run("down", "--name", ALONE).returncode == 0
 
 
@@ -105,10 +105,10 @@ def test_real_guidellm_measures_the_configured_latencies(
     assert reported.returncode == 0, reported.stdout + reported.stderr
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     found = {(one["name"], one["labels"]["load"]): one["value"] for one in kpis}
-    for load in ("1 stream", "4 streams", "8 streams"):
+    for load in ("1 user", "4 users", "8 users"):
         assert found["requests_failed", load] == 0
         assert found["itl_p50", load] == pytest.approx(0.01, rel=0.5)
-    assert 0.099 <= found["ttft_p50", "1 stream"] < 1.0
+    assert 0.099 <= found["ttft_p50", "1 user"] < 1.0
     # the preceding ones take 190 ms
-    assert found["ttft_p50", "8 streams"] >= 0.2
+    assert found["ttft_p50", "8 users"] >= 0.2
     remove(kserve, SERVICE, "loaded")

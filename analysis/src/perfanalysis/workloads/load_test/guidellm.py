@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import Document, finite_number, listing, mapping, text_or_none
 from perfanalysis.files.long_lists import LongLists, decoded
 from perfanalysis.files.recording_files import RecordingFiles
@@ -147,7 +148,7 @@ def _stage(stage: int, benchmark: Document) -> dict[str, Any]:
     if length is None and begin is not None and end is not None:
         length = end - begin
     if streams is not None:
-        load = f"{streams:g} stream{'' if streams == 1 else 's'}"
+        load = counted(int(streams), "user")
     else:
         load = f"{rate:.3g} requests/s" if rate is not None else kind
     found = {"stage": stage, "load": load, "concurrency": streams, "rate": rate, "model": model or None}

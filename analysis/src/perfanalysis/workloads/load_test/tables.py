@@ -45,7 +45,7 @@ STAGES = TableSpec(
     "One row per stage of the load, as the generator states it",
     (
         Column("stage", "integer", "number, from 0"),
-        Column("load", "text", "the load, such as 8 streams"),
+        Column("load", "text", "the load, such as 8 users"),
         Column("concurrency", "number", "concurrent requests; null if a rate was set instead", "requests"),
         Column("rate", "number", "requests sent per second; null if a concurrency was set", "requests/s"),
         Column("model", "text", "requested model"),

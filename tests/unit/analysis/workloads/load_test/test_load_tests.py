@@ -55,8 +55,8 @@ def test_real_guidellm_output_agrees_with_our_kpis(tmp_path: Path) -> None:
     times = [one["info"]["timings"] for one in first]
     ttft = sorted(one["first_token_iteration"] - one["request_start"] for one in times)
     assert ttft[7] == pytest.approx(0.06549310684204102)
-    assert found['ttft_p50{load="1 stream"}'] == pytest.approx((ttft[7] + ttft[8]) / 2)
-    assert found['requests_failed{load="8 streams"}'] == 0
+    assert found['ttft_p50{load="1 user"}'] == pytest.approx((ttft[7] + ttft[8]) / 2)
+    assert found['requests_failed{load="8 users"}'] == 0
     assert result.analyses[0].facts == {"model": "lab-model"}
     summary = result.analyses[0].frames["load_test"]
     assert list(summary["completed"]) == [16, 104]
@@ -91,7 +91,7 @@ def test_all_guidellm_versions_yield_the_same_requests(tmp_path: Path, version: 
         np.median([(one.last - one.first) / (one.tokens - 1) for one in good]), abs=1e-6
     )
     assert (found["requests_failed"], found["requests_failed_ratio"]) == (3, 3 / 120)
-    assert result.analyses[0].facts == {"model": "tiny", "load": "4 streams"}
+    assert result.analyses[0].facts == {"model": "tiny", "load": "4 users"}
 
 
 def test_goodput_and_cost_match_hand_computation(tmp_path: Path) -> None:
@@ -197,8 +197,8 @@ def test_several_recordings_and_their_history(tmp_path: Path) -> None:
     assert spread.name == "spread"
     assert [layer.label for layer in throughput.rows[0][0].layers] == ["pd-x2", "simple"]
     assert [layer.label for layer in latency.rows[0][0].layers if layer.kind == "moments"] == [
-        "knee of pd-x2: 32 streams",
-        "knee of simple: 16 streams",
+        "knee of pd-x2: 32 users",
+        "knee of simple: 16 users",
     ]
     shown = {
         block.name for section in result.analyses[0].sections for block in section.blocks if isinstance(block, Figure)
