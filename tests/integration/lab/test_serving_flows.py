@@ -49,6 +49,8 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         "kserve_max_output_tokens": 10,
         **LLM_LOAD_TEST,
         "kserve_query_count": 0,
+        "kserve_server_metrics": True,
+        "kserve_server_metrics_interval": "0.5s",
     }
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     ran = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-e", json.dumps(settings))
@@ -63,6 +65,10 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         assert 0.199 <= found["ttft_p50", users] < 2.0
         assert 0.379 <= found["request_latency_p50", users] < 5.0
         assert found["itl_p50", users] == pytest.approx(0.02, rel=0.5)
+        # 18 answers of 10 tokens, as the server counts them; read through port-forwards
+        assert found["server_output_tokens", users] == 180
+        assert found["server_running_requests_max", users] >= 1
+        assert found["server_ttft_p50", users] > 0
     (path,) = run.rglob("model_start.json")
     start = json.loads(path.read_text())
     check(start)
@@ -81,6 +87,7 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
     assert "Steps of the start" in page
     assert "granite-3b-code-instruct" in page
     assert "Internal Server Error" in page
+    assert "Load and server" in page
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(
             GROUP, VERSIONS[SERVICE], "psap-perf-kserve", SERVICE, "granite-3b-code-instruct"
@@ -374,6 +381,8 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.05, itl: 0.005}"},
         llm_d_preload_images=["quay.io/vllm:1"],
         llm_d_max_requests=10,
+        llm_d_server_metrics=True,
+        llm_d_server_metrics_interval="0.5s",
     )
     lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
     ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
@@ -383,6 +392,11 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
     assert [each["flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
+    # of all pods that decode
+    counted = [one["value"] for one in kpis if one["name"] == "server_output_tokens"]
+    assert len(counted) == 3
+    assert min(counted) > 0
+    assert len(set(counted)) == 1
     # through the gateway, whose delay depends on the machine
     assert [one["value"] >= 0.049 for one in kpis if one["name"] == "ttft_p50"] == [True] * 3
     assert [path.name for path in run.glob("*prepare*/**/*__cluster__preload_image")] != []

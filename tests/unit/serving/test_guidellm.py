@@ -145,8 +145,8 @@ def test_results_are_fetched_from_the_jobs_folder() -> None:
     output = io.BytesIO()
     fetch(run, "a-0", IN_POD, output)
     assert output.getvalue() == b"{}"
-    template = (_ROLE / "templates/job.yml.j2").read_text(encoding="utf-8")
-    assert 'output="/results/benchmarks.json"' in template
+    variables = (_ROLE / "vars/main.yml").read_text(encoding="utf-8")
+    assert 'output="/results/benchmarks.json"' in variables
 
 
 def test_pod_without_results_is_reported() -> None:

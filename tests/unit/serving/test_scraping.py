@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Endpoint
-from ansible_collections.psap.perf.plugins.module_utils.serving.scraping import MetricSample, parse_metrics, scrape
+from ansible_collections.psap.perf.plugins.module_utils.serving.scraping import (
+    MetricSample,
+    parse_metrics,
+    scrape,
+    serves_tls,
+)
+
+from tests.standins.openshift.entitlements import certificate_and_key
 
 TEXT = """\
 # HELP llamacpp:tokens_predicted_total Number of generated tokens.
@@ -44,7 +55,7 @@ def test_values_have_labels_and_whether_they_grow() -> None:
 
 
 @contextmanager
-def server(status: int) -> Iterator[Endpoint]:
+def server(status: int, certificate: Path | None = None) -> Iterator[Endpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status if self.path == "/metrics" else 418)
@@ -55,14 +66,37 @@ def server(status: int) -> Iterator[Endpoint]:
             """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            serving.socket = context.wrap_socket(serving.socket, server_side=True)
         threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True).start()
-        yield Endpoint("http", "127.0.0.1", serving.server_address[1], place="port 8080 of pod a/b")
+        scheme, port = "https" if certificate else "http", serving.server_address[1]
+        yield Endpoint(scheme, "127.0.0.1", port, place="port 8080 of pod a/b")
         serving.shutdown()
 
 
 def test_text_of_a_server_is_returned() -> None:
     with server(200) as endpoint:
         assert scrape(endpoint) == TEXT
+
+
+def test_certificate_of_the_pod_itself_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "own.pem"
+    now = datetime.now(UTC)
+    path.write_text("".join(certificate_and_key(now - timedelta(hours=1), now + timedelta(hours=1))))
+    with server(200, path) as endpoint:
+        assert scrape(endpoint) == TEXT
+
+
+def test_probe_states_whether_a_port_has_tls() -> None:
+    def pod(scheme: str) -> dict[str, Any]:
+        probes = {"startupProbe": {"exec": {}}, "readinessProbe": {"httpGet": {"port": 8000, "scheme": scheme}}}
+        return {"spec": {"containers": [{"name": "sidecar"}, {"name": "main", **probes}]}}
+
+    assert serves_tls(pod("HTTPS"), 8000)
+    assert not serves_tls(pod("HTTPS"), 8001)
+    assert not serves_tls(pod("HTTP"), 8000)
 
 
 def test_server_without_metrics_is_an_error() -> None:

@@ -1,6 +1,6 @@
 """Port-forwards to simulated pods: a port of a pod may represent one on which a program of the lab listens.
 
-The server of a pod that serves a model listens at the pod's own address; clients see it on port 8080.
+The server of a pod that serves a model listens at the pod's own address; clients see it on ports 8080 and 8000.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from perflab.profiles import MODELS
 
 # annotation of a pod: its port → the name of the lab's, such as {"8080": "etcd"}
 PORTS = "lab.psap.perf/ports"
-# the default port of KServe's runtimes
-MODEL_PORT = 8080
+# the default ports of KServe's runtimes, and of the pods of LLMInferenceServices
+MODEL_PORTS = (8080, 8000)
 PROTOCOL = "v4.channel.k8s.io"
 _CHUNK_BYTES = 1 << 16
 # data of the only port of a connection
@@ -32,7 +32,7 @@ def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> 
     Raises ValueError with the reason if the port represents no address.
     """
     annotations = pod["metadata"].get("annotations") or {}
-    if port == MODEL_PORT and MODEL in annotations and MODELS in ports:
+    if port in MODEL_PORTS and MODEL in annotations and MODELS in ports:
         return address_of(pod), ports[MODELS]
     text = annotations.get(PORTS, "{}")
     try:

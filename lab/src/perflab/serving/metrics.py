@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -13,7 +13,7 @@ LABEL = ("model_name",)
 
 
 class Registry:
-    """The metrics of all models of a server."""
+    """The metrics of a pod's server, or of all pods together."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -33,10 +33,6 @@ class Registry:
             )
         )
 
-    def of(self, model: str) -> ModelMetrics:
-        """Return the metrics of one model."""
-        return ModelMetrics(self, model)
-
     @property
     def text(self) -> bytes:
         """Return Prometheus' text format."""
@@ -45,34 +41,41 @@ class Registry:
 
 @dataclass(frozen=True)
 class ModelMetrics:
-    """The counters of one model."""
+    """The counters of one model, in each of some registries."""
 
-    registry: Registry
+    registries: tuple[Registry, ...]
     model: str
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Count a request while it waits for a slot."""
-        with self.registry.waiting.labels(self.model).track_inprogress():
+        with ExitStack() as counted:
+            for registry in self.registries:
+                counted.enter_context(registry.waiting.labels(self.model).track_inprogress())
             yield
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Count a request while it is answered."""
-        with self.registry.running.labels(self.model).track_inprogress():
+        with ExitStack() as counted:
+            for registry in self.registries:
+                counted.enter_context(registry.running.labels(self.model).track_inprogress())
             yield
 
     def token(self, after_s: float, *, first: bool) -> None:
         """Count a token, and the time since the previous token, or since the request."""
-        (self.registry.first if first else self.registry.next).labels(self.model).observe(after_s)
+        for registry in self.registries:
+            (registry.first if first else registry.next).labels(self.model).observe(after_s)
 
     def succeeded(self, took_s: float, prompt_tokens: int, tokens: int) -> None:
         """Count an answered request."""
-        self.registry.whole.labels(self.model).observe(took_s)
-        self.registry.prompt.labels(self.model).inc(prompt_tokens)
-        self.registry.generated.labels(self.model).inc(tokens)
-        self.registry.succeeded.labels(self.model, "length").inc()
+        for registry in self.registries:
+            registry.whole.labels(self.model).observe(took_s)
+            registry.prompt.labels(self.model).inc(prompt_tokens)
+            registry.generated.labels(self.model).inc(tokens)
+            registry.succeeded.labels(self.model, "length").inc()
 
     def failed(self) -> None:
         """Count a request that was answered with an error."""
-        self.registry.succeeded.labels(self.model, "error").inc()
+        for registry in self.registries:
+            registry.succeeded.labels(self.model, "error").inc()

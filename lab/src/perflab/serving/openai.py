@@ -58,7 +58,11 @@ async def _health(request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    return web.Response(body=request.app[SERVERS].registry.text, headers={"Content-Type": "text/plain; version=0.0.4"})
+    servers, place = request.app[SERVERS], _place(request)
+    registry = next((one.registry for one in servers.of(place)), None) if place else servers.registry
+    if registry is None:
+        return web.Response(status=503)
+    return web.Response(body=registry.text, headers={"Content-Type": "text/plain; version=0.0.4"})
 
 
 async def _models(request: web.Request) -> web.Response:

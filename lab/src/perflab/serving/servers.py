@@ -33,13 +33,14 @@ async def _silently(_place: int) -> None:
 
 @dataclass
 class Serving:
-    """A pod that serves a model: its slots, its random numbers, its counters, and its current requests."""
+    """A pod that serves a model: its slots, its random numbers, its metrics, and its current requests."""
 
     service: str
     address: str
     model: ServedModel
     slots: asyncio.Semaphore
     chance: random.Random
+    registry: Registry
     metrics: ModelMetrics
     asked: int = 0
     answering: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -107,7 +108,9 @@ class Servers:
         if model is not None and pod not in self._pods:
             chance = random.Random(f"{self._seed} {pod}")  # noqa: S311 - latencies are no secrets
             slots = asyncio.Semaphore(model.concurrency)
-            self._pods[pod] = Serving(service, address, model, slots, chance, self.registry.of(model.name))
+            own = Registry()
+            metrics = ModelMetrics((self.registry, own), model.name)
+            self._pods[pod] = Serving(service, address, model, slots, chance, own, metrics)
 
     def of(self, place: str) -> list[Serving]:
         """Return the pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods if *place* is empty."""

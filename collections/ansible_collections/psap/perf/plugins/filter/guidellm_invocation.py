@@ -44,7 +44,7 @@ RETURN = r"""
 _value:
   description:
     - C(arguments) of the program; C(key_variable) and C(key_value), its environment variable with the API's key;
-      C(deadline_s), the maximum lifetime of the Job in seconds.
+      C(deadline_s), the maximum lifetime of the Job in seconds; C(load) in words, empty for several loads.
   type: dict
 """
 
@@ -53,7 +53,11 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
-from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import Guidellm, invocation
+from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import (
+    Guidellm,
+    invocation,
+    rates_in_words,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -67,4 +71,5 @@ class FilterModule:
 
 def _compute(args: Mapping[str, Any]) -> dict[str, Any]:
     load = convert(args[INPUT], Guidellm)
-    return asdict(invocation(load, args["rates"], args["output"], args["data_folder"]))
+    invoked = invocation(load, args["rates"], args["output"], args["data_folder"])
+    return {**asdict(invoked), "load": rates_in_words(load.rate_type, args["rates"])}

@@ -27,7 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client impo
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import (
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
     model_endpoint,
     model_service,

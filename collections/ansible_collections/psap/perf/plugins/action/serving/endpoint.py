@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import endpoint_within
 from ansible_collections.psap.perf.plugins.modules.serving.endpoint import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import (
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
     is_simulated,
     model_endpoint,

@@ -19,12 +19,14 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import 
     Guidellm,
     count_requests,
     invocation,
+    rates_in_words,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.guidellm import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.server_metrics import recorded_metrics
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -57,11 +59,14 @@ class ActionModule(CommandAction):
         results = folder / "results" / OUTPUT
         results.parent.mkdir(parents=True, exist_ok=True)
         write_json(folder / "guidellm.json", marker(args, args.served_version, context.lab()))
+        late: list[str] = []
         if args.pod_selector:
             _fetch(context, args, results)
         else:
-            _run_here(context, args, folder, results)
-        return load_result(count_requests(results))
+            facts = {"load": rates_in_words(args.rate_type, args.rates), "flavor": args.flavor}
+            with recorded_metrics(context, folder, facts, args.timeout) as late:
+                _run_here(context, args, folder, results)
+        return load_result(count_requests(results), late)
 
 
 def _fetch(context: VerbContext, args: Arguments, results: Path) -> None:

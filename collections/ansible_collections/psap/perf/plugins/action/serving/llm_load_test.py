@@ -18,7 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.llm_load_test im
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.llm_load_test import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.server_metrics import recorded_metrics
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -46,9 +47,12 @@ class ActionModule(CommandAction):
         artifacts.mkdir(parents=True, exist_ok=True)
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
         write_json(artifacts / "llm_load_test.json", marker(load, load.version, context.lab(), position))
+        late: list[str] = []
         if not load.ran_in_job:
-            _run_here(context, load, artifacts)
-        return load_result(count_requests(artifacts / "output" / OUTPUT))
+            facts = {"load": load.words, "flavor": load.flavor, **position}
+            with recorded_metrics(context, artifacts, facts, load.timeout_s) as late:
+                _run_here(context, load, artifacts)
+        return load_result(count_requests(artifacts / "output" / OUTPUT), late)
 
 
 def _run_here(context: VerbContext, load: LlmLoadTest, artifacts: Path) -> None:

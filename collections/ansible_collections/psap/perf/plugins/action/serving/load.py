@@ -21,7 +21,8 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import load_result
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.server_metrics import recorded_metrics
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -48,15 +49,17 @@ class ActionModule(CommandAction):
         generator = GENERATORS[load.generator]
         artifacts = context.directory / "artifacts"
         artifacts.mkdir(parents=True, exist_ok=True)
-        watch = CpuWatch()
+        watch, late = CpuWatch(), list[str]()
         if not load.ran_in_job:
-            _run_here(context, load, artifacts, watch)
+            facts = {"load": load.words, "flavor": load.flavor, "phase": load.phase, "round": load.round}
+            with recorded_metrics(context, artifacts, facts, load.timeout_s) as late:
+                _run_here(context, load, artifacts, watch)
         # the clock of this machine, by which some generators record times
         here = {"monotonic_offset_s": time.time() - time.monotonic(), "generator_cpu": watch.document()}
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
         document = marker(load, load.version, context.lab(), position)
         write_json(artifacts / generator.marker, {**document, **load_facts(load), **({} if load.ran_in_job else here)})
-        return load_result(generator.count(artifacts / generator.results_folder))
+        return load_result(generator.count(artifacts / generator.results_folder), late)
 
 
 def _run_here(context: VerbContext, load: Load, artifacts: Path, watch: CpuWatch) -> None:

@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.model_start impo
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, find_model_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import ModelArguments, find_model_service
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 

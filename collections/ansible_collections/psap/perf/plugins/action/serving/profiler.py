@@ -9,7 +9,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.clock import Second
 from ansible_collections.psap.perf.plugins.module_utils.serving.profiler import set_profiler, set_profilers
 from ansible_collections.psap.perf.plugins.modules.serving.profiler import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments, pod_endpoint, ready_pods
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import ModelArguments, pod_endpoint, ready_pods
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
@@ -34,7 +34,7 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Start or stop the profiler of each pod."""
         args, cluster = context.arguments(Arguments), context.cluster()
-        pods = ready_pods(cluster, args)
+        pods = [str(pod["metadata"]["name"]) for pod in ready_pods(cluster, args)]
 
         def set_of(pod: str, state: str) -> None:
             with pod_endpoint(cluster, args.namespace, pod, args.port) as endpoint:

@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods impor
 from ansible_collections.psap.perf.plugins.module_utils.waiting.waiting import Goal, NotReachedError
 from ansible_collections.psap.perf.plugins.modules.serving.wait_ready import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving import ModelArguments
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import ModelArguments
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_for import shown_wait_for
 

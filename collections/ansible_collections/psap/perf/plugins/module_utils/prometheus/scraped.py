@@ -33,12 +33,14 @@ class Sampling:
         timeout_s: When to end at the latest.
         ended: Whether the measured work has ended.
         check: Raises if the user asked to stop.
+        pause: Waits for some seconds, or until the work has ended.
     """
 
     interval_s: float
     timeout_s: float
     ended: Callable[[], bool]
     check: Callable[[], None]
+    pause: Callable[[float], object] = time.sleep
 
 
 def sample(queries: Sequence[NamedQuery], pages: Callable[[], Iterable[Page]], sampling: Sampling) -> Scrapes:
@@ -54,7 +56,7 @@ def sample(queries: Sequence[NamedQuery], pages: Callable[[], Iterable[Page]], s
             scrapes.add(read)
         if last:
             return scrapes
-        time.sleep(max(0.0, sampling.interval_s - (time.monotonic() - begin)))
+        sampling.pause(max(0.0, sampling.interval_s - (time.monotonic() - begin)))
 
 
 def answer_queries(

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments, users_in_words
 from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 OUTPUT = "benchmarks.json"
@@ -102,6 +102,15 @@ def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder:
         variable, value = "GUIDELLM__SPEC__BACKEND__API_KEY", API_KEY
     more = ("--disable-console-interactive", *map(str, load.guidellm_args))
     return Invocation((*options, *more), variable, value, deadline_s(load.start_timeout, load.timeout))
+
+
+def rates_in_words(rate_type: str, rates: Sequence[float]) -> str:
+    """Return the load of a run of the program, as the analysis names it; empty if it has several loads."""
+    if rate_type == "sweep" or len(rates) > 1:
+        return ""
+    if not rates:
+        return rate_type
+    return users_in_words(rates[0]) if rate_type == "concurrent" else f"{rates[0]:.3g} requests/s"
 
 
 def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:

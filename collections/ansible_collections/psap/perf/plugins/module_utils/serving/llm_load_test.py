@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
-from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments, users_in_words
 from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 OUTPUT = "output.json"
@@ -52,6 +52,11 @@ class LlmLoadTest(ServedArguments):
     def timeout_s(self) -> float:
         """Return the timeout of the program, by default the duration and some additional time."""
         return seconds(self.timeout) if self.timeout else self.duration + _BESIDE_S
+
+    @property
+    def words(self) -> str:
+        """Return the load for readers, such as "4 users"."""
+        return users_in_words(self.concurrency)
 
 
 def configuration(load: LlmLoadTest, folder: Path) -> dict[str, Any]:

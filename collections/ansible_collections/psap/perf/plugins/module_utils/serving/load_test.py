@@ -23,6 +23,11 @@ class ServedArguments:
     real_server: bool
 
 
+def users_in_words(users: float) -> str:
+    """Return a load for readers, as the analysis names it, such as "4 users"."""
+    return f"{users:g} user{'' if users == 1 else 's'}"
+
+
 def marker(
     served: ServedArguments, version: str, lab: Lab | None, position: Mapping[str, str | int] | None = None
 ) -> dict[str, Any]:

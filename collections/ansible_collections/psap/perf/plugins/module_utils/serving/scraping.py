@@ -5,9 +5,11 @@ from __future__ import annotations
 import http.client
 import math
 import re
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.prometheus.exposition import read_sample
@@ -42,7 +44,7 @@ def scrape(endpoint: Endpoint) -> str:
         ClusterError: If it does not respond, or has no metrics.
     """
     try:
-        with closing(http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=_TIMEOUT_S)) as client:
+        with closing(_connection(endpoint)) as client:
             client.request("GET", _PATH)
             response = client.getresponse()
             text = response.read().decode("utf-8", "replace")
@@ -53,6 +55,26 @@ def scrape(endpoint: Endpoint) -> str:
             f"{endpoint.shown} has no {_PATH}: it responds with {response.status} {response.reason}: {text[:_SHOWN]}"
         )
     return text
+
+
+def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
+    if endpoint.scheme == "http":
+        return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=_TIMEOUT_S)
+    # the port-forward connects with the pod itself, whose certificate KServe signs with an authority of its own
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=_TIMEOUT_S, context=context)
+
+
+def serves_tls(pod: Mapping[str, Any], port: int) -> bool:
+    """Return whether a probe of the pod uses HTTPS at *port*, as KServe's templates of LLMInferenceServices do."""
+    probes = (
+        container[kind].get("httpGet") or {}
+        for container in pod["spec"]["containers"]
+        for kind in ("startupProbe", "readinessProbe", "livenessProbe")
+        if container.get(kind)
+    )
+    return any(probe.get("scheme") == "HTTPS" and probe.get("port") == port for probe in probes)
 
 
 def parse_metrics(text: str) -> tuple[MetricSample, ...]:

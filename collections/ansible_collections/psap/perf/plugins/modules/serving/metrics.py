@@ -18,7 +18,9 @@ author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
 options:
   port:
-    description: Port of the pods that serves the metrics.
+    description:
+      - Port of the pods that serves the metrics. If a probe of the pod uses HTTPS at this port, they are read by TLS;
+        the certificate is not verified, because the port-forward connects with the pod itself.
     type: int
     default: 8080
   moment:
@@ -40,6 +42,10 @@ options:
     description: For O(moment=during), when to end at the latest, in seconds or as a duration such as V(90s).
     type: str
     default: 1h
+  folder:
+    description: Folder of the documents below C(artifacts/).
+    type: str
+    default: ""
   facts:
     description: Values that distinguish the load in the report, C(load), C(flavor), C(phase) and C(round).
     type: dict

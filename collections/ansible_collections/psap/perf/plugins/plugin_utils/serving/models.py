@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -46,11 +46,11 @@ def ready_pod(cluster: Cluster, model: ModelArguments) -> str:
     Raises:
         ClusterError: If none is Ready.
     """
-    return ready_pods(cluster, model)[0]
+    return str(ready_pods(cluster, model)[0]["metadata"]["name"])
 
 
-def ready_pods(cluster: Cluster, model: ModelArguments) -> list[str]:
-    """Return the names of the pods that serve the model, sorted.
+def ready_pods(cluster: Cluster, model: ModelArguments) -> list[Manifest]:
+    """Return the pods that serve the model, sorted by name.
 
     Raises:
         ClusterError: If none is Ready.
@@ -58,21 +58,21 @@ def ready_pods(cluster: Cluster, model: ModelArguments) -> list[str]:
     selector = answering_pods(model.kind, model.name)
     pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
     staying = (pod for pod in pods if not pod["metadata"].get("deletionTimestamp"))
-    ready = [str(pod["metadata"]["name"]) for pod in staying if pod_ready(pod).reached]
+    ready = [pod for pod in staying if pod_ready(pod).reached]
     if not ready:
         raise ClusterError(f"no pod of {model.kind} {model.namespace}/{model.name} is Ready; it has {len(pods)}")
-    return sorted(ready)
+    return sorted(ready, key=lambda pod: str(pod["metadata"]["name"]))
 
 
 @contextmanager
-def pod_endpoint(cluster: Cluster, namespace: str, pod: str, port: int) -> Iterator[Endpoint]:
-    """Yield an endpoint of this machine that a port-forward connects with a port of a pod."""
+def pod_endpoint(cluster: Cluster, namespace: str, pod: str, port: int, server_name: str = "") -> Iterator[Endpoint]:
+    """Yield an endpoint of this machine that a port-forward connects with a port of a pod; TLS needs *server_name*."""
     connect = functools.partial(forwarded, cluster.access, namespace, pod, port)
     with forwarding(connect) as here:
-        yield here.endpoint("", f"port {port} of pod {namespace}/{pod}")
+        yield here.endpoint(server_name, f"port {port} of pod {namespace}/{pod}")
 
 
-def load_result(counts: Counts) -> VerbResult:
+def load_result(counts: Counts, further_warnings: Sequence[str] = ()) -> VerbResult:
     """Return the numbers of requests, with a warning if some failed.
 
     Raises:
@@ -80,7 +80,8 @@ def load_result(counts: Counts) -> VerbResult:
     """
     requests, failed = conclusive(counts).requests, counts.failed
     warnings = (f"{failed} of {requests} requests failed",) if failed else ()
-    return VerbResult(changed=True, values={"requests": requests, "requests_failed": failed}, warnings=warnings)
+    values = {"requests": requests, "requests_failed": failed}
+    return VerbResult(changed=True, values=values, warnings=(*warnings, *further_warnings))
 
 
 def find_model_service(cluster: Cluster, model: ModelArguments) -> Manifest | None:
@@ -107,7 +108,12 @@ def is_simulated(cluster: Cluster, model: ModelArguments) -> bool:
         return False
     selector = answering_pods(model.kind, model.name)
     pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
-    return not any(_REAL in (pod["spec"].get("nodeSelector") or {}) for pod in pods)
+    return not any(map(selects_real_node, pods))
+
+
+def selects_real_node(pod: Manifest) -> bool:
+    """Return whether a pod of a lab selects the nodes that run programs."""
+    return _REAL in (pod["spec"].get("nodeSelector") or {})
 
 
 def model_endpoint(cluster: Cluster, model: ModelArguments) -> Endpoint:

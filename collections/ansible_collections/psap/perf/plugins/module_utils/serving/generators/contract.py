@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments, users_in_words
 from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
 
 API_KEY = "$(API_KEY)"
@@ -67,7 +67,7 @@ class Load(ServedArguments):
         """Return the load for readers, such as "4 users" or "2.5 requests/s"."""
         if self.rate:
             return f"{self.rate:g} requests/s"
-        return f"{self.concurrency} user{'' if self.concurrency == 1 else 's'}"
+        return users_in_words(self.concurrency)
 
 
 @dataclass(frozen=True, slots=True)

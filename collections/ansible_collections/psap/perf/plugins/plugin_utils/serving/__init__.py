@@ -1,0 +1,1 @@
+"""Served models: their pods and addresses, and the metrics of their servers."""
