@@ -15,7 +15,7 @@ from perfanalysis.__main__ import run
 from perfanalysis.files.cache import content_hash, own_hash
 from perfanalysis.results.history.folder import add, content_name
 
-from tests.data.boot_timings import boot_timing
+from tests.data.boot_timings import boot_timing, openshift
 from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.fine_tuning_runs import Training, write_tuning_run
@@ -133,7 +133,7 @@ def _container_bench(directory: Path) -> None:
 def _boot_timing(directory: Path) -> None:
     place = directory / RUN / "000__cell" / "001__crc__capture_boot_timing" / "artifacts"
     place.mkdir(parents=True)
-    (place / "boot_timing.yml").write_text(json.dumps(boot_timing()))
+    (place / "boot_timing.yml").write_text(json.dumps({**boot_timing(), **openshift()}))
 
 
 def _llama_bench(directory: Path) -> None:

@@ -22,6 +22,7 @@ def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine,
         "work_directory": f"{machine.folder}/work",
         "timeout": "1m",
         "journals": "[crc-*, ocp-*]",
+        "kubeconfig": "/opt/kubeconfig",
         "start": json.dumps(late),
         "stop": json.dumps([*control, "stop_sshd", str(machine.folder)]),
     }
@@ -35,6 +36,8 @@ def test_machine_is_started_and_its_boot_is_captured_and_timed(machine: Machine,
     assert "Started ocp-*." in document["journals"]["ocp-*"]
     values = {one["name"]: one["value"] for one in json.loads((run / "report/kpis.json").read_text())["kpis"]}
     assert (values["boot_total"], values["target_reached"], values["ssh_activated"]) == (106.0, 100.25, 19.5)
+    assert (values["operators_available"], values["operators_settled"]) == (98, 101)
+    assert "ClusterOperators over time" in (run / "report/index.html").read_text()
     assert document["outside"]["ssh"]["after_s"] > STARTS_S
     # its kernel is this machine's, which the test has not booted
     assert document["outside"]["kernel"] < document["outside"]["started"]

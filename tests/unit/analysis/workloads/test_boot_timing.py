@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from perfanalysis.__main__ import run as perfanalysis
+from perfanalysis.drawing.charts import Figure
 from perfanalysis.units import read_duration
-from perfanalysis.workloads.boot_timing import systemd
+from perfanalysis.workloads.boot_timing import operators, systemd
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
-from tests.data.boot_timings import boot_timing, outside
+from tests.data.boot_timings import BOOTED_S, boot_timing, openshift, outside
 from tests.schemas import check
 
 
@@ -42,8 +44,53 @@ def test_boot_kpis_match_hand_computation(tmp_path: Path) -> None:
         "ssh_answered": None,
         "kernel_started": None,
         "machine_ready": None,
+        # nor had it a kubeconfig
+        "operators_available": None,
+        "operators_settled": None,
     }
     assert dict(analysis.facts) == {"target": "crc-custom.target"}
+
+
+def test_start_of_units_and_operators_is_drawn_over_time(tmp_path: Path) -> None:
+    (analysis,) = analyse(tmp_path, {**boot_timing(), **openshift()}).analyses
+    kpis = {value.name: value.number for value in analysis.kpis}
+    # authentication; kube-apiserver, which was available before the boot
+    assert (kpis["operators_available"], kpis["operators_settled"]) == (98, 101)
+    (table,) = (tmp_path / "out").rglob("*starts.parquet")
+    starts = pd.read_parquet(table)
+    times = {
+        unit: (begin - BOOTED_S, end - BOOTED_S)
+        for unit, begin, end in zip(starts["unit"], starts["begin_s"], starts["end_s"], strict=True)
+    }
+    assert times["kubelet.service"] == pytest.approx((23.03, 43.28))
+    # its program ended, and the unit was never active
+    assert times["ocp-clusterid.service"] == pytest.approx((43.3, 52.1))
+    # it failed before it began
+    assert "ocp-mco.service" not in times
+    titles = {block.title for section in analysis.sections for block in section.blocks if isinstance(block, Figure)}
+    assert {"Start of OpenShift Local", "ClusterOperators over time"} <= titles
+
+
+def test_states_of_an_operator_follow_from_its_last_transitions() -> None:
+    text = "dns Available=True@2026-01-01T00:01:01Z Progressing=False@2026-01-01T00:01:04Z Degraded=False@soon\nempty\n"
+    ((name, known),) = operators.conditions(text)
+    assert (name, list(known)) == ("dns", ["Available", "Progressing"])
+    booted = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    assert [
+        (state, begin - booted, end - booted) for state, begin, end in operators.states(known, booted, booted + 90)
+    ] == [("progressing", 61, 64), ("available", 64, 90)]
+    # before the boot
+    assert list(operators.states(known, booted + 100, booted + 190)) == []
+
+
+def test_operator_that_is_not_available_has_this_state() -> None:
+    text = "console Available=False@2026-01-01T00:01:00Z Degraded=True@2026-01-01T00:00:30Z"
+    ((_name, known),) = operators.conditions(text)
+    booted = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    assert [(state, end - begin) for state, begin, end in operators.states(known, booted, booted + 70)] == [
+        ("degraded", 30),
+        ("not available", 10),
+    ]
 
 
 def test_outside_measurements_count_from_the_machine_start(tmp_path: Path) -> None:

@@ -66,6 +66,33 @@ def activated(text: str) -> Iterator[tuple[str, float | None]]:
             yield unit, int(at) * 1e-6 if int(at) else None
 
 
+@dataclass(frozen=True)
+class Start:
+    """The last start of a unit, in seconds from the start of the kernel."""
+
+    unit: str
+    begin_s: float
+    end_s: float
+
+
+def starts(text: str) -> Iterator[Start]:
+    """Return the units that started, in the order of their begin, of ``systemctl show`` with three timestamps.
+
+    A start ends when the unit is active; for a unit that only runs a program, when the program has ended.
+    """
+    found = []
+    for block in text.split("\n\n"):
+        values = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        begin, active, inactive = (
+            int(at) * 1e-6 if _MICROSECONDS.fullmatch(at := values.get(f"{name}TimestampMonotonic", "")) else 0.0
+            for name in ("InactiveExit", "ActiveEnter", "InactiveEnter")
+        )
+        end = active if active >= begin else inactive
+        if values.get("Id") and 0 < begin <= end:
+            found.append(Start(values["Id"], begin, end))
+    yield from sorted(found, key=lambda start: start.begin_s)
+
+
 def chain(text: str) -> Iterator[Link]:
     """Return the units of ``systemd-analyze critical-chain``, the requested one first."""
     for line in text.splitlines():
