@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
-from ansible_collections.psap.perf.plugins.module_utils.serving.load_search import Bounds, completed_loads
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_search import Bounds, completed_loads, judge_new
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +44,18 @@ def test_search_ends_despite_noise(answers: list[bool]) -> None:
 
 def test_search_of_64_users_needs_at_most_ten_loads() -> None:
     assert max(len(search(Bounds(1, 64, 100), answer)) for answer in range(70)) <= 10
+
+
+def test_only_new_loads_are_judged() -> None:
+    asked = []
+
+    def judge(path: Path) -> dict[str, int]:
+        asked.append(path.name)
+        return {"users": 4}
+
+    rows = judge_new([Path("run/001__load"), Path("run/002__load")], {"run/001__load": {"users": 1}}, judge)
+    assert rows == {"run/001__load": {"users": 1}, "run/002__load": {"users": 4}}
+    assert asked == ["002__load"]
 
 
 def test_only_successful_loads_of_the_cell_count(tmp_path: Path) -> None:

@@ -1,41 +1,35 @@
-"""Judge single loads of a served model, for the search of the highest load within limits."""
+"""Judge a single load of a served model, for the search of the highest load within limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import DataQualityError, HistoryError
 from perfanalysis.files.cache import scratch_folder
-from perfanalysis.verdicts.thresholds.threshold import Threshold
 from perfanalysis.verdicts.thresholds.verdict import Judged, judge
 from perfanalysis.verdicts.thresholds.write import check_thresholds
 from perfanalysis.workloads.load_test.stages import SUMMARY
 from perfanalysis.workloads.run_analysis import analyse_run
 
 
-def judge_loads(directories: Iterable[Path], limits: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the row of each load, ordered by its number of users.
+def judge_load(directory: Path, limits: Mapping[str, object]) -> dict[str, Any]:
+    """Return the row of a load.
 
     `held` states whether the value of each measure is within its limit. `certain` states whether that also applies to
     both ends of each 95 % interval.
 
     Args:
-        directories: Directories of commands that each recorded one load.
+        directory: Directory of the command that recorded the load.
         limits: Limits by measure, as thresholds.
 
     Raises:
         UsageError: A limit is invalid.
-        DataQualityError: The results of a load cannot be read.
-        HistoryError: A load has too few values for a measure.
+        DataQualityError: The results of the load cannot be read.
+        HistoryError: The load has too few values for a measure.
     """
     thresholds = check_thresholds(limits)
-    rows = (_row(directory, thresholds) for directory in directories)
-    return sorted(rows, key=lambda row: row["users"])
-
-
-def _row(directory: Path, thresholds: tuple[Threshold, ...]) -> dict[str, Any]:
     with scratch_folder() as tables:
         result = analyse_run(directory, tables)
     found = [one for one in result.analyses if SUMMARY.name in one.frames]

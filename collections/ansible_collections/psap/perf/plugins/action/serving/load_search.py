@@ -10,8 +10,12 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.run.command_directory import open_cell
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.run.judging import judge_loads
-from ansible_collections.psap.perf.plugins.module_utils.serving.load_search import Bounds, completed_loads
+from ansible_collections.psap.perf.plugins.module_utils.run.judging import judge_load
+from ansible_collections.psap.perf.plugins.module_utils.serving.load_search import (
+    Bounds,
+    completed_loads,
+    judge_new,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.load_search import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -27,6 +31,7 @@ class Arguments:
     lowest: int
     highest: int
     most_loads: int
+    judged: Mapping[str, Mapping[str, Any]]
 
 
 class ActionModule(PerfAction):
@@ -43,7 +48,12 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Judge the loads of the cell, and write the document when the search has ended."""
         args, environment, lab = context.arguments(Arguments), RunEnvironment.read(), context.lab()
-        loads = judge_loads(completed_loads(environment.directory, args.cell.index), args.limits)
+        judged = judge_new(
+            completed_loads(environment.directory, args.cell.index),
+            args.judged,
+            lambda load: judge_load(load, args.limits),
+        )
+        loads = sorted(judged.values(), key=lambda load: int(load["users"]))
         bounds = Bounds(args.lowest, args.highest, args.most_loads)
         users = bounds.next_users({load["users"]: load["held"] for load in loads})
         if users is None:
@@ -56,4 +66,4 @@ class ActionModule(PerfAction):
                 "lab": lab.document() if lab else None,
             }
             write_json(open_cell(environment, args.cell.index) / _FILE, document)
-        return VerbResult(changed=users is None, values={"users": users or 0})
+        return VerbResult(changed=users is None, values={"users": users or 0, "judged": judged})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -44,18 +44,18 @@ def judge(recording: Path, thresholds: Mapping[str, object], output: Path, *, un
     return document
 
 
-def judge_loads(directories: Iterable[Path], limits: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the row of each load test: its users, whether it was within all limits, and the value of each measure.
+def judge_load(directory: Path, limits: Mapping[str, object]) -> dict[str, Any]:
+    """Return the row of a load test: its users, whether it was within all limits, and the value of each measure.
 
     Raises:
-        PerfError: If the results of a load cannot be judged.
+        PerfError: If the results of the load cannot be judged.
     """
     loads, errors = _perfanalysis(_LOADS)
     try:
-        rows: list[dict[str, Any]] = loads.judge_loads(directories, limits)
+        row: dict[str, Any] = loads.judge_load(directory, limits)
     except errors.AnalysisError as error:
         raise _convert_error(error) from error
-    return rows
+    return row
 
 
 def _perfanalysis(module: str) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,13 @@ def completed_loads(directory: Path, cell: int) -> list[Path]:
         directory: The directory of the run, or of the cell if it has a separate process.
     """
     return [path.parent for path in command_files(directory, "status.json") if _is_load(read_json(path), cell)]
+
+
+def judge_new(
+    directories: Iterable[Path], judged: Mapping[str, Mapping[str, Any]], judge: Callable[[Path], Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the row of each load by its directory; only loads that are not in *judged* are judged."""
+    return {str(path): judged.get(str(path)) or judge(path) for path in directories}
 
 
 def _is_load(status: Mapping[str, Any], cell: int) -> bool:

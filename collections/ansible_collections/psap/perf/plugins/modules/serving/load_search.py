@@ -32,6 +32,10 @@ options:
     description: The largest number of loads.
     type: int
     required: true
+  judged:
+    description: RV(judged) of the step before, so that only the new load is judged.
+    type: dict
+    default: {}
 """
 
 EXAMPLES = r"""
@@ -49,5 +53,9 @@ RETURN = r"""
 users:
   description: Number of users of the next load; 0 if the search has ended.
   type: int
+  returned: success
+judged:
+  description: The judged loads by their directories.
+  type: dict
   returned: success
 """
