@@ -16,7 +16,7 @@ from perflab.building.sets import Binaries, ensure_set, whole_set
 from perflab.errors import ClusterError, PrintLine
 
 SOURCES = Path(__file__).parent / "llama_cpp"
-_REQUIREMENTS = SOURCES / "requirements.txt"
+REQUIREMENTS = SOURCES / "requirements.txt"
 PROGRAMS = ("llama-server", "llama-bench")
 MODEL, RANDOM_26M = "tiny.gguf", "random-26m.gguf"
 # layers, width, heads and inner width of each; the second has 26 million parameters
@@ -78,9 +78,9 @@ def _build(folder: Path, print_line: PrintLine) -> Binaries:
             "larger disk."
         )
     started = time.monotonic()
-    with whole_set(folder, _versions(), run(["c++", "--version"]).splitlines()[0]) as partial:
+    with whole_set(folder, versions(), run(["c++", "--version"]).splitlines()[0]) as partial:
         work = partial / "work"
-        print_line(f"fetching the sources of llama.cpp, of {_versions()['llama-cpp-python']}")
+        print_line(f"fetching the sources of llama.cpp, of {versions()['llama-cpp-python']}")
         sources = _sources(work)
         print_line(f"building {', '.join(PROGRAMS)}: about {max(1, round(8 / (os.cpu_count() or 1)))} min on idle CPUs")
         options = [f"-D{name}={value}" for name, value in _OPTIONS.items()]
@@ -93,14 +93,15 @@ def _build(folder: Path, print_line: PrintLine) -> Binaries:
     return Binaries(folder)
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the version of each package that the build is made of."""
     name, _is, version = _GGUF_FROM_PYPI.partition("==")
-    return {**pinned(_REQUIREMENTS), name: version}
+    return {**pinned(REQUIREMENTS), name: version}
 
 
 def _sources(work: Path) -> Path:
     """Return the folder of llama.cpp's sources, which the source distribution of its Python package contains."""
-    locked = ["--require-hashes", "--requirement", str(_REQUIREMENTS)]
+    locked = ["--require-hashes", "--requirement", str(REQUIREMENTS)]
     pip("download", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", str(work), *locked)
     (archive,) = work.glob("*.tar.gz")
     with tarfile.open(archive) as tar:

@@ -52,6 +52,12 @@ def find_set(folder: Path) -> Binaries | None:
     return Binaries(folder) if whole else None
 
 
+def compiler(folder: Path) -> str:
+    """Return the compiler that built the complete set in *folder*, or where it was fetched from."""
+    record = documents.read_json(folder / "built.json")
+    return str(record["compiler"]) if record else ""
+
+
 @contextmanager
 def only_builder(cache: Path, print_line: PrintLine) -> Iterator[None]:
     """Wait until no other process builds into *cache*."""
