@@ -209,15 +209,48 @@ def test_missing_generators_are_listed_without_those_that_have_no_package(
 def test_failed_installation_leaves_no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     python = tmp_path / "python3.11"
-    python.write_text(
-        '#!/bin/sh\nmkdir -p "$3/bin"\nprintf "#!/bin/sh\\necho no such version >&2; exit 1" > "$3/bin/python"\n'
-        'chmod +x "$3/bin/python"\n'
-    )
+    pip = 'printf "#!/bin/sh\\necho no such version >&2; exit 1" > "$3/bin/python"; chmod +x "$3/bin/python"'
+    python.write_text(f'#!/bin/sh\n[ "$1" = -m ] || exit 0\nmkdir -p "$3/bin"\n{pip}\n')
     python.chmod(0o755)
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     lines: list[str] = []
     with pytest.raises(PerfError, match="failed: no such version"):
         installing.install(GENERATORS["aiperf"], lines.append)
-    assert lines == ["installing aiperf 0.13.0: 0.9 GB and about 4 min"]
+    assert lines == [f"installing aiperf 0.13.0 for {python}: 0.9 GB and about 4 min"]
     assert not installing.environment(GENERATORS["aiperf"]).exists()
     assert not installing.is_installed(GENERATORS["aiperf"])
+
+
+def program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def test_python_of_the_driver_is_used_if_the_generator_supports_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "driver-python"))
+    pip = 'echo "Collecting aiperf==0.13.0"; echo "Installing collected packages: a, b"'
+    program(
+        tmp_path / "driver-python",
+        f"mkdir -p $3/bin; printf '#!/bin/sh\n{pip}' > $3/bin/python; chmod +x $3/bin/python",
+    )
+    lines: list[str] = []
+    installing.install(GENERATORS["aiperf"], lines.append)
+    assert lines[0].startswith(f"installing aiperf 0.13.0 for {tmp_path}/driver-python")
+    assert lines[1].startswith("Installing collected packages …")
+    assert installing.is_installed(GENERATORS["aiperf"])
+
+
+def test_python_that_does_not_run_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program(tmp_path / "python3.12", "exit 127")
+    with pytest.raises(
+        UsageError, match=r"needs Python 3\.12 or 3\.13; install one, so that python3\.13 is in the PATH"
+    ):
+        installing.install(GENERATORS["inference-perf"], lambda _text: None)

@@ -85,7 +85,7 @@ def _count(folder: Path) -> Counts:
 AIPERF = Generator(
     name="aiperf",
     program="aiperf",
-    installation=Installation(("aiperf==0.13.0",), "0.13.0", "3.11", 0.9, 4),
+    installation=Installation(("aiperf==0.13.0",), "0.13.0", ("3.11", "3.12", "3.13"), 0.9, 4),
     results={_EXPORT: f"results/{_EXPORT}", _SUMMARY: f"results/{_SUMMARY}"},
     cannot={
         "input_tokens_min": "it has no bounds of lengths; use input_tokens_stdev alone",

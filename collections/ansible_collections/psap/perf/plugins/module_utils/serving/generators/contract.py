@@ -104,11 +104,11 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The installation of a generator: pinned requirements, the interpreter, and the cost of the first time."""
+    """The installation of a generator: pinned requirements, versions of Python, and the cost of the first time."""
 
     requirements: tuple[str, ...]
     version: str
-    python: str
+    pythons: tuple[str, ...]
     gigabytes: float
     minutes: float
 

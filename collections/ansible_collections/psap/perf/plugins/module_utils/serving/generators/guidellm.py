@@ -67,7 +67,7 @@ def _count(folder: Path) -> Counts:
 GUIDELLM = Generator(
     name="guidellm",
     program="guidellm",
-    installation=Installation(("guidellm==0.8.1",), "0.8.1", "3.11", 5.9, 10),
+    installation=Installation(("guidellm==0.8.1",), "0.8.1", ("3.11", "3.12", "3.13"), 5.9, 10),
     results={OUTPUT: f"results/{OUTPUT}"},
     cannot={
         "trace_file": "it replays no traces with a schedule of prefixes; use aiperf",

@@ -99,7 +99,7 @@ def _count(folder: Path) -> Counts:
 INFERENCE_PERF = Generator(
     name="inference-perf",
     program="inference-perf",
-    installation=Installation(("inference-perf==0.7.0",), "0.7.0", "3.12", 0.7, 3),
+    installation=Installation(("inference-perf==0.7.0",), "0.7.0", ("3.12", "3.13"), 0.7, 3),
     results={_RECORDS: f"results/{_RECORDS}", _SUMMARY: f"results/{_SUMMARY}"},
     cannot={
         "data_file": "its data sets have formats of their own; use synthetic lengths",

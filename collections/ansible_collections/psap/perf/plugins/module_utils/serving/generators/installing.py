@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import Generator, Installation
 
 _COMPLETE = ".complete"
+_LAST_LINES = 3
+_SECONDS_BETWEEN_LINES = 5.0
+# pip prints nothing until it has written all packages, a minute or more
+_LONG_STEP = "Installing collected packages"
 
 
 def environments_folder() -> Path:
@@ -64,24 +71,13 @@ def install(generator: Generator, print_line: Callable[[str], None]) -> Path:
     if is_installed(generator):
         print_line(f"{generator.name} {wanted.version} is installed in {folder}")
         return folder
-    python = shutil.which(f"python{wanted.python}")
-    if python is None:
-        raise UsageError(
-            f"{generator.name} needs Python {wanted.python}; install it, so that python{wanted.python} is in the PATH"
-        )
-    print_line(f"installing {generator.name} {wanted.version}: {_cost(wanted)}")
+    python = _find_python(generator.name, wanted.pythons)
+    print_line(f"installing {generator.name} {wanted.version} for {python}: {_cost(wanted)}")
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        _run(python, "-m", "venv", str(folder))
-        _run(
-            str(folder / "bin/python"),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            *wanted.requirements,
-        )
+        _run((python, "-m", "venv", str(folder)), print_line)
+        pip = (str(folder / "bin/python"), "-m", "pip", "install", "--no-input", "--disable-pip-version-check")
+        _run((*pip, *wanted.requirements), print_line)
         (folder / _COMPLETE).touch()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -99,11 +95,38 @@ def remove(generator: Generator) -> bool:
     return exists
 
 
-def _run(*words: str) -> None:
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        last = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
-        raise PerfError(f"{' '.join(words[:4])} failed: {last}")
+def _find_python(name: str, versions: Sequence[str]) -> str:
+    """Return an interpreter of one of *versions*: this process's, or the first one in the PATH that runs."""
+    if ".".join(map(str, sys.version_info[:2])) in versions:
+        return sys.executable
+    for version in versions:
+        found = shutil.which(f"python{version}")
+        # a wrapper of pyenv is in the PATH even if it runs no Python
+        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:  # noqa: S603
+            return found
+    raise UsageError(
+        f"{name} needs Python {' or '.join(versions)}; install one, so that python{versions[-1]} is in the PATH"
+    )
+
+
+def _run(words: Sequence[str], print_line: Callable[[str], None]) -> None:
+    """Run pip or another program; from time to time print the first words of its line, such as a package's name."""
+    started = printed = time.monotonic()
+    tail: deque[str] = deque(maxlen=_LAST_LINES)
+    with subprocess.Popen(  # noqa: S603
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None  # noqa: S101  a pipe, as passed
+        for line in process.stdout:
+            tail.append(line.strip())
+            now = time.monotonic()
+            if line.startswith(_LONG_STEP) or (
+                line.startswith("Collecting") and now - printed > _SECONDS_BETWEEN_LINES
+            ):
+                printed = now
+                print_line(f"{' '.join(line.split()[:3]).rstrip(':')} … {now - started:.0f} s")
+    if process.returncode:
+        raise PerfError(f"{' '.join(words[:4])} failed: {'; '.join(tail)}")
 
 
 def _installation(generator: Generator) -> Installation:
