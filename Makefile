@@ -102,8 +102,9 @@ build/tools/actionlint:
 release: $(DEV) ## build, verify and tag a release: make release VERSION=x.y.z; docs/releasing.md publishes it
 	@$(ON_PATH) sh tests/scripts/release.sh "$(VERSION)"
 
-changelog: $(DEV) ## check the changelog's fragments
+changelog: $(DEV) ## check the changelog's fragments, and that the changes since SINCE have one
 	@cd collections/ansible_collections/psap/perf && $(CURDIR)/$(BIN)/antsibull-changelog lint
+	@$(BIN)/python -m tests.scripts.changed --changelog $(SINCE)
 
 image-context: $(DEV) ## the build context of the image for AWX and CI, in build/image
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

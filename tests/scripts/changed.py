@@ -1,9 +1,10 @@
-"""Run the tests of the files that changed: `python -m tests.scripts.changed [COMMIT] [--show|--lint]`.
+"""Run the tests of the files that changed: `python -m tests.scripts.changed [COMMIT] [--show|--lint|--changelog]`.
 
 `make test-changed` calls it. COMMIT defaults to the branch's merge base with main, on main itself to the commit
 before. Changed files are those that differ from it, and untracked ones. The table below lists the tests of a file; all
 unit tests run for a file that is not listed. With `--lint`, which `make lint` calls, ansible-lint checks the
-files and no test runs.
+files and no test runs. With `--changelog`, which a pull request calls, one of the files must be a fragment of the
+changelog if users get another one.
 """
 
 from __future__ import annotations
@@ -56,6 +57,11 @@ _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"docs/|README|LICENSE|\.ci/", ("unit/settings", "unit/test_links.py")),
 )
 _ALL_UNIT = ("unit",)
+_FRAGMENT = re.compile(rf"{_COLLECTION}/changelogs/fragments/[^/]+\.yaml")
+# files that a release contains
+_RELEASED = re.compile(
+    rf"(?:driver|analysis|lab)/src/|{_COLLECTION}/(?!changelogs/|tests/)|playbooks/|presets/|inventories/"
+)
 
 
 @dataclass
@@ -131,6 +137,25 @@ def lintable(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
     return sorted(path for path in there if not path.startswith(excluded))
 
 
+def without_fragment(paths: Iterable[str], project: Path = PROJECT) -> list[str]:
+    """Return the files of *paths* that a release contains, if no fragment of the changelog is among *paths*."""
+    changed = list(paths)
+    if any(_FRAGMENT.fullmatch(path) and (project / path).exists() for path in changed):
+        return []
+    return sorted(path for path in changed if _RELEASED.match(path))
+
+
+def _check_fragment(changed: Iterable[str]) -> int:
+    files = without_fragment(changed)
+    if files:
+        print(
+            f"no fragment of the changelog for {len(files)} changed files, such as {files[0]}: add one to "
+            f"{_COLLECTION}/changelogs/fragments; if users notice nothing, its section is `trivial`",
+            file=sys.stderr,
+        )
+    return int(bool(files))
+
+
 def main() -> int:
     """Print the selection, and run it; return 1 if anything failed."""
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
@@ -141,6 +166,8 @@ def main() -> int:
         files = lintable(changed)
         command = ["ansible-lint", "--offline", "-q", *files]
         return subprocess.run(command, cwd=PROJECT, check=False).returncode if files else 0
+    if "--changelog" in sys.argv:
+        return _check_fragment(changed)
     picked = pick(changed)
     print(f"Changed since {since}; to run: lint, types, {', '.join(picked.names()) or 'no tests'}", flush=True)
     if "--show" in sys.argv:
