@@ -38,6 +38,29 @@ sh tests/scripts/copy_collection.sh "$place/copy"
 python -m docs.website.commands "$place/copy/ansible_collections/psap/perf/roles"
 (cd "$place/copy/ansible_collections/psap/perf" && antsibull-changelog release --update-existing --version "$version")
 ansible-galaxy collection build --output-path "$dist" "$place/copy/ansible_collections/psap/perf"
+(
+    cd "$place/copy/ansible_collections/psap/perf"
+    antsibull-changelog generate --only-latest --output-format md --output "$dist/psap-perf-$version-notes.md" "$version"
+)
+
+echo "== context of the image"
+rm -f dist/psap_perf-*.whl
+cp "$dist"/psap_perf-*.whl dist
+sh tests/scripts/builder.sh ansible-builder create --file execution-environment.yml --context "$place/image" \
+    --output-filename Containerfile
+tar -C "$place/image" -czf "$dist/psap-perf-$version-image.tar.gz" .
+
+echo "== programs of the lab"
+archive=$dist/psap-perf-$version-lab-$(uname -m).tar.gz
+programs="--profile openshift --with kueue --with ray --with kserve --with worker"
+# the installed wheel states the version of the release; this environment has that of the last installation
+python -m pip install --quiet --disable-pip-version-check --no-deps --target "$place/wheel" "$dist"/psap_perf-*.whl
+# shellcheck disable=SC2086 # words
+PYTHONPATH=$place/wheel python -m perflab build $programs --pack "$archive"
+# everything is in the archive: nothing can be fetched or built
+# shellcheck disable=SC2086
+XDG_CACHE_HOME=$place/cache GOMODCACHE=$place/modules GOPROXY=off PIP_NO_INDEX=1 PYTHONPATH=$place/wheel \
+    python -m perflab build $programs --from "$archive"
 
 echo "== documentation"
 [ "${RELEASE_DOCS:-yes}" = no ] || {
@@ -45,8 +68,8 @@ echo "== documentation"
     tar -C build/site -czf "$dist/psap-perf-$version-docs.tar.gz" .
 }
 
-echo "== install the wheel"
-sh tests/scripts/installed.sh python3.11 "$dist/psap_perf-$version-py3-none-any.whl" "$dist/psap-perf-$version.cdx.json"
+echo "== install the wheel, and run it on the archive's programs"
+PIP_CACHE_DIR=$(python -m pip cache dir) XDG_CACHE_HOME=$place/cache sh tests/scripts/installed.sh python3.11 "$dist/psap_perf-$version-py3-none-any.whl" "$dist/psap-perf-$version.cdx.json"
 
 echo "== build the wheel from the sdist"
 python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$place/again" "$dist/psap_perf-$version.tar.gz"
