@@ -52,7 +52,7 @@ tar -C "$place/image" -czf "$dist/psap-perf-$version-image.tar.gz" .
 
 echo "== programs of the lab"
 archive=$dist/psap-perf-$version-lab-$(uname -m).tar.gz
-programs="--profile openshift --with kueue --with ray --with kserve --with worker"
+programs=${RELEASE_PROGRAMS:---profile openshift --with kueue --with ray --with kserve --with worker}
 # the installed wheel states the version of the release; this environment has that of the last installation
 python -m pip install --quiet --disable-pip-version-check --no-deps --target "$place/wheel" "$dist"/psap_perf-*.whl
 # shellcheck disable=SC2086 # words
