@@ -165,7 +165,7 @@ def up(
         "audit": audit,
         # in a fixed order, independent of the order of the options
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
-        "products": requested(products, emulate) or None,
+        "products": requested((*products, *emulate)) or None,
         "fair_sharing": fair_sharing,
     }
     given = {key: value for key, value in asked.items() if value is not None}

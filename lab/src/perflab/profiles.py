@@ -38,15 +38,23 @@ OFFERED = ("runai", "modelmesh")
 # controllers, the simulated model servers, and a real node
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 TRAINING_OPERATOR = "training-operator"
+ENDPOINT_PICKER = "endpoint-picker"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"),
     RAY: (RAY,),
     TRAINING_OPERATOR: (TRAINING_OPERATOR, f"{TRAINING_OPERATOR}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
+    ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", f"{ENDPOINT_PICKER}-metrics"),
     ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),
+}
+# the products that others bring: the models of KServe need servers, and Run:ai creates PyTorchJobs
+_BRINGS: Mapping[str, tuple[str, ...]] = {
+    KSERVE: (MODELS,),
+    ENDPOINT_PICKER: (KSERVE, MODELS),
+    "runai": (TRAINING_OPERATOR,),
 }
 # the server of the API of Data Science Pipelines, which creates Workflows of Argo
 PIPELINES = "pipelines"
@@ -91,15 +99,10 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def requested(products: Iterable[str], emulate: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the products of a lab in order, with those that others need.
-
-    KServe's models need servers, so it brings the simulated ones; Run:ai creates PyTorchJobs.
-    """
-    names = {*products}
-    needed = {MODELS} if KSERVE in names else set()
-    needed |= {TRAINING_OPERATOR} if "runai" in emulate else set()
-    return tuple(name for name in PRODUCTS if name in names | needed)
+def requested(products: Iterable[str]) -> tuple[str, ...]:
+    """Return the products of a lab in order, with those that these, or emulated ones, bring."""
+    names = {each for name in products for each in (name, *_BRINGS.get(name, ()))}
+    return tuple(name for name in PRODUCTS if name in names)
 
 
 def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def test_module_gets_the_files_that_are_symbolic_links(tmp_path: Path, monkeypat
     monkeypatch.setattr(Go, "download", lambda self, work, name: module)
     monkeypatch.setattr(Go, "replace", lambda self, work, name, folder: replaced.append((name, folder)))
     work.mkdir()
-    build._complete_module(Go(Path("/bin/true")), component, work)
+    build._adapt_module(Go(Path("/bin/true")), component, work)
     ((name, folder),) = replaced
     assert name == component.module
     assert (folder / link).read_text() == "package osspecific\n"

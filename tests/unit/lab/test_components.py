@@ -7,9 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from perflab.building import components
+from perflab.building import build, components
 from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, Component, lock_hash, versions
-from perflab.profiles import OLM
+from perflab.building.golang import Go
+from perflab.profiles import ENDPOINT_PICKER, OLM
 
 
 @pytest.mark.parametrize("component", (*COMPONENTS, *DEFINITIONS), ids=lambda component: component.name)
@@ -20,6 +21,21 @@ def test_every_component_has_checksums(component: Component) -> None:
 def test_olm_definitions_are_those_of_its_program() -> None:
     [program] = PRODUCTS[OLM]
     assert versions(DEFINITIONS)["definitions/operator-lifecycle-manager"] == program.version
+
+
+def test_files_left_out_are_missing_in_the_copy_of_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (component,) = PRODUCTS[ENDPOINT_PICKER]
+    (name,) = component.left_out
+    module, work = tmp_path / "module", tmp_path / "work"
+    for path in (module / name, module / "kept.go"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("package scorer\n")
+    work.mkdir()
+    monkeypatch.setattr(Go, "download", lambda self, work, name: module)
+    monkeypatch.setattr(Go, "replace", lambda self, work, name, folder: None)
+    build._adapt_module(Go(Path("/bin/true")), component, work)
+    assert [path.name for path in work.rglob("*.go")] == ["kept.go"]
+    assert lock_hash([component]) != lock_hash([dataclasses.replace(component, left_out=())])
 
 
 def test_kubernetes_reports_its_version() -> None:

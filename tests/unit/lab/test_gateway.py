@@ -59,7 +59,8 @@ def cluster(allowed: str = "All") -> MemoryApi:
     listener = {"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": allowed}}}
     put(api, f"{GROUP}/namespaces/gates/gateways", "gate", {"gatewayClassName": "lab", "listeners": [listener]})
     put(api, "/api/v1/namespaces/models/services", "svc", {"selector": {"app": "opt"}})
-    pool = {"selector": {"matchLabels": {"app": "opt"}}, "targetPorts": [{"number": 8000}]}
+    picker = {"name": "picker", "port": {"number": 9002}}
+    pool = {"selector": {"matchLabels": {"app": "opt"}}, "targetPorts": [{"number": 8000}], "endpointPickerRef": picker}
     put(api, POOLS.format("models"), "pool", pool)
     return api
 
@@ -68,7 +69,15 @@ def settle_routes(
     api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Document, dict[str, list[tuple[str, int]]]]:
     """Return Envoy's routes, and the endpoints of its clusters."""
-    lab = Lab(tmp_path / "lab", Options(), ports={"kube-apiserver": 1, "models": PORT})
+    routes, clusters = settle_files(api, tmp_path, monkeypatch)
+    return routes, {each["name"]: list(addresses(each)) for each in clusters}
+
+
+def settle_files(
+    api: MemoryApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *products: str
+) -> tuple[Document, list[Document]]:
+    """Return Envoy's routes and clusters in a lab with *products*."""
+    lab = Lab(tmp_path / "lab", Options(products=products), ports={"kube-apiserver": 1, "models": PORT})
     (lab.folder / envoy.FOLDER).mkdir(parents=True, exist_ok=True)
     lab.write()
     monkeypatch.chdir(lab.folder)
@@ -77,7 +86,7 @@ def settle_routes(
         json.loads((lab.folder / envoy.FOLDER / name).read_text())["resources"]
         for name in (envoy.CLUSTERS_FILE, envoy.ROUTES_FILE)
     )
-    return routes[0], {each["name"]: list(addresses(each)) for each in clusters}
+    return routes[0], clusters
 
 
 def addresses(one: Document) -> list[tuple[str, int]]:
@@ -194,6 +203,41 @@ def test_host_has_its_routes_and_those_of_all_hosts(tmp_path: Path, monkeypatch:
     assert first["match"]["path"] == "/a"
     assert first["match"]["headers"] == [{"name": ":method", "string_match": {"exact": "GET"}}]
     assert [each["match"].get("path_separated_prefix", "/") for each in others] == ["/a", "/"]
+
+
+def policies(one: Document) -> list[str]:
+    """Return the names of the policies of a cluster, each followed by the policy to which it falls back."""
+    found, each = [], one["load_balancing_policy"]
+    while each:
+        (policy,) = each["policies"]
+        found.append(policy["typed_extension_config"]["name"])
+        each = policy["typed_extension_config"]["typed_config"].get("fallback_policy")
+    return found
+
+
+@pytest.mark.parametrize("mode", ["FailOpen", "FailClose"])
+def test_picker_of_a_pool_chooses_the_endpoint_in_a_lab_with_pickers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    api = cluster()
+    found(api, f"{POOLS.format('models')}/pool")["spec"]["endpointPickerRef"]["failureMode"] = mode
+    pod(api, "a", "10.128.0.7")
+    route(api, "opt", rule("/pool", "pool"), rule("/svc", "svc"), rule("/lost/pool", "nobody"))
+    configuration, clusters = settle_files(api, tmp_path, monkeypatch, "kserve", "endpoint-picker", "models")
+    least = "least_request"
+    assert {each["name"]: policies(each) for each in clusters} == {
+        "inferencepool/models/pool": ["envoy.load_balancing_policies.override_host", least],
+        "service/models/svc/8000": [least],
+    }
+    weights = [each["route"]["weighted_clusters"]["clusters"] for each in entries(configuration)]
+    filters = {name: one.get("typed_per_filter_config", {}) for (one,) in weights for name in [one["name"]]}
+    assert filters["service/models/svc/8000"] == filters["service/models/nobody/8000"] == {}
+    overrides = filters["inferencepool/models/pool"]["endpoint-picker"]["overrides"]
+    assert [each["value"] for each in overrides["grpc_initial_metadata"]] == ["models/pool"]
+    assert overrides.get("failure_mode_allow", False) == (mode == "FailOpen")
+    configuration, clusters = settle_files(api, tmp_path, monkeypatch, "kserve", "models")
+    assert {name for each in clusters for name in policies(each)} == {least}
+    assert "typed_per_filter_config" not in json.dumps(configuration)
 
 
 @pytest.mark.parametrize("wanted", ["true", "false"])

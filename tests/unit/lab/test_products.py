@@ -425,3 +425,4 @@ def test_node_labels_and_gpus_follow_the_operands(
 def test_kserve_brings_servers_of_models() -> None:
     assert profiles.requested(["kserve"]) == ("kserve", "models")
     assert profiles.requested(["worker", "kueue"]) == ("kueue", "worker")
+    assert profiles.requested(["endpoint-picker"]) == ("kserve", "endpoint-picker", "models")

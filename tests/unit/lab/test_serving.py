@@ -231,6 +231,13 @@ def pod(annotation: str | None, ready: str = "True", **metadata: Any) -> dict[st
     return {"metadata": {**base, **metadata}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
 
 
+async def answered(url: str) -> float:
+    """Return the number of successful requests by the metrics of a server."""
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/metrics") as response:
+        lines = (await response.text()).splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith("vllm:request_success_total{"))
+
+
 def test_each_ready_pod_answers_at_its_address() -> None:
     async def run() -> None:
         servers = Servers()
@@ -246,6 +253,7 @@ def test_each_ready_pod_answers_at_its_address() -> None:
         served = servers.of("127.131.255.1")
         assert [one.asked for one in served] == [1]
         assert [one.asked for one in servers.of("n/tiny")] == [1, 0]
+        assert [await answered(f"http://{at}:{port}") for at in ("127.131.255.1", "127.131.255.2")] == [1, 0]
         await pods.changed(listening["a"], None)
         with pytest.raises(aiohttp.ClientConnectorError):
             await health(f"http://127.131.255.1:{port}")

@@ -98,19 +98,21 @@ def _build_component(go: Go, component: Component, partial: Path, print_line: Pr
         for file, folder in component.definitions:
             definitions.take(sources / file, partial / DEFINITIONS_FOLDER / folder)
         print_line(f"{component.name} {component.version} taken")
-    if component.symbolic_links:
-        _complete_module(go, component, work)
+    if component.symbolic_links or component.left_out:
+        _adapt_module(go, component, work)
     if component.programs:
         _build_programs(go, component, work, partial, print_line)
 
 
-def _complete_module(go: Go, component: Component, work: Path) -> None:
-    """Make the build use a copy of the module with the files that are symbolic links upstream."""
+def _adapt_module(go: Go, component: Component, work: Path) -> None:
+    """Make the build use a copy of the module with its symbolic links, and without the files that are left out."""
     copy = work / "upstream"
     shutil.copytree(go.download(work, component.module), copy)
     _make_writable(copy)
     for link, target in component.symbolic_links:
         shutil.copyfile((copy / link).with_name(target), copy / link)
+    for name in component.left_out:
+        (copy / name).unlink()
     go.replace(work, component.module, copy)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from perflab.building import definitions
 from perflab.profiles import (
     ARGO,
+    ENDPOINT_PICKER,
     KSERVE,
     KUEUE,
     METRICS_SERVER,
@@ -49,6 +50,7 @@ class Component:
     the module that is a symbolic link upstream with its target in the same folder: Go's archives of modules have none.
     `go_module` is the name of the folder, if it is not the component's: components in one folder have the same versions
     of their dependencies, which Go then compiles once.
+    `left_out` are files of the module that are not compiled.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Component:
     cpu_s: int = 0
     symbolic_links: tuple[tuple[str, str], ...] = ()
     go_module: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def all_copies(self) -> tuple[tuple[str, str, str], ...]:
@@ -208,6 +211,16 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             cpu_s=250,
         ),
     ),
+    ENDPOINT_PICKER: (
+        Component(
+            "endpoint-picker",
+            "github.com/llm-d/llm-d-inference-scheduler",
+            (("endpoint-picker", "."),),
+            # tokenizers and ZeroMQ, in C
+            left_out=("pkg/plugins/scorer/precise_prefix_cache.go",),
+            cpu_s=165,
+        ),
+    ),
     WORKER: (
         Component(
             "kubernetes",
@@ -336,6 +349,7 @@ def lock_hash(components: Sequence[Component] = COMPONENTS, machine: str = platf
         digest.update(b"cgo" if component.cgo else b"")
         digest.update("".join(" ".join(each) for each in component.further_copies).encode())
         digest.update("".join(" ".join(each) for each in component.symbolic_links).encode())
+        digest.update(" ".join(component.left_out).encode())
         if component.definitions:
             digest.update(f"{component.definitions}".encode() + Path(definitions.__file__).read_bytes())
         for path in component.sources():

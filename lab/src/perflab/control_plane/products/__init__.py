@@ -10,6 +10,7 @@ from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.control_plane.products import (
     argo,
+    endpoint_picker,
     envoy,
     kserve,
     kueue,
@@ -25,6 +26,7 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import (
     ARGO,
+    ENDPOINT_PICKER,
     ENVOY,
     KSERVE,
     KUEUE,
@@ -67,6 +69,7 @@ _PRODUCTS: Mapping[str, Product] = {
         training_operator.definitions, training_operator.program, served=training_operator.webhook
     ),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
+    ENDPOINT_PICKER: Product(_nothing, endpoint_picker.program, metrics=endpoint_picker.metrics),
     ARGO: Product(argo.definitions, argo.program, argo.objects),
     PIPELINES: Product(_nothing, pipelines.program),
     ENVOY: Product(_nothing, envoy.program),

@@ -6,12 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from perflab.building.sets import Binaries
-from perflab.emulators.kubernetes.gateway.envoy import CLUSTERS_FILE, FOLDER, ROUTES, ROUTES_FILE, socket_address
+from perflab.control_plane.products import endpoint_picker
+from perflab.emulators.kubernetes.gateway import picking
+from perflab.emulators.kubernetes.gateway.envoy import (
+    CLUSTERS_FILE,
+    FOLDER,
+    ROUTES,
+    ROUTES_FILE,
+    protocol,
+    socket_address,
+)
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ENVOY
+from perflab.profiles import ENDPOINT_PICKER, ENVOY
 
 ADMIN_PORT = f"{ENVOY}-admin"
 _EXTENSIONS = "type.googleapis.com/envoy.extensions"
@@ -51,7 +60,26 @@ def _configuration(lab: Lab, folder: Path) -> dict[str, Any]:
             "allow_paths": [{"prefix": path} for path in ("/ready", "/clusters", "/config_dump", "/stats")],
         },
         "dynamic_resources": {"cds_config": _file(folder / CLUSTERS_FILE)},
-        "static_resources": {"listeners": [_listener(lab, folder)]},
+        "static_resources": {
+            "listeners": [_listener(lab, folder)],
+            "clusters": [_pickers(lab)] if _has_pickers(lab) else [],
+        },
+    }
+
+
+def _has_pickers(lab: Lab) -> bool:
+    return ENDPOINT_PICKER in lab.options.products
+
+
+def _pickers(lab: Lab) -> dict[str, Any]:
+    """Return the program that runs the endpoint pickers, as a cluster of Envoy."""
+    address = socket_address(LOOPBACK, lab.ports[endpoint_picker.GRPC_PORT])
+    endpoints = [{"lb_endpoints": [{"endpoint": {"address": address}}]}]
+    return {
+        "name": picking.FILTER,
+        "type": "STATIC",
+        "typed_extension_protocol_options": protocol("http2_protocol_options"),
+        "load_assignment": {"cluster_name": picking.FILTER, "endpoints": endpoints},
     }
 
 
@@ -61,6 +89,7 @@ def _listener(lab: Lab, folder: Path) -> dict[str, Any]:
         "stat_prefix": "gateway",
         "rds": {"route_config_name": ROUTES, "config_source": _file(folder / ROUTES_FILE)},
         "http_filters": [
+            *([picking.filter_of_requests()] if _has_pickers(lab) else ()),
             {"name": "router", "typed_config": {"@type": f"{_EXTENSIONS}.filters.http.router.v3.Router"}},
         ],
         "strip_any_host_port": True,

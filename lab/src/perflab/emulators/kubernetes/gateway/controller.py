@@ -16,7 +16,7 @@ from perflab.emulators.kubernetes.gateway.endpoints import address_of
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER, GATEWAY_GROUP, POOL_GROUP, Objects, Seen, is_ours
 from perflab.files import documents
 from perflab.processes.state import read_lab
-from perflab.profiles import MODELS
+from perflab.profiles import ENDPOINT_PICKER, MODELS
 
 # there is one configuration, of everything
 _ALL: Key = ("", "configuration")
@@ -31,6 +31,7 @@ class Gateways:
         self._folder = folder / envoy.FOLDER
         # the port at which the servers of simulated pods listen
         self._port = lab.ports.get(MODELS, 0) if lab else 0
+        self._picks = lab is not None and ENDPOINT_PICKER in lab.options.products
 
         def store(api_version: str, kind: str) -> Store:
             return cluster.store(Resource.of(api_version, kind))
@@ -60,8 +61,8 @@ class Gateways:
         classes, gateways, routes, pools, services, namespaces = map(_by_key, self._read)
         seen = Seen(classes, gateways, routes, pools, services, namespaces, pods)
         # first Envoy: a status must be true when it is written; and clusters before the routes to them
-        self._write(envoy.CLUSTERS_FILE, envoy.clusters(seen, self._port))
-        self._write(envoy.ROUTES_FILE, envoy.routes(seen))
+        self._write(envoy.CLUSTERS_FILE, envoy.clusters(seen, self._port, picks=self._picks))
+        self._write(envoy.ROUTES_FILE, envoy.routes(seen, picks=self._picks))
         for key, each in seen.classes.items():
             if each["spec"]["controllerName"] == CONTROLLER:
                 await self._classes.patch_status(key, statuses.of_class(each))

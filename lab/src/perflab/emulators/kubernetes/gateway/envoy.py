@@ -13,6 +13,7 @@ from typing import Any
 from perflab.cluster.api import Document
 from perflab.emulators.framework.documents import own_annotations
 from perflab.emulators.framework.units import parse_duration
+from perflab.emulators.kubernetes.gateway import picking
 from perflab.emulators.kubernetes.gateway.endpoints import Endpoint
 from perflab.emulators.kubernetes.gateway.routing import (
     EXACT,
@@ -46,8 +47,8 @@ _UNLIMITED = 2**32 - 1
 _IDLE = "60s"
 
 
-def clusters(seen: Seen, models_port: int) -> Document:
-    """Return the backends of all routes, with the endpoints that are Ready.
+def clusters(seen: Seen, models_port: int, *, picks: bool = False) -> Document:
+    """Return the backends of all routes, with the endpoints that are Ready; those of a pool for a picker if *picks*.
 
     Simulated servers listen on *models_port*; 0 if there are none.
     """
@@ -56,21 +57,17 @@ def clusters(seen: Seen, models_port: int) -> Document:
         for rule in route["spec"].get("rules") or ():
             for each in backends_of(route, rule):
                 if found_of(seen, route, each).holds:
-                    found[each.cluster] = _cluster(each, endpoints_of(seen, each, models_port))
+                    found[each.cluster] = _cluster(each, endpoints_of(seen, each, models_port), picks)
     return {"resources": [found[name] for name in sorted(found)]}
 
 
-def _cluster(backend: Backend, found: list[Endpoint]) -> Document:
+def _cluster(backend: Backend, found: list[Endpoint], picks: bool) -> Document:
     least = {"@type": f"{_TYPES}.extensions.load_balancing_policies.least_request.v3.LeastRequest"}
+    policy = {"name": "least_request", "typed_config": least}
     if backend.kind == POOL:
         # as a picker that only considers load; a Service uses the better of two, Envoy's usual choice
         least["selection_method"] = "FULL_SCAN"
     limits = dict.fromkeys(("max_connections", "max_pending_requests", "max_requests"), _UNLIMITED)
-    http = {
-        "@type": f"{_TYPES}.extensions.upstreams.http.v3.HttpProtocolOptions",
-        "explicit_http_config": {"http_protocol_options": {}},
-        "common_http_protocol_options": {"idle_timeout": _IDLE},
-    }
     endpoints = [{"endpoint": {"address": socket_address(*each)}} for each in found]
     return {
         "@type": f"{_TYPES}.config.cluster.v3.Cluster",
@@ -79,11 +76,23 @@ def _cluster(backend: Backend, found: list[Endpoint]) -> Document:
         "connect_timeout": "5s",
         "circuit_breakers": {"thresholds": [limits]},
         "load_balancing_policy": {
-            "policies": [{"typed_extension_config": {"name": "least_request", "typed_config": least}}]
+            "policies": [
+                {"typed_extension_config": picking.chosen_or(policy) if picks and backend.kind == POOL else policy}
+            ]
         },
-        "typed_extension_protocol_options": {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http},
+        "typed_extension_protocol_options": protocol("http_protocol_options"),
         "load_assignment": {"cluster_name": backend.cluster, "endpoints": [{"lb_endpoints": endpoints}]},
     }
+
+
+def protocol(options: str) -> Document:
+    """Return the protocol of a cluster, `http_protocol_options` or `http2_protocol_options`."""
+    http = {
+        "@type": f"{_TYPES}.extensions.upstreams.http.v3.HttpProtocolOptions",
+        "explicit_http_config": {options: {}},
+        "common_http_protocol_options": {"idle_timeout": _IDLE},
+    }
+    return {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http}
 
 
 def socket_address(address: str, port: int) -> Document:
@@ -91,12 +100,15 @@ def socket_address(address: str, port: int) -> Document:
     return {"socket_address": {"address": address, "port_value": port}}
 
 
-def routes(seen: Seen) -> Document:
-    """Return the routes of all Gateways, by host; a host also has the routes of every host."""
+def routes(seen: Seen, *, picks: bool = False) -> Document:
+    """Return the routes of all Gateways, by host; a host also has the routes of every host.
+
+    If *picks*, the endpoint picker of a pool chooses the endpoint.
+    """
     by_host: dict[str, list[tuple[Any, Document]]] = {_ANY_HOST: []}
     for route in taken(seen):
         for host in route["spec"].get("hostnames") or (_ANY_HOST,):
-            by_host.setdefault(host, []).extend(_entries(route))
+            by_host.setdefault(host, []).extend(_entries(seen, route, picks))
     for host, entries in by_host.items():
         if host != _ANY_HOST:
             entries.extend(by_host[_ANY_HOST])
@@ -113,10 +125,10 @@ def routes(seen: Seen) -> Document:
     return {"resources": [configuration]}
 
 
-def _entries(route: Document) -> Iterator[tuple[Any, Document]]:
+def _entries(seen: Seen, route: Document, picks: bool) -> Iterator[tuple[Any, Document]]:
     """Return the entries of a route, each with its precedence by the rules of the Gateway API."""
     for rule in route["spec"].get("rules") or ():
-        action = _action(route, rule)
+        action = _action(seen, route, rule, picks)
         for match in rule.get("matches") or _EVERYTHING:
             path = {"type": "PathPrefix", "value": "/", **(match.get("path") or {})}
             headers, parameters = match.get("headers") or (), match.get("queryParams") or ()
@@ -147,14 +159,21 @@ def _path(kind: str, value: str) -> Document:
     return {"path_separated_prefix": stem} if stem else {"prefix": "/"}
 
 
-def _action(route: Document, rule: Document) -> Document:
+def _action(seen: Seen, route: Document, rule: Document, picks: bool) -> Document:
     """Missing backends are included: for an unknown cluster, Envoy returns 500."""
-    weights = [{"name": each.cluster, "weight": each.weight} for each in backends_of(route, rule) if each.weight]
+    weights = [_weight(seen, each, picks) for each in backends_of(route, rule) if each.weight]
     return {
         "weighted_clusters": {"clusters": weights or [{"name": "nothing", "weight": 1}]},
         "cluster_not_found_response_code": "INTERNAL_SERVER_ERROR",
         "timeout": _seconds((rule.get("timeouts") or {}).get("request", "0s")),
     }
+
+
+def _weight(seen: Seen, backend: Backend, picks: bool) -> Document:
+    weight: Document = {"name": backend.cluster, "weight": backend.weight}
+    if picks and backend.kind == POOL and backend.key in seen.pools:
+        weight["typed_per_filter_config"] = picking.filter_of_pool(backend.key, seen.pools[backend.key])
+    return weight
 
 
 def _seconds(duration: str) -> str:
