@@ -132,6 +132,10 @@ def build(profile: str, products: tuple[str, ...], source: str | None, sha256: s
 @click.option(
     "--fair-sharing", is_flag=True, default=None, help="Make Kueue share cohorts by the weights of its queues."
 )
+@click.option(
+    "--dra", is_flag=True, default=None, help="Offer GPUs by dynamic resource allocation, not as nvidia.com/gpu."
+)
+@click.option("--mig", is_flag=True, default=None, help="With --dra, also offer MIG partitions of each GPU.")
 def up(
     name: str,
     profile: str | None,
@@ -144,12 +148,15 @@ def up(
     emulate: tuple[str, ...],
     products: tuple[str, ...],
     fair_sharing: bool | None,
+    dra: bool | None,
+    mig: bool | None,
 ) -> None:
     """Create a lab and wait until it is ready.
 
     Builds missing programs. A running lab is left unchanged.
     """
     from perflab.building.build import ensure_profile
+    from perflab.cluster import devices
     from perflab.cluster.nodes import read_template
     from perflab.control_plane import lifecycle
     from perflab.worker import requirements
@@ -167,10 +174,16 @@ def up(
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
         "products": requested((*products, *emulate)) or None,
         "fair_sharing": fair_sharing,
+        "dra": dra,
+        "mig": mig,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     if fair_sharing and KUEUE not in products:
         raise UsageError("--fair-sharing is a setting of Kueue: add --with kueue.")
+    if dra:
+        devices.check(profile or _DEFAULTS.profile, gpu_product or _DEFAULTS.gpu_product, mig=bool(mig))
+    elif mig:
+        raise UsageError("--mig offers partitions as devices: add --dra.")
     if node_template:
         read_template(Path(node_template))
     if WORKER in products:
@@ -253,9 +266,10 @@ def _sentence(each: state.Lab) -> str:
     died = f", {', '.join(report['dead'])} died" if report["dead"] else ""
     emulates = f", emulates {', '.join(each.options.emulate)}" if each.options.emulate else ""
     profile = f", profile {each.options.profile}" if each.options.profile != KUBERNETES else ""
+    offered = ", by dynamic resource allocation" if each.options.dra else ""
     runs = f", with {', '.join(each.options.products)}" if each.options.products else ""
     absent = f", without root (absent: {', '.join(each.absent)})" if each.absent else ""
-    what = f"{size}{profile}{runs}{absent}{emulates}"
+    what = f"{size}{offered}{profile}{runs}{absent}{emulates}"
     return f"{each.name}: {report['state']}{died}, {what}, since {each.started}, {each.server}"
 
 

@@ -37,6 +37,9 @@ def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[st
         "nonsense",
         "up --node-template nowhere",
         "up --fair-sharing",
+        "up --mig",
+        "up --dra --profile openshift",
+        "up --dra --mig --gpu-product NVIDIA-L4",
         "step a",
     ],
 )

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from perflab.cluster import hardware
 from perflab.cluster.api import Document
-from perflab.emulators.operators.gpu_operator import hardware, metrics, usage
+from perflab.emulators.operators.gpu_operator import metrics, usage
 from perflab.emulators.operators.gpu_operator.functions import sharing
 from perflab.emulators.operators.gpu_operator.usage import Usage
 

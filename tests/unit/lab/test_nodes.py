@@ -65,6 +65,12 @@ def test_nodes_without_gpus_have_no_gpu_fields() -> None:
     assert not [label for label in node["metadata"]["labels"] if label.startswith("nvidia.com")]
 
 
+def test_node_with_devices_allocates_no_gpus() -> None:
+    node = nodes.shared_document(lab(Options(dra=True)), {})
+    assert "nvidia.com/gpu" not in node["status"]["allocatable"]
+    assert node["metadata"]["labels"]["nvidia.com/gpu.count"] == "8"
+
+
 def test_template_is_merged_over_the_defaults() -> None:
     template: dict[str, Any] = {
         "kind": "Node",

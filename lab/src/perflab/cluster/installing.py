@@ -18,6 +18,7 @@ _PATHS = {
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "ConfigMap": "/api/v1/namespaces/{namespace}/configmaps",
     "Deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
+    "DeviceClass": "/apis/resource.k8s.io/v1/deviceclasses",
     "EndpointSlice": "/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices",
     "Gateway": "/apis/gateway.networking.k8s.io/v1/namespaces/{namespace}/gateways",
     "GatewayClass": "/apis/gateway.networking.k8s.io/v1/gatewayclasses",

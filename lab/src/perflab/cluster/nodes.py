@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from perflab.cluster import devices
 from perflab.cluster.api import Api, Document, in_bulk
 from perflab.errors import UsageError
 from perflab.files.bounded_yaml import load_yaml
@@ -80,7 +81,7 @@ def _defaults(options: Options, lab: Lab) -> Document:
         "memory": "1Ti",
         "ephemeral-storage": "2Ti",
         "pods": "250",
-        **({"nvidia.com/gpu": str(options.gpus_per_node)} if _shows_gpus(options) else {}),
+        **({"nvidia.com/gpu": str(options.gpus_per_node)} if _shows_gpus(options) and not options.dra else {}),
     }
     return {
         "apiVersion": "v1",
@@ -173,7 +174,10 @@ async def set_number(api: Api, lab: Lab, number: int) -> None:
     shared = shared_document(lab, template)
 
     async def create(name: str) -> None:
-        await api.create("/api/v1/nodes", named(shared, name))
+        created = await api.create("/api/v1/nodes", named(shared, name))
+        if lab.options.dra and created is not None:
+            for each in devices.resource_slices(created, lab.options):
+                await api.create(devices.SLICES, each)
 
     async def delete(name: str) -> None:
         await api.delete(f"/api/v1/nodes/{name}")

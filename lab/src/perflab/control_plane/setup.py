@@ -6,6 +6,7 @@ import json
 import shutil
 
 from perflab.building.sets import Binaries
+from perflab.cluster import devices
 from perflab.cluster.api import Api, Document
 from perflab.cluster.installing import CRD, install
 from perflab.control_plane import products, prometheus
@@ -27,6 +28,8 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document
     This comes before the controllers start: the garbage collector discovers new kinds only every half minute. Returns
     the objects of the new kinds, which the caller creates: an API server accepts none for two seconds.
     """
+    if lab.options.dra:
+        await install(api, lab, devices.device_classes(lab.options))
     files = [MANIFESTS / name for name in _MANIFESTS]
     for name in lab.emulators:
         files += [*binaries.definitions(name), *(path for path in (crds(name),) if path.exists())]

@@ -38,6 +38,8 @@ class Options:
     emulate: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
     fair_sharing: bool = False
+    dra: bool = False
+    mig: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from perflab.emulators.operators.gpu_operator.hardware import Hardware
+from perflab.cluster.hardware import Hardware
 from perflab.emulators.operators.gpu_operator.usage import Usage
 
 DRIVER_VERSION = "570.148.08"
