@@ -66,6 +66,8 @@ TABLE: tuple[Unit, ...] = (
             ("requests", "request"),
             ("attempts", "attempt"),
             ("evictions", "eviction"),
+            ("devices", "device"),
+            ("claims", "claim"),
             ("pairs", "pair"),
             ("samples", "sample"),
             ("tokens", "token"),

@@ -81,6 +81,38 @@ def test_claim_is_bound_or_lost() -> None:
     assert words("PersistentVolumeClaim", *states) == [["created"], ["bound"], ["failed"]]
 
 
+def test_device_claim_is_allocated_reserved_and_released() -> None:
+    held = {"allocation": {"devices": {"results": [{}, {"adminAccess": True}]}}}
+    states: tuple[dict[str, Any], ...] = (
+        {},
+        {"status": held},
+        {"status": {**held, "reservedFor": [{"name": "a"}]}},
+        {"status": {}},
+    )
+    expected = [["created"], ["allocated"], ["reserved"], ["released"]]
+    assert words("ResourceClaim", *states) == expected
+    assert words("ResourceClaim", *states, *states[1:]) == [*expected, ["allocated"], ["reserved"], ["released"]]
+
+
+def test_allocation_has_its_node_and_devices() -> None:
+    field = {"key": "metadata.name", "operator": "In", "values": ["node-1"]}
+    allocation = {
+        "devices": {"results": [{}, {}, {"adminAccess": True}]},
+        "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]},
+        "allocationTimestamp": CREATED_AT,
+    }
+    tracker = Tracker("ResourceClaim", related_lifecycle("ResourceClaim"))
+    metadata = {"name": "x", "namespace": "test", "uid": "u", "creationTimestamp": CREATED_AT}
+    claim = {"metadata": metadata, "status": {"allocation": allocation}}
+    first, row = (each.row() for each in tracker.observe(claim, 1.0))
+    assert (row["node"], row["devices"], row["resolution_s"]) == ("node-1", 2, 1.0)
+    assert "devices" not in first
+    # any node can use it
+    del allocation["nodeSelector"]
+    metadata["uid"] = "v"
+    assert tracker.observe(claim, 1.0)[-1].row()["node"] is None
+
+
 def test_node_changes_are_reported_without_initial_state() -> None:
     cordoned = {"spec": {"unschedulable": True}}
     states = (status("-Ready"), status("Ready"), status("Ready") | cordoned, status("Ready"), status("-Ready"))

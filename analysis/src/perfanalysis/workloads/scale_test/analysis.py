@@ -20,6 +20,7 @@ from perfanalysis.workloads.scale_test import (
     activity,
     api_latency,
     control_plane,
+    devices,
     evictions,
     fairness,
     milestones,
@@ -61,6 +62,7 @@ SPECS = {
         activity.PHASES,
         pods.ROUNDS,
         nodes.NODE_CHANGES,
+        devices.DEVICE_CLAIMS,
         control_plane.MEASURES,
         control_plane.SERIES,
     )

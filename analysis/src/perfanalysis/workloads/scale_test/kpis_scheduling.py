@@ -9,9 +9,11 @@ import pandas as pd
 from perfanalysis.files.documents import listing, mapping
 from perfanalysis.workloads.kpis import Kpi, statistic_kpis
 from perfanalysis.workloads.percentiles import Value, estimates
+from perfanalysis.workloads.scale_test.devices import LEAK_AFTER_S, devices_in_use
 from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.milestones import NO_DEVICES
 from perfanalysis.workloads.scale_test.nodes import lost_nodes
 
 NOTHING = Value(None, "nothing was submitted or seen")
@@ -120,6 +122,35 @@ def _not_watched(measures: Measures, kind: str) -> str | None:
             return f"could not watch objects of kind {kind}: {mapping(entry).get('reason')}"
     watched = {mapping(entry).get("kind") for entry in listing(measures.recording.get("resources"))}
     return None if kind in watched else f"objects of kind {kind} were not watched"
+
+
+def _devices_in_use(measures: Measures) -> Value:
+    if not len(measures.device_claims):
+        return Value(None, NO_DEVICES)
+    return Value(devices_in_use(measures.device_claims).maximum(), count=len(measures.device_claims))
+
+
+def _claims_leaked(measures: Measures) -> Value:
+    if not len(measures.device_claims):
+        return Value(None, NO_DEVICES)
+    judged = measures.device_claims["leaked"].dropna()
+    if not len(judged):
+        return Value(None, f"no workload with claims ended {LEAK_AFTER_S:g} s before the recording")
+    return Value(float(judged.sum()), count=len(judged))
+
+
+def _fragmentation(place: int) -> Callable[[Measures], Value]:
+    """Return the mean (0) or the maximum (1)."""
+
+    def function(measures: Measures) -> Value:
+        if measures.window is None:
+            return NOTHING
+        if measures.free_gpus is None:
+            return Value(None, "the GPUs of the nodes are unknown")
+        found = measures.free_gpus.fragmentation(measures.window)
+        return Value(found[place]) if found else Value(None, "no GPU was free")
+
+    return function
 
 
 RESCHEDULING = "replacement scheduled \u2212 evicted, by the client's clock"
@@ -233,5 +264,27 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "neither",
         _counted(lambda measures: measures.accounting.churned),
     ),
+    Kpi(
+        "devices_in_use",
+        "Most devices that claims held at the same time",
+        "devices",
+        "neither",
+        _devices_in_use,
+    ),
+    Kpi(
+        "claims_leaked",
+        f"Claims that held devices {LEAK_AFTER_S:g} s after their workload ended, or remained after its deletion",
+        "claims",
+        "lower",
+        _claims_leaked,
+    ),
+    Kpi(
+        "gpu_fragmentation",
+        "1 \u2212 most free GPUs of a node, of the most that a node could have free; mean while GPUs were free",
+        "ratio",
+        "lower",
+        _fragmentation(0),
+    ),
+    Kpi("gpu_fragmentation_max", "The same, its maximum", "ratio", "lower", _fragmentation(1)),
     Kpi("nodes_lost", "Nodes that became not ready or were removed while the test ran", "nodes", "lower", _nodes_lost),
 )

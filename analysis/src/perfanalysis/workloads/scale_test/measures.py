@@ -24,6 +24,7 @@ from perfanalysis.workloads.scale_test.activity import (
 )
 from perfanalysis.workloads.scale_test.api_latency import answers_table, requests_table, submitters_table
 from perfanalysis.workloads.scale_test.control_plane import control_plane_tables
+from perfanalysis.workloads.scale_test.devices import FreeGpus, device_claims_table, free_gpus
 from perfanalysis.workloads.scale_test.evictions import (
     by_priority_table,
     by_tenant_table,
@@ -92,6 +93,9 @@ class Measures:
     recording: Document
     arrival_s: float
     """Resolution of the times at which objects were seen."""
+    device_claims: pd.DataFrame
+    free_gpus: FreeGpus | None
+    """Free GPUs over time; None if no node with GPUs is known."""
     occupation: Occupation | None
     """Occupation of the nodes over time; None if no node is known."""
     method: Method
@@ -119,6 +123,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
     tenants = tenants_of(workloads, pods, window.end if window else last_seen)
     ramp = ramp_of(activity.running, window) if window else None
     control_plane = control_plane_tables(tables.control_plane, window)
+    claims = device_claims_table(tables, workloads, number_or(recording.get("ended_s"), last_seen))
     anomalies = anomalies_table(workloads, latencies, arrival)
     accounted = account(workloads, accounting, churned_by_test(tables, workloads))
     return Measures(
@@ -154,6 +159,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         data_quality=data_quality_table(accounted, anomalies),
         recording=recording,
         arrival_s=arrival,
+        device_claims=claims,
+        free_gpus=free_gpus(claims, pods, tables.nodes),
         occupation=occupation(pods, tables.nodes, window) if window else None,
         method=method,
     )

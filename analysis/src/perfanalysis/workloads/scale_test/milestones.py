@@ -12,12 +12,26 @@ from typing import Literal
 from perfanalysis.files.tables import Column, TableSpec
 
 Origin = Literal[
-    "client", "workload", "queue", "intermediate", "pod group", "first pod", "all pods", "scheduler", "claims"
+    "client",
+    "workload",
+    "queue",
+    "intermediate",
+    "pod group",
+    "first pod",
+    "all pods",
+    "scheduler",
+    "claims",
+    "device claims",
 ]
 SEEN_RESOLUTION_S = 1e-6
 """The recorder's timestamps of arrivals have microseconds."""
 
-BESIDE = {"PodGroup": "pod group", "PersistentVolumeClaim": "claims", "Workload": "queue"}
+BESIDE = {
+    "PodGroup": "pod group",
+    "PersistentVolumeClaim": "claims",
+    "ResourceClaim": "device claims",
+    "Workload": "queue",
+}
 """Kinds related to a workload and its pods, and the origin of their milestones."""
 UNRELATED = ("Node", "BackendJob")
 """Kinds that reach no milestone of a workload."""
@@ -40,6 +54,7 @@ class Milestone:
 NO_QUEUE = "no workload was queued by Kueue in this recording"
 NO_GROUP = "no pod groups in this recording"
 NO_CLAIM = "no volume claims in this recording"
+NO_DEVICES = "no claims of devices in this recording"
 NOT_HELD = "no workload was held back in a queue"
 
 MILESTONES = (
@@ -62,6 +77,9 @@ MILESTONES = (
     Milestone("podgroup_created", "pod group created", "pod group", "created", NO_GROUP),
     Milestone("first_pod_created", "first pod created", "first pod", "created"),
     Milestone("last_pod_created", "all pods created", "all pods", "created"),
+    Milestone("claims_created", "all device claims created", "device claims", "created", NO_DEVICES),
+    Milestone("claims_allocated", "all device claims allocated", "device claims", "allocated", NO_DEVICES),
+    Milestone("claims_reserved", "all device claims reserved", "device claims", "reserved", NO_DEVICES),
     Milestone(
         "podgroup_scheduled", "pod group scheduled", "pod group", "scheduled", "no pod group reported scheduling"
     ),

@@ -15,6 +15,7 @@ from perfanalysis.workloads.percentiles import STATED, STATISTICS
 from perfanalysis.workloads.scale_test import (
     activity,
     api_latency,
+    devices,
     evictions,
     fairness,
     nodes,
@@ -68,6 +69,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("churn", "Churn", "", _shown(measures, "Rounds of churn", pods.ROUNDS)),
         Section("concurrency", "Concurrency", "", figures(lambda of, _: plots.concurrency_figure(of))),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
+        Section("devices", "Devices", "", _claims(measures)),
         Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *changed)),
         Section("control_plane", "Control plane", "", _control_plane(measures, marks)),
         Section("accounting", "Accounting", "", (accounting_table(measures), *_answers(measures))),
@@ -99,6 +101,12 @@ def _evictions(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Tab
         *_shown(measures, "Preemption by queue", evictions.BY_TENANT),
         *_shown(measures, "Preemption by workload", evictions.PREEMPTIONS),
     )
+
+
+def _claims(measures: Measures) -> tuple[Table, ...]:
+    """Return the claims that leaked; the table of all claims has a row for each pod."""
+    claims = measures.device_claims
+    return _shown(measures, "Claims that leaked", devices.DEVICE_CLAIMS, claims[claims["leaked"] == True])  # noqa: E712
 
 
 def _control_plane(measures: Measures, marks: tuple[str, ...]) -> tuple[Figure | Table | Note, ...]:

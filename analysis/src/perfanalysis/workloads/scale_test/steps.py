@@ -58,6 +58,10 @@ STEPS = (
     LatencyStep("all_pods", "First to last pod creation", "first_pod_created", "last_pod_created", several=True),
     LatencyStep("podgroup_scheduling", "Pod group to scheduled", "podgroup_created", "scheduled", group="objects"),
     LatencyStep("scheduling", "Scheduling", "last_pod_created", "scheduled"),
+    LatencyStep("claim_creation", "Device claim creation", "last_pod_created", "claims_created", group="objects"),
+    LatencyStep("allocation", "Device allocation", "claims_created", "claims_allocated", group="objects"),
+    LatencyStep("reservation", "Device reservation", "claims_allocated", "claims_reserved", group="objects"),
+    LatencyStep("claim_binding", "Devices reserved to pods bound", "claims_reserved", "scheduled", group="objects"),
     LatencyStep("decision", "Scheduler's decision", "last_pod_created", "decided", group="queueing"),
     LatencyStep("bind", "Binding seen", "decided", "scheduled", group="queueing"),
     LatencyStep("gang_scheduling", "First to last pod scheduled", "first_pod_scheduled", "scheduled", several=True),
@@ -281,6 +285,8 @@ def negative_cause(step: LatencyStep, clock: Clock) -> str:
         return "clocks differ, or the watch reported it before the scheduler did"
     if step.name == "podgroup_creation":
         return "the pod group was created before the workload"
+    if step.name == "claim_creation":
+        return "claims that pods share are created before the pods"
     if clock == "server":
         return "clocks of client and server differ" if "client" in origins else "server timestamps out of order"
     if "client" in origins and len(origins) > 1:

@@ -52,6 +52,7 @@ TRANSITIONS = TableSpec(
         Column("resolution_s", "number", "resolution of the server's timestamp", "s"),
         Column("node", "text", "node of a pod"),
         Column("reason", "text", "reason given by the cluster"),
+        Column("devices", "integer", "devices of an allocated claim", "devices", required=False),
     ),
 )
 EVENTS = TableSpec(

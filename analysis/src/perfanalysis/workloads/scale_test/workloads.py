@@ -226,6 +226,7 @@ def _milestone_streams(
         return np.asarray(roles == ROLES.index(name))
 
     pods, claims = of(Rows(role("pods"))), of(Rows(role("claims"), CLAIM_WORDS))
+    devices = of(Rows(role("device claims")))
     alone = role("pods") & _bears_its_workloads_name(transitions["name"], names)
     others: tuple[Origin, ...] = ("queue", "intermediate", "pod group")
     streams: dict[Origin, Stream] = {
@@ -234,13 +235,17 @@ def _milestone_streams(
         "first pod": pods,
         "all pods": pods,
         "claims": claims,
+        "device claims": devices,
         "scheduler": _bindings(tables.events, index, several=several),
         **{origin: of(Rows(role(origin))) for origin in others},
     }
     asked = base["pods"].to_numpy(dtype=float)
     needed = np.where(np.isfinite(asked) & (asked > 0), asked, pods.objects("created", len(base)))
-    of_claims = claims.objects("created", len(base))
-    return _Streams(streams, {"all pods": needed, "scheduler": needed, "claims": of_claims})
+    made: dict[Origin, NDArray[np.float64]] = {
+        "claims": claims.objects("created", len(base)),
+        "device claims": devices.objects("created", len(base)),
+    }
+    return _Streams(streams, {"all pods": needed, "scheduler": needed, **made})
 
 
 def _bears_its_workloads_name(names: pd.Series[Any], workloads: pd.Series[Any]) -> NDArray[np.bool_]:

@@ -23,11 +23,18 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """One reached milestone: its word, the server's time (None if the server has none), its reason."""
+    """One reached milestone: its word, the server's time (None if the server has none), its reason.
+
+    Attributes:
+        node: The node of the devices of an allocated claim.
+        devices: Their number.
+    """
 
     word: str
     stamp: Stamp | None = None
     reason: str | None = None
+    node: str | None = None
+    devices: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Milestones of the objects related to workloads: pod groups, Kueue's Workloads, volume claims, nodes.
+"""Milestones of the objects related to workloads: pod groups, Kueue's Workloads, claims of volumes and devices, nodes.
 
 None of them ends a workload: they explain its duration.
 """
@@ -79,6 +79,29 @@ def _claim_milestones(claim: Object) -> Iterable[Milestone]:
         yield Milestone(_CLAIM_PHASES[phase], reason="Lost" if phase == "Lost" else None)
 
 
+def _device_claim_milestones(claim: Object) -> Iterable[Milestone]:
+    yield created(claim)
+    allocation = _status(claim).get("allocation")
+    if allocation is None:
+        yield Milestone("released")
+        return
+    # a claim with admin access holds no device
+    held = [each for each in (allocation.get("devices") or {}).get("results") or () if not each.get("adminAccess")]
+    yield Milestone(
+        "allocated", stamp(allocation.get("allocationTimestamp")), node=_node_of(allocation), devices=len(held)
+    )
+    if _status(claim).get("reservedFor"):
+        yield Milestone("reserved")
+
+
+def _node_of(allocation: Object) -> str | None:
+    """Return the node of devices that only one node can use."""
+    terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or ()
+    fields = [each for term in terms for each in term.get("matchFields") or () if each.get("key") == "metadata.name"]
+    names = [name for each in fields for name in each.get("values") or ()]
+    return str(names[0]) if len(names) == 1 else None
+
+
 def _node_milestones(node: Object) -> Iterable[Milestone]:
     yield created(node)
     for condition in _status(node).get("conditions") or ():
@@ -96,6 +119,13 @@ QUEUED = Lifecycle(
     recurring=frozenset({"quota_reserved", "admitted", "evicted"}),
 )
 CLAIM = Lifecycle(("created", "bound", FAILED, DELETED), _claim_milestones)
+DEVICE_CLAIM = Lifecycle(
+    ("created", "allocated", "reserved", "released", DELETED),
+    _device_claim_milestones,
+    recurring=frozenset({"allocated", "reserved", "released"}),
+    # every new claim holds nothing, which is no milestone
+    implied=frozenset({"released"}),
+)
 NODE = Lifecycle(
     ("created", "ready", "not_ready", "cordoned", "uncordoned", DELETED),
     _node_milestones,
@@ -104,7 +134,13 @@ NODE = Lifecycle(
     implied=frozenset({"uncordoned"}),
 )
 
-_BY_KIND = {"PodGroup": POD_GROUP, "Workload": QUEUED, "PersistentVolumeClaim": CLAIM, "Node": NODE}
+_BY_KIND = {
+    "PodGroup": POD_GROUP,
+    "Workload": QUEUED,
+    "PersistentVolumeClaim": CLAIM,
+    "ResourceClaim": DEVICE_CLAIM,
+    "Node": NODE,
+}
 
 
 def related_lifecycle(kind: str) -> Lifecycle:

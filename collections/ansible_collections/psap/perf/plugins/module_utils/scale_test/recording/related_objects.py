@@ -39,13 +39,14 @@ class RelatedKind:
 _RUNAI = frozenset({"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload"})
 # Run:ai creates the pod groups of its workloads; its scheduler uses other groups internally.
 # Kueue creates a Workload for each object that names a queue or, if so configured, for all objects: a cluster that
-# serves the kind has few other objects of it. Claims and nodes are in every cluster.
+# serves the kind has few other objects of it. Claims of volumes and nodes are in every cluster.
 TABLE = (
     RelatedKind("PodGroup", ("scheduling.run.ai",)),
     RelatedKind("PodGroup", ("scheduling.k8s.io", "scheduling.x-k8s.io", "scheduling.volcano.sh"), not_below=_RUNAI),
     RelatedKind("RunaiJob", ("run.ai",), _RUNAI),
     RelatedKind("PyTorchJob", ("kubeflow.org",), frozenset({"DistributedWorkload"})),
     RelatedKind("Workload", ("kueue.x-k8s.io",)),
+    RelatedKind("ResourceClaim", ("resource.k8s.io",)),
 )
 EVERYWHERE = (CLAIMS, NODES)
 

@@ -9,7 +9,11 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import workload_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import DELETED, Lifecycle
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
+    DELETED,
+    Lifecycle,
+    Milestone,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Transition:
     stamp: Stamp | None
     node: str | None
     reason: str | None
+    # of an allocated claim
+    devices: int | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row."""
@@ -41,6 +47,7 @@ class Transition:
             "resolution_s": self.stamp.resolution_s if self.stamp else None,
             "node": self.node,
             "reason": self.reason,
+            **({"devices": self.devices} if self.devices is not None else {}),
         }
 
 
@@ -96,9 +103,7 @@ class Tracker:
             bit = bits[milestone.word]
             present |= bit
             if not entry.mask & bit and milestone.word not in silent:
-                fresh[milestone.word] = self._transition(
-                    uid, entry, seen_s, milestone.word, milestone.stamp, milestone.reason
-                )
+                fresh[milestone.word] = self._transition(uid, entry, seen_s, milestone)
         entry.mask = (entry.mask & self._lifecycle.lasting) | present
         return [fresh[word] for word in self._lifecycle.words if word in fresh]
 
@@ -106,13 +111,13 @@ class Tracker:
         """Return the transitions to the last state of a deleted object, then ``deleted``."""
         found = self.observe(obj, seen_s)
         uid = str(obj["metadata"]["uid"])
-        found.append(self._transition(uid, self._objects.pop(uid), seen_s, DELETED, None, None))
+        found.append(self._transition(uid, self._objects.pop(uid), seen_s, Milestone(DELETED)))
         return found
 
     def missing(self, listed: Iterable[str], seen_s: float) -> list[Transition]:
         """Return ``deleted`` for each tracked object that a complete list of uids no longer has."""
         gone = self._objects.keys() - set(listed)
-        return [self._transition(uid, self._objects.pop(uid), seen_s, DELETED, None, None) for uid in sorted(gone)]
+        return [self._transition(uid, self._objects.pop(uid), seen_s, Milestone(DELETED)) for uid in sorted(gone)]
 
     def _recall(self, obj: dict[str, Any]) -> tuple[str, _TrackedObject]:
         metadata = obj["metadata"]
@@ -128,9 +133,7 @@ class Tracker:
             entry.node = sys.intern(str(node)) if node else None
         return uid, entry
 
-    def _transition(
-        self, uid: str, entry: _TrackedObject, seen_s: float, word: str, stamp: Stamp | None, reason: str | None
-    ) -> Transition:
+    def _transition(self, uid: str, entry: _TrackedObject, seen_s: float, milestone: Milestone) -> Transition:
         return Transition(
             seen_s=seen_s,
             kind=self._kind,
@@ -138,10 +141,11 @@ class Tracker:
             name=entry.name,
             uid=uid,
             workload=entry.workload,
-            transition=word,
-            stamp=stamp,
-            node=entry.node,
-            reason=reason,
+            transition=milestone.word,
+            stamp=milestone.stamp,
+            node=milestone.node or entry.node,
+            reason=milestone.reason,
+            devices=milestone.devices,
         )
 
 

@@ -1,0 +1,171 @@
+"""Devices of claims: what claims held over time, which did not give it back, and how scattered free GPUs were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.scale_test.activity import Window, ended
+from perfanalysis.workloads.scale_test.tables import ScaleTestTables, several_namespaces, workload_keys
+from perfanalysis.workloads.step_series import StepSeries, count_between
+
+LEAK_AFTER_S = 5.0
+"""Controllers may take this long to release the claims of a workload that ended."""
+_KIND = "ResourceClaim"
+DEVICE_CLAIMS = TableSpec(
+    "device_claims",
+    "One row per allocation of a claim of devices, and per claim that was never allocated",
+    (
+        Column("claim", "text", "name of the ResourceClaim"),
+        Column("workload", "text", "workload it belongs to"),
+        Column("node", "text", "node of the devices"),
+        Column("devices", "integer", "devices that it held", "devices"),
+        Column("created_s", "time", "when it was created", "s since the epoch, UTC"),
+        Column("allocated_s", "time", "when the devices were allocated", "s since the epoch, UTC"),
+        Column("reserved_s", "time", "when it was reserved for a pod", "s since the epoch, UTC"),
+        Column("released_s", "time", "when it held no devices any more", "s since the epoch, UTC"),
+        Column("deleted_s", "time", "when it was deleted", "s since the epoch, UTC"),
+        Column("leaked", "flag", "whether it remained long after its workload; null if that cannot be known"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class FreeGpus:
+    """GPUs that no pod or claim held: `largest` is the most that one node had, `fitting` the most it could have."""
+
+    free: StepSeries
+    largest: StepSeries
+    fitting: StepSeries
+
+    def fragmentation(self, window: Window) -> tuple[float, float] | None:
+        """Return mean and maximum of 1 - largest / fitting while GPUs were free; None if none ever were."""
+        inside = (self.free.times > window.start) & (self.free.times < window.end)
+        edges = np.concatenate(([window.start], self.free.times[inside], [window.end]))
+        lengths = np.diff(edges)
+        fitting = self.fitting.at(edges[:-1])
+        some = (fitting > 0) & (lengths > 0)
+        if not some.any():
+            return None
+        values = 1 - self.largest.at(edges[:-1])[some] / fitting[some]
+        return float(np.average(values, weights=lengths[some])), float(values.max())
+
+
+def device_claims_table(tables: ScaleTestTables, workloads: pd.DataFrame, until_s: float) -> pd.DataFrame:
+    """Return the table DEVICE_CLAIMS; `until_s` is the end of the recording."""
+    rows = tables.transitions[tables.transitions["kind"] == _KIND]
+    if not len(rows):
+        return DEVICE_CLAIMS.empty()
+    keys = workload_keys(rows, "workload", several=several_namespaces(tables))
+    rows = rows.assign(workload=keys.astype("object")).sort_values("seen_s", kind="stable")
+    found = [row for _uid, claim in rows.groupby("uid", observed=True, sort=False) for row in _allocations(claim)]
+    frame = pd.DataFrame(found)
+    frame["leaked"] = _leaked(frame, workloads, until_s)
+    return DEVICE_CLAIMS.conform(frame)
+
+
+def _allocations(claim: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of one claim: one for each allocation, or one without."""
+    records = claim.to_dict("records")
+    row: dict[str, Any] = {"claim": records[0]["name"], "workload": records[0]["workload"]}
+    row |= dict.fromkeys(("node", "devices", "created_s", "allocated_s", "reserved_s", "released_s", "deleted_s"))
+    rows = [row]
+    for record in records:
+        word, seen = str(record["transition"]), record["seen_s"]
+        if word == "allocated" and rows[-1]["allocated_s"] is not None:
+            rows.append({**row, "created_s": rows[0]["created_s"]})
+        if word == "allocated":
+            rows[-1] |= {"node": record["node"], "devices": record["devices"]}
+        rows[-1][f"{word}_s"] = seen
+        if word == "deleted" and rows[-1]["released_s"] is None and rows[-1]["allocated_s"] is not None:
+            rows[-1]["released_s"] = seen
+    for each in rows:
+        each["deleted_s"] = rows[-1]["deleted_s"]
+    return rows
+
+
+def _leaked(claims: pd.DataFrame, workloads: pd.DataFrame, until_s: float) -> list[bool | None]:
+    """Return for each row whether it held devices long after its workload's end, or remained after its deletion."""
+    names = workloads["workload"].astype("object")
+    ends = dict(zip(names, ended(workloads), strict=True))
+    deletions = dict(zip(names, workloads["deleted_s"].to_numpy(dtype=float), strict=True))
+    latest = until_s - LEAK_AFTER_S
+
+    def judge(workload: Any, allocated: float, released: float, deleted: float) -> bool | None:
+        end, deletion = ends.get(workload, np.nan), deletions.get(workload, np.nan)
+        if not end < latest:
+            return None
+        holds = pd.notna(allocated) and pd.isna(released)
+        return bool(holds or (deletion < latest and pd.isna(deleted)))
+
+    columns = (claims[name] for name in ("workload", "allocated_s", "released_s", "deleted_s"))
+    return [judge(*values) for values in zip(*columns, strict=True)]
+
+
+def devices_in_use(claims: pd.DataFrame) -> StepSeries:
+    """Return the number of devices that claims held over time."""
+    return count_between(
+        claims["allocated_s"].to_numpy(dtype=float),
+        claims["released_s"].to_numpy(dtype=float),
+        np.nan_to_num(claims["devices"].to_numpy(dtype=float)),
+    )
+
+
+def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> FreeGpus | None:
+    """Return the free GPUs by the claims, without any by the pods on each node; None if no node with GPUs is known."""
+    capacity = nodes[nodes["gpus"] > 0].drop_duplicates("name")
+    if not len(capacity):
+        return None
+    index = pd.Index(capacity["name"].astype("object"))
+    columns = ("allocated_s", "released_s", "devices") if len(claims) else ("scheduled_s", "ended_s", "gpus")
+    held = claims if len(claims) else pods
+    place = index.get_indexer(pd.Index(held["node"].astype("object")))
+    starts, ends, numbers = (held[name].to_numpy(dtype=float) for name in columns)
+    usable = (place >= 0) & np.isfinite(starts) & ~(ends < starts) & (numbers > 0)
+    return _free_over_time(
+        capacity["gpus"].to_numpy(dtype=int), place[usable], starts[usable], ends[usable], numbers[usable].astype(int)
+    )
+
+
+def _free_over_time(
+    capacity: NDArray[np.int_],
+    place: NDArray[np.intp],
+    starts: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    numbers: NDArray[np.int_],
+) -> FreeGpus:
+    """Count nodes by their free GPUs at each change: the largest is found without a look at every node."""
+    over = np.isfinite(ends)
+    moments = np.concatenate((starts, ends[over]))
+    changes = np.concatenate((-numbers, numbers[over]))
+    nodes = np.concatenate((place, place[over]))
+    # what is released at a moment can be allocated at the same moment
+    order = np.lexsort((-changes, moments))
+    most = int(capacity.max())
+    free = capacity.copy()
+    at_level = np.bincount(free, minlength=most + 1)
+    times, totals, largest = [-np.inf], [int(free.sum())], [most]
+    for where in order:
+        node, change = nodes[where], changes[where]
+        # more than its capacity, such as of a replaced pod that was not seen to end, leaves nothing free
+        before, after = (min(max(int(value), 0), most) for value in (free[node], free[node] + change))
+        free[node] += change
+        at_level[before] -= 1
+        at_level[after] += 1
+        highest = largest[-1] if after <= largest[-1] else after
+        while highest and not at_level[highest]:
+            highest -= 1
+        moment, total = float(moments[where]), totals[-1] + after - before
+        if moment == times[-1]:
+            totals[-1], largest[-1] = total, highest
+        else:
+            times.append(moment)
+            totals.append(total)
+            largest.append(highest)
+    when, some, top = np.array(times), np.array(totals, dtype=float), np.array(largest, dtype=float)
+    return FreeGpus(StepSeries(when, some), StepSeries(when, top), StepSeries(when, np.minimum(some, most)))
