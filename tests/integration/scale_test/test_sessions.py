@@ -12,6 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.watch_requests import WatchRequest, watch
 
 from tests.polling import PATIENCE_S
 
@@ -95,7 +96,7 @@ def test_watch_alone_records_submissions_of_another(submission: Submission, tmp_
     watched = tmp_path / "watched"
     (watched / "artifacts").mkdir(parents=True)
     endpoint = load_endpoint(submission.lab.kubeconfig)
-    request = requests.WatchRequest(
+    request = WatchRequest(
         place=requests.Place("watching", "own", watched, watched / "artifacts"),
         api_version="batch/v1",
         kind="Job",
@@ -109,7 +110,7 @@ def test_watch_alone_records_submissions_of_another(submission: Submission, tmp_
     async def scene() -> tuple[SessionEnd, SessionEnd]:
         async with submission.lab.client() as client:
             await make_namespace(client, submission.namespace)
-        watching = asyncio.create_task(requests.watch(endpoint, request, lambda: False))
+        watching = asyncio.create_task(watch(endpoint, request, lambda: False))
         while not (watched / "artifacts" / "recording.json").exists():
             await asyncio.sleep(0.05)
         return await submission.run(), await watching

@@ -50,17 +50,18 @@ def test_pods_of_builtin_kinds_name_the_group(kind: str) -> None:
     made = gang(kind)
     (template,) = pod_templates(made.manifest(3))
     assert template["spec"]["schedulingGroup"] == {"podGroupName": made.name(3)}
-    assert made.pod_group(3) == {
-        "apiVersion": NATIVE,
-        "kind": "PodGroup",
-        "metadata": {"name": made.name(3), "namespace": "test", "labels": SUBMISSION.labels(3, made.name(3))},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}},
-    }
+    assert made.companions(3) == [
+        {
+            "apiVersion": NATIVE,
+            "kind": "PodGroup",
+            "metadata": {"name": made.name(3), "namespace": "test", "labels": SUBMISSION.labels(3, made.name(3))},
+            "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}},
+        }
+    ]
 
 
 def test_group_has_the_priority_of_its_pods() -> None:
-    group = gang("job", priority_class="p1-high").pod_group(0)
-    assert group is not None
+    (group,) = gang("job", priority_class="p1-high").companions(0)
     assert group["spec"]["priorityClassName"] == "p1-high"
 
 
@@ -82,14 +83,13 @@ def test_scheduler_plugins_group_is_joined_by_a_label(kind: str) -> None:
     for template in pod_templates(made.manifest(1)):
         assert template["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] == made.name(1)
         assert "schedulingGroup" not in template["spec"]
-    group = made.pod_group(1)
-    assert group is not None
+    (group,) = made.companions(1)
     assert (group["apiVersion"], group["spec"]) == (PLUGINS, {"minMember": 4})
 
 
 def test_submission_without_gangs_has_no_group() -> None:
     made = gang("job", pod_groups="")
-    assert made.pod_group(0) is None
+    assert made.companions(0) == []
     assert "schedulingGroup" not in made.body(0).decode()
 
 
@@ -209,5 +209,5 @@ def test_another_submitter_creates_the_same_groups(tmp_path: Path) -> None:
     plan = read_plan(tmp_path / "plan.json")
     assert plan.resources[NATIVE, "PodGroup"] == POD_GROUP
     for index in range(3):
-        assert plan.workloads.at(index).pod_group(index) == made.pod_group(index)
+        assert plan.workloads.at(index).companions(index) == made.companions(index)
         assert plan.workloads.at(index).manifest(index) == made.manifest(index)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import MetricsArguments
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import judge
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.watch_requests import WatchRequest, watch
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import naming, positive_seconds
 from ansible_collections.psap.perf.plugins.plugin_utils.scale_test import endpoint_of, place_of, values
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -45,17 +46,17 @@ class ActionModule(CommandAction):
         """Record the workloads and judge the end."""
         args = context.arguments(Arguments)
         request = _request(context, args)
-        end = asyncio.run(requests.watch(endpoint_of(context), request, context.interrupted.is_set))
+        end = asyncio.run(watch(endpoint_of(context), request, context.interrupted.is_set))
         with values(end) as outcome:
             if end.ended_by != TIMEOUT or args.timeout_fails:
-                requests.judge(end, max_failed=None, timeout_s=request.timeout_s)
+                judge(end, max_failed=None, timeout_s=request.timeout_s)
         return VerbResult(values=outcome)
 
 
-def _request(context: VerbContext, args: Arguments) -> requests.WatchRequest:
+def _request(context: VerbContext, args: Arguments) -> WatchRequest:
     with naming("timeout"):
         timeout_s = positive_seconds(args.timeout)
-    return requests.WatchRequest(
+    return WatchRequest(
         place=place_of(context),
         api_version=api_version_of(args.workload_kind, args.api_version or None),
         kind=args.workload_kind,

@@ -36,6 +36,7 @@ _KINDS = MappingProxyType(
         "node.k8s.io": "RuntimeClass",
         "policy": "PodDisruptionBudget",
         "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding",
+        "resource.k8s.io": "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
         "scheduling.k8s.io": "PriorityClass",
         "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment",
         # OpenShift

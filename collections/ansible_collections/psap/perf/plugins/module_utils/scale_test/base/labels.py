@@ -56,13 +56,12 @@ class Submission:
 
     def labels(self, index: int | str, name: str) -> dict[str, str]:
         """Return the labels of one workload and of its pods."""
-        return {
-            RUN: self.run,
-            SUBMISSION: self.identity,
-            WORKLOAD: name,
-            INDEX: str(index),
-            MANAGED_BY: MANAGER,
-        }
+        return {**self.common_labels, WORKLOAD: name, INDEX: str(index)}
+
+    @property
+    def common_labels(self) -> dict[str, str]:
+        """The labels of all objects of the submission."""
+        return {RUN: self.run, SUBMISSION: self.identity, MANAGED_BY: MANAGER}
 
     @property
     def selector(self) -> str:

@@ -14,9 +14,9 @@ _PAGE = "500"
 
 
 async def pages(
-    client: ApiClient, path: str, selector: str | None = None, accept: str | None = None
+    client: ApiClient, path: str, selector: str | None = None, accept: str | None = None, fields: str | None = None
 ) -> AsyncIterator[list[dict[str, Any]]]:
-    """Yield the objects of the collection at *path* that the label *selector* matches.
+    """Yield the objects of the collection at *path* that the label *selector* and the field selector *fields* match.
 
     Changes during the listing may be included or not: after the expiry of a continuation token, the token of the
     server's refusal continues at the same name in the present objects.
@@ -24,7 +24,8 @@ async def pages(
     Raises:
         ClusterError: If the server does not list them.
     """
-    parameters = {"limit": _PAGE, **({"labelSelector": selector} if selector else {})}
+    selectors = {"labelSelector": selector, "fieldSelector": fields}
+    parameters = {"limit": _PAGE, **{name: value for name, value in selectors.items() if value}}
     while True:
         answer = await client.request("GET", path, params=parameters, accept=accept)
         page = answer.document()

@@ -16,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     Tenant,
     tenants_of,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import DeviceClaim
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
@@ -67,6 +68,7 @@ class Load(MetricsArguments):
     tenants: tuple[Tenant, ...]
     priorities: tuple[Priority, ...]
     gang: bool
+    claims: tuple[DeviceClaim, ...]
     connections: int
     submitters: int
     submitters_as: str

@@ -26,6 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     Assortment,
     Tenant,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import check_device_claims
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     MOST_WORKLOADS,
     check_claim_size,
@@ -152,6 +153,8 @@ class _Check:
                 check_namespace(tenant.namespace)
             check_queues(tenants)
             Assortment(tenants)
+        with self._naming("claims"):
+            check_device_claims(load.claims)
         with self._naming("priorities"):
             check_priorities(load.priorities)
             Assortment([Tenant()], load.priorities)

@@ -18,10 +18,10 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import LAB_DURATION, Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, discover
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import require_claims
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     STOP,
@@ -37,12 +37,16 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
     read_surroundings,
     require_namespace,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
     GatheredSubmission,
     SubmitterStarter,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnedSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.claim_templates import (
+    DEVICE_CLAIMS,
+    check_accepted,
+    claim_templates,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import (
     check_priorities,
     class_name,
@@ -59,6 +63,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     AssortedWorkloads,
     Assortment,
     Variant,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
+    check_device_claims,
+    needs_admin_access,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import (
     check_kinds,
@@ -114,6 +122,8 @@ class SubmitRequest:
         tenants = load.all_tenants()
         check_queues(tenants)
         check_priorities(load.priorities)
+        with naming("claims"):
+            check_device_claims(load.claims)
         with naming("namespace"):
             for namespace in (load.namespace, *(tenant.namespace for tenant in tenants)):
                 check_namespace(namespace)
@@ -142,12 +152,19 @@ class SubmitRequest:
         return self.load.churn.total(self.load.count)
 
     def workloads(
-        self, *, lab: bool, openshift: bool, pod_groups: str = "", interrupted: Interruption = lambda: False
+        self,
+        *,
+        lab: bool,
+        openshift: bool,
+        pod_groups: str = "",
+        gpus_as_devices: bool = False,
+        interrupted: Interruption = lambda: False,
     ) -> AssortedWorkloads:
         """Return the workloads for this kind of cluster; write the first to the command's source folder.
 
         Args:
             pod_groups: API version of the workloads' pod groups; empty for none.
+            gpus_as_devices: Whether pods have to claim their GPUs.
 
         Raises:
             UsageError: If a template is invalid.
@@ -159,13 +176,12 @@ class SubmitRequest:
             if interrupted():
                 raise Interrupted("interrupted: the run was asked to stop")
             plan = self._plan(variant, submission, lab=lab, openshift=openshift)
-            return Workloads(replace(plan, pod_groups=pod_groups), submission)
+            return Workloads(replace(plan, pod_groups=pod_groups, claims_gpus=gpus_as_devices), submission)
 
         workloads = AssortedWorkloads(self.assortment, self.total, make)
         write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
-        group = workloads.at(0).pod_group(0)
-        if group is not None:
-            write_text(self.place.source / "pod-group-00000.yml", dump_yaml(group))
+        for number, each in enumerate((*workloads.claim_templates, *workloads.at(0).companions(0))):
+            write_text(self.place.source / f"{each['kind'].lower()}-{number:05d}.yml", dump_yaml(each))
         return workloads
 
     def check_templates(self) -> None:
@@ -210,22 +226,8 @@ class SubmitRequest:
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
             folder=template.parent,
             priority=priority.value if priority else None,
+            claims=[claim.plan() for claim in self.load.claims],
         )
-
-
-@dataclass(frozen=True, slots=True)
-class WatchRequest:
-    """A recording of workloads of another submitter; *count* is 0 if their number is unknown."""
-
-    place: Place
-    api_version: str
-    kind: str
-    namespace: str
-    selector: str | None
-    count: int
-    until: str
-    timeout_s: float
-    metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
 
 async def served_pod_groups(endpoint: ApiEndpoint) -> str:
@@ -252,16 +254,31 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         pod_groups = groups.api_version if groups else ""
         on_lab = surroundings.lab is not None
         workloads = request.workloads(
-            lab=on_lab, openshift=surroundings.openshift, pod_groups=pod_groups, interrupted=interrupted
+            lab=on_lab,
+            openshift=surroundings.openshift,
+            pod_groups=pod_groups,
+            gpus_as_devices=surroundings.gpus_as_devices,
+            interrupted=interrupted,
         )
         if groups:
             check_kinds(workloads.kinds, pod_groups, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
-        await _create_namespaces(client, request.assortment.namespaces, workloads, lab=on_lab)
+        if load.claims:
+            await require_claims(client)
+        await _create_namespaces(
+            client,
+            request.assortment.namespaces,
+            workloads,
+            lab=on_lab,
+            admin_access=needs_admin_access(load.claims),
+        )
         related = await discover_related(client, [resource.kind for resource in resources])
         plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
-        created = [*resources, groups] if groups else resources
+        created = [*resources, DEVICE_CLAIMS, *([groups] if groups else [])]
         by_kind = {(resource.api_version, resource.kind): resource for resource in created}
+        if load.claims or surroundings.gpus_as_devices:
+            for each in workloads.of_each_kind:
+                await check_accepted(client, each, by_kind[each.api_version, each.kind])
         own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         first = request.assortment.namespaces[0]
@@ -269,20 +286,21 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             submitter_starter(endpoint, own, load, surroundings, interrupted) as starter,
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
             queues(client, workloads.submission, request.assortment.tenants),
+            claim_templates(client, workloads.claim_templates),
         ):
             submission = _submission(own, starter, request, files)
             return await Session(client, plan, files, surroundings, interrupted, submission).run()
 
 
 async def _create_namespaces(
-    client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool
+    client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool, admin_access: bool
 ) -> None:
     """Create missing namespaces, except those of a real Run:ai's projects, which it creates."""
     if any(runai.is_runai_version(version) for version, _kind in workloads.kinds) and not lab:
         for namespace in namespaces:
             await require_namespace(client, namespace, "create its project in Run:ai first")
     for namespace in namespaces:
-        await make_namespace(client, namespace)
+        await make_namespace(client, namespace, admin_access=admin_access)
 
 
 def _session_plan(
@@ -316,31 +334,6 @@ def _submission(
     if request.load.churn.percent:
         submission = ChurnedSubmission(submission, own, request.load.churn, files.churn)
     return submission
-
-
-async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Interruption) -> SessionEnd:
-    """Record until the condition holds, the time is up, or the user interrupts the run.
-
-    Raises:
-        PerfError: If the cluster or the disk fails.
-    """
-    until = condition(request.until)
-    async with ApiClient(endpoint) as client:
-        surroundings = await read_surroundings(client)
-        resource = await discover(client, request.api_version, request.kind)
-        await require_namespace(client, request.namespace)
-        plan = SessionPlan(
-            run=request.place.run,
-            scopes=(Scope(request.namespace, resource, request.selector),),
-            planned=request.count,
-            timeout_s=request.timeout_s,
-            until=until,
-            metrics=request.metrics.plan(surroundings.metrics_endpoints),
-            related=await discover_related(client, [resource.kind]),
-            client={"connections": 0, "rate": 0.0, "submitters": 0},
-        )
-        files = RecordingFiles(request.place.artifacts)
-        return await Session(client, plan, files, surroundings, interrupted).run()
 
 
 def judge(end: SessionEnd, *, max_failed: int | None, timeout_s: float) -> None:

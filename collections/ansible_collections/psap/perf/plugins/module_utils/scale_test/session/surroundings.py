@@ -20,7 +20,9 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import NODES_PATH
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import lab_endpoints
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import gpu_devices
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import ADMIN_ACCESS
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import GPU
 
 _LAB = "/api/v1/namespaces/kube-system/configmaps/perflab"
@@ -46,6 +48,8 @@ class Surroundings:
     openshift: bool
     # URLs of the metrics of a lab's components
     metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
+    # whether no node offers GPUs as an extended resource, but some as devices
+    gpus_as_devices: bool = False
 
 
 async def read_surroundings(client: ApiClient) -> Surroundings:
@@ -62,7 +66,14 @@ async def read_surroundings(client: ApiClient) -> Surroundings:
         lab=lab_of(data),
         openshift=await client.exists(_OPENSHIFT),
         metrics_endpoints=lab_endpoints((data or {}).get("metrics-endpoints")),
+        gpus_as_devices=await _gpus_as_devices(client),
     )
+
+
+async def _gpus_as_devices(client: ApiClient) -> bool:
+    if not await gpu_devices(client):
+        return False
+    return not any(_allocatable_gpus(node) for node in await _nodes(client) or ())
 
 
 async def require_namespace(client: ApiClient, namespace: str, how: str = "create it first") -> None:
@@ -79,8 +90,11 @@ async def require_namespace(client: ApiClient, namespace: str, how: str = "creat
         raise ClusterError(f"no namespace {namespace} at {client.endpoint.server}; {how}")
 
 
-async def make_namespace(client: ApiClient, namespace: str) -> bool:
+async def make_namespace(client: ApiClient, namespace: str, *, admin_access: bool = False) -> bool:
     """Create a missing namespace, with a label for the cleanup; return whether it was missing.
+
+    Args:
+        admin_access: Allow claims with admin access in it.
 
     Raises:
         ClusterError: If it cannot be created, or does not get its service account.
@@ -88,6 +102,8 @@ async def make_namespace(client: ApiClient, namespace: str) -> bool:
     if await client.exists(f"{_NAMESPACES}/{namespace}"):
         return False
     labels = {MANAGED_BY: MANAGER, MADE_FOR: SCALE_TEST}
+    if admin_access:
+        labels[ADMIN_ACCESS] = "true"
     project = runai.project_of(namespace)
     if project:
         labels[runai.PROJECT_LABEL] = project
@@ -109,7 +125,24 @@ async def _await_service_account(client: ApiClient, namespace: str) -> None:
 
 
 async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
-    """Return name and allocatable GPUs of every node; None if the user may not list nodes."""
+    """Return name and GPUs of every node; None if the user may not list nodes.
+
+    They are its allocatable GPUs, or its devices if it has none.
+    """
+    nodes = await _nodes(client)
+    if nodes is None:
+        return None
+    devices = await gpu_devices(client)
+    names = [(node["metadata"]["name"], _allocatable_gpus(node)) for node in nodes]
+    return [{"name": name, "gpus": gpus or devices.get(name, 0)} for name, gpus in names]
+
+
+def _allocatable_gpus(node: Mapping[str, Any]) -> int:
+    return int(((node.get("status") or {}).get("allocatable") or {}).get(GPU, 0))
+
+
+async def _nodes(client: ApiClient) -> list[dict[str, Any]] | None:
+    """Return every node; None if the user may not list nodes."""
     nodes: list[dict[str, Any]] = []
     parameters = {"limit": _PAGE}
     while True:
@@ -119,9 +152,7 @@ async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
         if not answer.succeeded:
             raise ClusterError(f"cannot list the nodes of {client.endpoint.server}: {answer.message()}")
         page = answer.document()
-        for node in page.get("items") or ():
-            allocatable = (node.get("status") or {}).get("allocatable") or {}
-            nodes.append({"name": node["metadata"]["name"], "gpus": int(allocatable.get(GPU, 0))})
+        nodes += page.get("items") or ()
         if not page["metadata"].get("continue"):
             return nodes
         parameters["continue"] = page["metadata"]["continue"]

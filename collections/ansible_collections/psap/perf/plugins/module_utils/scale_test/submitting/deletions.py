@@ -57,7 +57,7 @@ class Deleter:
         self.gone: set[str] = set()
 
     async def delete(self, submitted: SubmissionRow, churn_round: int) -> None:
-        """Delete a workload, with its pods and its pod group, and write the result to its row."""
+        """Delete a workload, with its pods, its pod group and its claims, and write the result to its row."""
         workloads = self._workloads.at(submitted.index)
         resource = self._resources[workloads.api_version, workloads.kind]
         entry = self._ledger.workloads[submitted.name]
@@ -91,11 +91,10 @@ class Deleter:
                     "error": done.error,
                 }
             )
-        group = workloads.pod_group(submitted.index)
-        if group is not None:
-            resource = self._resources[group["apiVersion"], group["kind"]]
-            # the cleanup deletes a group that remains without an answer
-            await self._deleted(resource.object(workloads.namespace, submitted.name), None, [])
+        for companion in workloads.companions(submitted.index):
+            resource = self._resources[companion["apiVersion"], companion["kind"]]
+            # the cleanup deletes one that remains without an answer
+            await self._deleted(resource.object(workloads.namespace, companion["metadata"]["name"]), None, [])
 
     async def _deleted(self, path: str, uid: str | None, answers: list[Answer]) -> _Deletion:
         """Delete the object at *path*, if it is the one with this uid."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
@@ -33,11 +34,16 @@ REFUSED = "failed"
 _NOT_FOUND = 404
 _CONFLICT = 409
 
-_NO_POD_GROUP = "not created: the request for its pod group was never answered"
+# the words of errors for objects that are created before a workload
+_COMPANIONS = MappingProxyType({"PodGroup": "pod group", "ResourceClaim": "claim"})
 
 
-class _PodGroupUnansweredError(UnansweredError):
-    """It is unknown whether the pod group exists; the workload was not sent."""
+class _CompanionUnansweredError(UnansweredError):
+    """It is unknown whether an object that the workload needs exists; the workload was not sent."""
+
+    def __init__(self, kind: str, error: UnansweredError) -> None:
+        super().__init__(str(error), error.attempts)
+        self.absence = f"not created: the request for its {_COMPANIONS[kind]} was never answered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,40 +237,41 @@ class Submitter:
             raise
         except UnansweredError as error:
             now, tries = self._clock.now(), error.attempts
-            absence = _NO_POD_GROUP if isinstance(error, _PodGroupUnansweredError) else None
+            absence = error.absence if isinstance(error, _CompanionUnansweredError) else None
             submitted = SubmissionRow(index, name, sent, now, None, REFUSED, tries, None, str(error), absence)
         finally:
             self._record(submitted)
         return submitted
 
     async def _sent(self, workloads: Workloads, index: int, name: str, answers: list[Answer]) -> SubmissionRow:
-        """Send a workload, after its pod group if it has one, and return the result."""
+        """Send a workload, after its pod group and its claims if it has any, and return the result."""
         body, path = workloads.body(index), self._resource(workloads).collection(workloads.namespace)
-        refusal = await self._refused_pod_group(workloads, index, answers)
+        for companion in workloads.companions(index):
+            refusal = await self._refused(companion, workloads, index, answers)
+            if refusal is not None:
+                now, error = self._clock.now(), f"its {_COMPANIONS[companion['kind']]}: {refusal.message()}"
+                return SubmissionRow(index, name, now, now, refusal.status, REFUSED, refusal.attempts, None, error)
+            answers.clear()
         sent = self._clock.now()
-        if refusal is not None:
-            error = f"its pod group: {refusal.message()}"
-            return SubmissionRow(index, name, sent, sent, refusal.status, REFUSED, refusal.attempts, None, error)
-        answers.clear()
         answer = await self._ask("POST", path, body, answers)
         return await self._judge(answer, index, name, sent)
 
-    async def _refused_pod_group(self, workloads: Workloads, index: int, answers: list[Answer]) -> Answer | None:
-        """Create a workload's pod group; return the refusal if it does not exist afterwards."""
-        group = workloads.pod_group(index)
-        if group is None:
-            return None
-        resource = self._resources[group["apiVersion"], group["kind"]]
+    async def _refused(
+        self, companion: Mapping[str, Any], workloads: Workloads, index: int, answers: list[Answer]
+    ) -> Answer | None:
+        """Create an object that a workload needs; return the refusal if it does not exist afterwards."""
+        kind = companion["kind"]
+        resource = self._resources[companion["apiVersion"], kind]
         try:
             path = resource.collection(workloads.namespace)
-            answer = await self._ask("POST", path, json.dumps(group).encode(), answers)
+            answer = await self._ask("POST", path, json.dumps(companion).encode(), answers)
             if answer.status == _CONFLICT:
                 # an earlier attempt may have created it
-                path = resource.object(workloads.namespace, workloads.name(index))
+                path = resource.object(workloads.namespace, companion["metadata"]["name"])
                 found = await self._ask("GET", path)
                 return None if _uid_if_ours(found, workloads, index) else answer
         except UnansweredError as error:
-            raise _PodGroupUnansweredError(str(error), error.attempts) from error
+            raise _CompanionUnansweredError(kind, error) from error
         return None if answer.succeeded else answer
 
     async def _judge(self, answer: Answer, index: int, name: str, sent: float) -> SubmissionRow:

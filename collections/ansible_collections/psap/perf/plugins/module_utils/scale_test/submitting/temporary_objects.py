@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
-    MANAGED_BY,
-    MANAGER,
-    NAMESPACE,
-    RUN,
-    SUBMISSION,
-    Submission,
-)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import NAMESPACE, Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 
 NOT_FOUND = 404
@@ -41,7 +34,7 @@ class TemporaryObject:
 
 def labels_of(submission: Submission, namespace: str) -> dict[str, str]:
     """Return the labels of objects of *submission*; the cleanup finds them by the first *namespace* after a kill."""
-    return {RUN: submission.run, SUBMISSION: submission.identity, NAMESPACE: namespace, MANAGED_BY: MANAGER}
+    return {**submission.common_labels, NAMESPACE: namespace}
 
 
 @asynccontextmanager

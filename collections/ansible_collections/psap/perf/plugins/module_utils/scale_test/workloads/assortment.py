@@ -175,6 +175,17 @@ class AssortedWorkloads:
         """API version and kind of all workloads, each pair once."""
         return list(dict.fromkeys((made.api_version, made.kind) for made in self._of.values()))
 
+    @property
+    def claim_templates(self) -> list[dict[str, Any]]:
+        """The templates of the claims of all workloads, each once."""
+        found = (template for made in self._of.values() for template in made.claim_templates)
+        return list({(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in found}.values())
+
+    @property
+    def of_each_kind(self) -> list[Workloads]:
+        """The first workloads of each kind."""
+        return list({(made.api_version, made.kind): made for made in reversed(self._of.values())}.values())
+
     def manifest(self, index: int) -> dict[str, Any]:
         """Return the manifest of the workload with this index, as it is sent."""
         return self.at(index).manifest(index)

@@ -59,7 +59,7 @@ def size_of(manifest: Manifest, pods: int) -> Size:
         count = runai.pods_of(manifest)
         return Size(count, count * runai.gpus_of(manifest))
     templates = pod_templates(manifest)
-    gpus = [_gpus(template) for template in templates]
+    gpus = [gpus_of(template) for template in templates]
     counts = _replicas(manifest)
     if counts is None or len(counts) != len(templates):
         return Size(pods, pods * (gpus[0] if gpus else 0))
@@ -78,7 +78,8 @@ def _replicas(manifest: Manifest) -> list[int] | None:
     return [1] if manifest.get("kind") == "Pod" else None
 
 
-def _gpus(template: Mapping[str, Any]) -> int:
+def gpus_of(template: Mapping[str, Any]) -> int:
+    """Return the GPUs that a pod requests as an extended resource."""
     limits = ((container.get("resources") or {}).get("limits") or {} for container in template["spec"]["containers"])
     return sum(int(limit.get(GPU, 0)) for limit in limits)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.patching import patched
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import gangs, manifests, runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import PodClaims
 from jinja2 import nodes
 
 _NAME_MARK = "psap-perf-name-mark"
@@ -49,6 +50,10 @@ class WorkloadPlan:
     pod_groups: str = ""
     # the value of the workloads' PriorityClass, if known
     priority: int | None = None
+    # claims of devices, as DeviceClaim.plan returns them
+    claims: Sequence[Mapping[str, Any]] = ()
+    # whether the GPUs of pods become a claim
+    claims_gpus: bool = False
 
 
 class Workloads:
@@ -61,10 +66,12 @@ class Workloads:
         self.namespace = plan.namespace
         self._environment = _environment(plan)
         self._template = _compile(self._environment, plan)
-        first = self._whole(0)
+        self._claims = PodClaims(submission.identity, plan.claims, plan.claims_gpus)
+        first = self._prepared(submission.name(0), 0)
         self.api_version = str(first["apiVersion"])
         self.kind = str(first["kind"])
-        self.size = manifests.size_of(first, plan.pods)
+        self.size = self._claims.size_of(first, plan.pods)
+        self.claim_templates = tuple(self._claims.templates(first, submission.common_labels))
         if self.kind == "Pod" and plan.pods != 1:
             raise UsageError(f"pods is {plan.pods}, but a workload of kind Pod is one pod; choose another kind")
         self.queue = _queue_of(first)
@@ -94,14 +101,16 @@ class Workloads:
         """Return the manifest of one workload as JSON."""
         return self._body(index)
 
-    def pod_group(self, index: int) -> dict[str, Any] | None:
-        """Return the pod group of a workload; None without gangs."""
-        if not self.plan.pod_groups:
-            return None
+    def companions(self, index: int) -> list[dict[str, Any]]:
+        """Return the objects to create before a workload: its pod group, and the claims that its pods share."""
         name = self.name(index)
         labels = self.submission.labels(index, name)
-        workload = {"metadata": {"name": name, "namespace": self.namespace, "labels": labels}}
-        return gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups)
+        metadata = {"name": name, "namespace": self.namespace, "labels": labels}
+        claims = list(self._claims.shared(metadata))
+        if not self.plan.pod_groups:
+            return claims
+        workload = {"metadata": metadata}
+        return [gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups), *claims]
 
     def _rendered(self, index: int) -> bytes:
         return json.dumps(self._whole(index), separators=(",", ":")).encode()
@@ -110,6 +119,12 @@ class Workloads:
         return self._render(self.submission.name(index), index)
 
     def _render(self, name: str, index: int | str) -> dict[str, Any]:
+        complete = self._prepared(name, index)
+        self._claims.join(complete, name)
+        return complete
+
+    def _prepared(self, name: str, index: int | str) -> dict[str, Any]:
+        """Return the manifest before its pods claim devices."""
         plan = self.plan
         try:
             text = self._template.render({**plan.variables, "namespace": plan.namespace, "name": name, "index": index})

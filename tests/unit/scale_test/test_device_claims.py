@@ -1,0 +1,179 @@
+"""Claims of devices: their manifests, the references of pods, GPUs that become claims, and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import count_gpus
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
+    ClaimRequest,
+    DeviceClaim,
+    DeviceRequest,
+    check_device_claims,
+    needs_admin_access,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size, pod_templates
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
+
+from .sessions import SUBMISSION
+from .test_workloads import TEMPLATES, VARIABLES
+
+OWN = SUBMISSION.identity
+BIG = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0"
+PAIR = DeviceClaim("pair", (ClaimRequest("gpu", "gpu.nvidia.com", 2, (BIG,)),), match_attributes=("a.b/pcieRoot",))
+
+
+def made(*claims: DeviceClaim, kind: str = "job", gpus_as_devices: bool = False, **changes: Any) -> Workloads:
+    variables = {**VARIABLES, "gpus": 0, **changes}
+    plan = WorkloadPlan(
+        (TEMPLATES / f"{kind}.yml.j2").read_text(),
+        kind,
+        "test",
+        variables["pods"],
+        variables,
+        {},
+        folder=TEMPLATES,
+        claims=[claim.plan() for claim in claims],
+        claims_gpus=gpus_as_devices,
+    )
+    return Workloads(plan, SUBMISSION)
+
+
+def test_each_pod_claims_from_a_template() -> None:
+    workloads = made(PAIR)
+    (pod,) = pod_templates(workloads.manifest(3))
+    assert pod["spec"]["resourceClaims"] == [{"name": "pair", "resourceClaimTemplateName": f"{OWN}-pair"}]
+    assert pod["spec"]["containers"][0]["resources"]["claims"] == [{"name": "pair"}]
+    (template,) = workloads.claim_templates
+    assert template["metadata"] == {
+        "name": f"{OWN}-pair",
+        "namespace": "test",
+        "labels": {
+            "psap.perf/run": "run-1",
+            "psap.perf/submission": OWN,
+            "app.kubernetes.io/managed-by": "psap.perf",
+        },
+    }
+    exactly = {
+        "deviceClassName": "gpu.nvidia.com",
+        "allocationMode": "ExactCount",
+        "count": 2,
+        "selectors": [{"cel": {"expression": BIG}}],
+    }
+    assert template["spec"]["metadata"]["labels"] == template["metadata"]["labels"]
+    assert template["spec"]["spec"]["devices"] == {
+        "requests": [{"name": "gpu", "exactly": exactly}],
+        "constraints": [{"matchAttribute": "a.b/pcieRoot"}],
+    }
+    assert (workloads.size, workloads.companions(3)) == (Size(4, 8), [])
+
+
+def test_pods_of_a_workload_share_a_claim() -> None:
+    workloads = made(DeviceClaim("all", (ClaimRequest("gpu", "gpu.nvidia.com", 0),), shared=True), PAIR)
+    (claim,) = workloads.companions(3)
+    assert claim["metadata"] == {
+        "name": f"{workloads.name(3)}-all",
+        "namespace": "test",
+        "labels": SUBMISSION.labels(3, workloads.name(3)),
+    }
+    (request,) = claim["spec"]["devices"]["requests"]
+    assert request["exactly"] == {"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}
+    (pod,) = pod_templates(workloads.manifest(3))
+    assert pod["spec"]["resourceClaims"][0] == {"name": "all", "resourceClaimName": f"{workloads.name(3)}-all"}
+    assert len(workloads.claim_templates) == 1
+
+
+def test_claim_has_alternatives_and_admin_access() -> None:
+    choices = (
+        DeviceRequest("big", "gpu.nvidia.com", 1, (BIG,)),
+        DeviceRequest("small", "mig.nvidia.com", 2),
+    )
+    claim = DeviceClaim(
+        "any",
+        (ClaimRequest("gpu", first_available=choices), ClaimRequest("seen", "gpu.nvidia.com", 0, admin_access=True)),
+    )
+    check_device_claims([claim])
+    assert needs_admin_access([claim])
+    assert not needs_admin_access([PAIR])
+    first, second = claim.plan()["devices"]["requests"]
+    assert [(each["name"], each["count"]) for each in first["firstAvailable"]] == [("big", 1), ("small", 2)]
+    assert second["exactly"]["adminAccess"] is True
+    # of the first alternative; observed devices are not held
+    assert claim.plan()["gpus"] == 1
+
+
+def test_gpus_become_a_claim_where_nodes_have_devices() -> None:
+    workloads = made(kind="indexedjob", gpus=2, gpus_as_devices=True)
+    (pod,) = pod_templates(workloads.manifest(0))
+    assert "nvidia.com/gpu" not in str(pod)
+    assert pod["spec"]["resourceClaims"] == [{"name": "gpus", "resourceClaimTemplateName": f"{OWN}-gpus-2"}]
+    (template,) = workloads.claim_templates
+    assert template["metadata"]["name"] == f"{OWN}-gpus-2"
+    (request,) = template["spec"]["spec"]["devices"]["requests"]
+    assert (request["exactly"]["deviceClassName"], request["exactly"]["count"]) == ("gpu.nvidia.com", 2)
+    assert workloads.size == Size(4, 8)
+
+
+def test_pods_without_gpus_have_no_claim() -> None:
+    workloads = made(gpus=0, gpus_as_devices=True)
+    assert "resourceClaims" not in workloads.body(0).decode()
+    assert workloads.claim_templates == ()
+
+
+def test_kind_without_pods_is_refused() -> None:
+    plan = WorkloadPlan("{apiVersion: v1, kind: ConfigMap}", "own", "test", 1, {}, {}, claims=[PAIR.plan()])
+    with pytest.raises(UsageError, match="a ConfigMap has no pod template whose pods could claim devices"):
+        Workloads(plan, SUBMISSION)
+
+
+def request(**fields: Any) -> DeviceClaim:
+    return DeviceClaim("c", (ClaimRequest(**{"name": "r", "device_class": "gpu.nvidia.com", **fields}),))
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ([DeviceClaim("c")], "the claim c has no requests"),
+        ([PAIR, PAIR], "the claim 'pair' occurs twice"),
+        ([DeviceClaim("Big", PAIR.requests)], "'Big' is not a valid name"),
+        ([DeviceClaim("gpus", PAIR.requests)], "cannot have the name gpus"),
+        ([DeviceClaim("c", PAIR.requests * 2)], "the request 'gpu' occurs twice"),
+        ([request(name="")], "'' is not a valid name"),
+        ([request(count=-1)], "has the count -1"),
+        ([request(count=33)], "requests more than 32 devices"),
+        ([request(device_class="")], "needs either a device_class or first_available"),
+        ([request(first_available=(DeviceRequest("a", "x"),))], "needs either a device_class or first_available"),
+        ([request(device_class="", count=2, first_available=(DeviceRequest("a", "x"),))], "of each alternative"),
+        (
+            [request(device_class="", first_available=(DeviceRequest("a"),))],
+            "the alternative a .* needs a device_class",
+        ),
+        (
+            [request(device_class="", first_available=tuple(DeviceRequest(f"a{n}", "x") for n in range(9)))],
+            "more than 8 alternatives",
+        ),
+    ],
+)
+def test_invalid_claim_is_refused(claims: list[DeviceClaim], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_device_claims(claims)
+
+
+def published(node: str | None, *types: str | None, pool: str = "", generation: int = 1) -> dict[str, Any]:
+    devices = [{"attributes": {"type": {"string": kind}} if kind else {}} for kind in types]
+    spec = {"pool": {"name": pool or node, "generation": generation}, "devices": devices}
+    return {"spec": {**spec, **({"nodeName": node} if node else {"allNodes": True})}}
+
+
+def test_whole_gpus_of_the_newest_pools_are_counted() -> None:
+    slices = [
+        published("a", "gpu", "gpu", "mig"),
+        published("a", "gpu"),
+        published("b", "gpu", "gpu", generation=1),
+        published("b", None, generation=2),
+        published(None, "gpu", pool="fabric"),
+        {"spec": {"pool": {"name": "a", "generation": 1}, "nodeName": "a", "sharedCounters": []}},
+    ]
+    assert count_gpus(slices) == {"a": 3, "b": 1}
