@@ -162,7 +162,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
         Component(
             "kueue",
             "sigs.k8s.io/kueue",
-            (("kueue", "sigs.k8s.io/kueue/cmd/kueue"),),
+            (("kueue", "."),),
             link_values=(("sigs.k8s.io/kueue/pkg/version.GitVersion", "{version}"),),
             copies=(
                 ("config/components/crd/bases", "kueue-crds"),

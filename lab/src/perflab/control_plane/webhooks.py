@@ -21,3 +21,16 @@ def webhooks_at(lab: Lab, port: str, webhooks: Iterable[Document]) -> list[Docum
     return [
         {**each, "clientConfig": client_config(lab, port, each["clientConfig"]["service"]["path"])} for each in webhooks
     ]
+
+
+def open_version(version: Document) -> Document:
+    """Return a version of a CustomResourceDefinition without the schemas of `spec` and `status`."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
+    return {**version, "schema": schema}
+
+
+def converted_at(lab: Lab, port: str, definition: Document) -> Document:
+    """Return a CustomResourceDefinition whose objects a program converts between versions, at the port of this name."""
+    webhook = {"clientConfig": client_config(lab, port, "/convert"), "conversionReviewVersions": ["v1"]}
+    return {**definition, "spec": {**definition["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}

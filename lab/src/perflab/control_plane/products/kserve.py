@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.webhooks import client_config, webhooks_at
+from perflab.control_plane.webhooks import converted_at, open_version, webhooks_at
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
@@ -56,19 +56,14 @@ def definitions(lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 def _converted(lab: Lab, document: Document) -> Document:
     """The program converts objects of a kind that is served in several versions."""
-    if len(document["spec"]["versions"]) == 1:
-        return document
-    webhook = {"clientConfig": client_config(lab, WEBHOOK_PORT, "/convert"), "conversionReviewVersions": ["v1"]}
-    return {**document, "spec": {**document["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
+    return document if len(document["spec"]["versions"]) == 1 else converted_at(lab, WEBHOOK_PORT, document)
 
 
 def _opened(document: Document) -> Document:
     """Return the definition, without the schema of `spec` and `status` if that costs too much."""
     if document["metadata"]["name"] not in _OPEN:
         return document
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": anything, "status": anything}}}
-    versions = [{**each, "schema": schema} for each in document["spec"]["versions"]]
+    versions = [open_version(each) for each in document["spec"]["versions"]]
     return {**document, "spec": {**document["spec"], "versions": versions}}
 
 
