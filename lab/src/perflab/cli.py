@@ -136,6 +136,16 @@ def build(profile: str, products: tuple[str, ...], source: str | None, sha256: s
     "--dra", is_flag=True, default=None, help="Offer GPUs by dynamic resource allocation, not as nvidia.com/gpu."
 )
 @click.option("--mig", is_flag=True, default=None, help="With --dra, also offer MIG partitions of each GPU.")
+@click.option(
+    "--topology",
+    metavar="LEVEL=N,…",
+    help="Levels of the nodes' topology, the largest domains first: block=4,rack=8 for 4 blocks of 8 racks.",
+)
+@click.option(
+    "--scheduler-config",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    help="YAML file with a KubeSchedulerConfiguration: profiles and plugins of kube-scheduler.",
+)
 def up(
     name: str,
     profile: str | None,
@@ -150,6 +160,8 @@ def up(
     fair_sharing: bool | None,
     dra: bool | None,
     mig: bool | None,
+    topology: str | None,
+    scheduler_config: str | None,
 ) -> None:
     """Create a lab and wait until it is ready.
 
@@ -158,7 +170,9 @@ def up(
     from perflab.building.build import ensure_profile
     from perflab.cluster import devices
     from perflab.cluster.nodes import read_template
+    from perflab.cluster.topology import parse_topology
     from perflab.control_plane import lifecycle
+    from perflab.control_plane.scheduler_config import read_scheduler_config
     from perflab.worker import requirements
 
     home = places.home()
@@ -176,6 +190,8 @@ def up(
         "fair_sharing": fair_sharing,
         "dra": dra,
         "mig": mig,
+        "topology": topology,
+        "scheduler_config": scheduler_config,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     if fair_sharing and KUEUE not in products:
@@ -184,8 +200,11 @@ def up(
         devices.check(profile or _DEFAULTS.profile, gpu_product or _DEFAULTS.gpu_product, mig=bool(mig))
     elif mig:
         raise UsageError("--mig offers partitions as devices: add --dra.")
+    parse_topology(topology or "")
     if node_template:
         read_template(Path(node_template))
+    if scheduler_config:
+        read_scheduler_config(Path(scheduler_config))
     if WORKER in products:
         requirements.check(home, places.cache_root())
     with state.only_one(home, name, print_line):

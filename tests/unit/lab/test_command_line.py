@@ -40,6 +40,8 @@ def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[st
         "up --mig",
         "up --dra --profile openshift",
         "up --dra --mig --gpu-product NVIDIA-L4",
+        "up --topology rack",
+        "up --scheduler-config pyproject.toml",
         "step a",
     ],
 )

@@ -21,7 +21,7 @@ def lab(options: Options | None = None) -> Lab:
 
 
 def test_node_follows_the_contract() -> None:
-    node = nodes.named(nodes.shared_document(lab(), {}), nodes.node_name(7))
+    node = nodes.numbered(nodes.shared_document(lab(), {}), 7)
     assert node["metadata"]["name"] == "node-0007"
     assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
     assert node["metadata"]["labels"] == {
@@ -78,7 +78,7 @@ def test_template_is_merged_over_the_defaults() -> None:
         "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]},
         "status": {"allocatable": {"cpu": "64"}},
     }
-    node = nodes.named(nodes.shared_document(lab(), template), "node-0000")
+    node = nodes.numbered(nodes.shared_document(lab(), template), 0)
     assert node["metadata"]["name"] == "node-0000"
     assert node["metadata"]["labels"]["pool"] == "gold"
     assert node["metadata"]["labels"]["type"] == "kwok"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 
 from perflab.cluster import devices
 from perflab.cluster.api import Api, Document, in_bulk
+from perflab.cluster.topology import Level, domain_labels, parse_topology
 from perflab.errors import UsageError
 from perflab.files.bounded_yaml import load_yaml
 from perflab.processes import state
@@ -23,6 +25,8 @@ FAKE = {"kwok.x-k8s.io/node": "fake"}
 # the hardware of a node without labels and capacity for it
 GPUS = "lab.psap.perf/gpus"
 GPU_PRODUCT = "lab.psap.perf/gpu-product"
+# the label of all simulated nodes
+SIMULATED = {"type": "kwok"}
 _SELECTOR = "labelSelector=type%3Dkwok"
 _HEALTHY = {
     "MemoryPressure": ("False", "KubeletHasSufficientMemory"),
@@ -64,9 +68,10 @@ def shared_document(lab: Lab, template: Document) -> Document:
     return merged
 
 
-def named(document: Document, name: str) -> Document:
-    """Return the Node `name`: the shared document with the node's own values."""
-    labels = {**document["metadata"]["labels"], "kubernetes.io/hostname": name}
+def numbered(document: Document, number: int, levels: Sequence[Level] = ()) -> Document:
+    """Return the Node with this number: the shared document with the node's own values and its domains."""
+    name = node_name(number)
+    labels = {**document["metadata"]["labels"], "kubernetes.io/hostname": name, **domain_labels(levels, number)}
     status = {**document["status"]}
     status["addresses"] = [
         {"type": "InternalIP", "address": LOOPBACK},
@@ -116,7 +121,7 @@ def _hardware(options: Options) -> dict[str, str]:
 
 def _labels(options: Options) -> dict[str, str]:
     labels = {
-        "type": "kwok",
+        **SIMULATED,
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
         "node-role.kubernetes.io/worker": "",
@@ -169,12 +174,13 @@ async def set_number(api: Api, lab: Lab, number: int) -> None:
     """Create or delete simulated nodes until there are `number`; pods of deleted nodes are deleted with them."""
     listed = await api.list(f"/api/v1/nodes?{_SELECTOR}")
     present = {node["metadata"]["name"] for node in listed if _is_numbered(node)}
-    wanted = {node_name(index) for index in range(number)}
+    wanted = {node_name(index): index for index in range(number)}
+    levels = parse_topology(lab.options.topology)
     template = read_template(lab.node_template) if lab.node_template.exists() else {}
     shared = shared_document(lab, template)
 
     async def create(name: str) -> None:
-        created = await api.create("/api/v1/nodes", named(shared, name))
+        created = await api.create("/api/v1/nodes", numbered(shared, wanted[name], levels))
         if lab.options.dra and created is not None:
             for each in devices.resource_slices(created, lab.options):
                 await api.create(devices.SLICES, each)
@@ -182,8 +188,8 @@ async def set_number(api: Api, lab: Lab, number: int) -> None:
     async def delete(name: str) -> None:
         await api.delete(f"/api/v1/nodes/{name}")
 
-    surplus = present - wanted
-    await in_bulk(sorted(wanted - present), create)
+    surplus = present - wanted.keys()
+    await in_bulk(sorted(wanted.keys() - present), create)
     # the node first, so that no new pod is bound to it
     await in_bulk(sorted(surplus), delete)
     if surplus:

@@ -110,6 +110,8 @@ def _prepare(folder: Path, options: Options) -> Lab:
     if options.node_template:
         # a copy: the lab can be scaled after the file is deleted
         documents.write_private(lab.node_template, Path(options.node_template).read_text())
+    if options.scheduler_config:
+        documents.write_private(lab.scheduler_config, Path(options.scheduler_config).read_text())
     lab.write()
     return lab
 

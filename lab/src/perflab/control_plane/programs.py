@@ -8,6 +8,7 @@ from pathlib import Path
 from perflab.building.sets import Binaries
 from perflab.control_plane import aggregation
 from perflab.control_plane.certificates import Pair
+from perflab.control_plane.scheduler_config import complete_scheduler_config, read_scheduler_config
 from perflab.control_plane.tuning import this_machine
 from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
@@ -32,7 +33,8 @@ PORTS = (
 )
 
 # A test may send thousands of requests per second: no limit except the CPU.
-_CLIENT_LIMITS = ("--kube-api-qps=5000", "--kube-api-burst=10000")
+_QPS, _BURST = 5000, 10000
+_CLIENT_LIMITS = (f"--kube-api-qps={_QPS}", f"--kube-api-burst={_BURST}")
 # gang scheduling: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
 _GANGS = "--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
 _POD_NETWORK = "10.128.0.1/14"
@@ -187,8 +189,18 @@ def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         # profiles on request only, without samples of every lock
         "--contention-profiling=false",
         *_CLIENT_LIMITS,
+        *_scheduler_config(lab, files.kubeconfigs["kube-scheduler"]),
     )
     return Program("kube-scheduler", command, f"https://{LOOPBACK}:{port}/healthz")
+
+
+def _scheduler_config(lab: Lab, kubeconfig: Path) -> tuple[str, ...]:
+    if not lab.scheduler_config.exists():
+        return ()
+    document = read_scheduler_config(lab.scheduler_config)
+    path = lab.folder / "kube-scheduler.json"
+    documents.write_json(path, complete_scheduler_config(document, kubeconfig, _QPS, _BURST))
+    return (f"--config={path}",)
 
 
 def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:

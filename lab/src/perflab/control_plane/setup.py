@@ -9,6 +9,7 @@ from perflab.building.sets import Binaries
 from perflab.cluster import devices
 from perflab.cluster.api import Api, Document
 from perflab.cluster.installing import CRD, install
+from perflab.cluster.topology import parse_topology
 from perflab.control_plane import products, prometheus
 from perflab.control_plane.certificates import Authority
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
@@ -62,6 +63,7 @@ async def install_webhooks(api: Api, lab: Lab, binaries: Binaries) -> None:
 async def mark_cluster(api: Api, lab: Lab) -> None:
     """Write the ConfigMap by which clients recognize a lab; it lists the real, emulated and simulated parts."""
     document = lab.document()
+    levels = parse_topology(lab.options.topology)
     data = {
         "name": lab.name,
         "profile": lab.options.profile,
@@ -70,6 +72,7 @@ async def mark_cluster(api: Api, lab: Lab) -> None:
         "gpu_product": lab.options.gpu_product,
         **{word: ",".join(document[word]) for word in ("real", "emulated", "simulated", "absent")},
         "versions": json.dumps(lab.versions, sort_keys=True),
+        **({"topology": ",".join(level.label for level in levels)} if levels else {}),
         **_prometheus_data(lab),
         **(products.models.addresses(lab) if MODELS in lab.options.products else {}),
         **({"pipelines-url": products.pipelines.url(lab)} if ARGO in lab.options.products else {}),

@@ -40,6 +40,8 @@ class Options:
     fair_sharing: bool = False
     dra: bool = False
     mig: bool = False
+    topology: str = ""
+    scheduler_config: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,11 @@ class Lab:
     def node_template(self) -> Path:
         """Return the lab's copy of `--node-template`; it exists only if the option was given."""
         return self.folder / "node-template.yaml"
+
+    @property
+    def scheduler_config(self) -> Path:
+        """Return the lab's copy of `--scheduler-config`; it exists only if the option was given."""
+        return self.folder / "scheduler-config.yaml"
 
     @property
     def emulators(self) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Product:
 
 
 _PRODUCTS: Mapping[str, Product] = {
-    KUEUE: Product(kueue.definitions, kueue.program, served=kueue.webhooks, metrics=kueue.metrics),
+    KUEUE: Product(kueue.definitions, kueue.program, served=kueue.served, metrics=kueue.metrics),
     OLM: Product(olm.definitions, olm.program, olm.objects, olm.served, steps=olm.STEPS),
     RAY: Product(ray.definitions, ray.program),
     TRAINING_OPERATOR: Product(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
+from perflab.cluster.nodes import SIMULATED
+from perflab.cluster.topology import parse_topology
 from perflab.control_plane.webhooks import converted_at, open_version, webhooks_at
 from perflab.files import documents
 from perflab.files.documents import read_documents
@@ -15,6 +17,8 @@ from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import KUEUE
 
+# the name of the lab's Topology and of its ResourceFlavor
+TOPOLOGY = "lab"
 WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
 _FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
@@ -88,7 +92,25 @@ def _write_configuration(lab: Lab) -> Path:
     return path
 
 
-def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
+def served(lab: Lab, binaries: Binaries) -> Iterator[Document]:
+    """Yield its webhook configurations, and the objects for its topology-aware scheduling."""
+    yield from _webhooks(lab, binaries)
+    yield from _topology(lab)
+
+
+def _topology(lab: Lab) -> Iterator[Document]:
+    """Yield the lab's Topology, which ends with the nodes, and a ResourceFlavor of all simulated nodes with it."""
+    levels = parse_topology(lab.options.topology)
+    if not levels:
+        return
+    labels = [*(level.label for level in levels), "kubernetes.io/hostname"]
+    topology = {"levels": [{"nodeLabel": label} for label in labels]}
+    flavor = {"nodeLabels": SIMULATED, "topologyName": TOPOLOGY}
+    for kind, spec in (("Topology", topology), ("ResourceFlavor", flavor)):
+        yield {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": TOPOLOGY}, "spec": spec}
+
+
+def _webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:
     """Yield its webhook configurations, as upstream has them except for their address."""
     for configuration in read_documents(binaries.manifests(_WEBHOOKS)):
         metadata = {**configuration["metadata"], "name": f"kueue-{configuration['metadata']['name']}"}
