@@ -1,9 +1,10 @@
 """Figures of a real node with many pods: time until all run, memory and CPU of its programs. Nothing is asserted.
 
-    python tests/bench/real_pods.py [--pods 50]
+    python tests/bench/real_pods.py [--pods 50] [--keep]
 
-Creates so many pods of the image `pause` at once, waits until all run, and deletes them. Memory is the proportional set
-size, in which processes share the pages of their program. Without root, a real node without root is measured.
+Creates so many pods of the image `pause` at once, waits until all run, and deletes them, or with `--keep` leaves them
+to `perflab down`. Memory is the proportional set size, in which processes share the pages of their program. Without
+root, a real node without root is measured.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import asyncio
 import contextlib
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -96,7 +98,7 @@ async def count(api: Api, *, running: bool) -> int:
     return sum(each["status"].get("phase") == "Running" for each in found) if running else len(found)
 
 
-async def measure(lab: Lab, pods: int) -> None:
+async def measure(lab: Lab, pods: int, *, keep: bool) -> None:
     async with connect(lab.folder, lab.server) as api:
         await asyncio.sleep(REST_S)
         print(f"load average before: {os.getloadavg()[0]:.1f}")
@@ -121,6 +123,8 @@ async def measure(lab: Lab, pods: int) -> None:
         await asyncio.sleep(REST_S)
         rest = {name: value / REST_S * 100 for name, value in difference(by_program(lab, cpu_s), cpu).items()}
         print(f"CPU at rest with {pods} pods, in % of a core: {sum(rest.values()):.1f}; {shown(rest, '%')}")
+        if keep:
+            return
         started = time.monotonic()
         await api.delete(PODS)
         while await count(api, running=False):
@@ -128,19 +132,27 @@ async def measure(lab: Lab, pods: int) -> None:
         print(f"deleted after {time.monotonic() - started:.1f} s")
 
 
+def down() -> None:
+    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    perflab("down", "--name", NAME)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    taken_s = time.monotonic() - started
+    print(f"perflab down after {taken_s:.1f} s, {used_s:.1f} s of CPU; load average: {os.getloadavg()[0]:.1f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, default=50)
-    pods = parser.parse_args().pods
+    parser.add_argument("--keep", action="store_true", help="leave the pods to perflab down")
+    given = parser.parse_args()
     perflab("up", "--name", NAME, "--nodes", "2", "--with", "worker")
     try:
         lab = state.read_lab(places.home(), NAME)
         assert lab is not None
-        asyncio.run(measure(lab, pods))
+        asyncio.run(measure(lab, given.pods, keep=given.keep))
     finally:
-        started = time.monotonic()
-        perflab("down", "--name", NAME)
-        print(f"perflab down after {time.monotonic() - started:.1f} s")
+        down()
 
 
 if __name__ == "__main__":
