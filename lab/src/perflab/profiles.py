@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 KUBERNETES, OPENSHIFT = "kubernetes", "openshift"
@@ -39,11 +39,14 @@ OFFERED = ("runai", "modelmesh")
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 TRAINING_OPERATOR = "training-operator"
 ENDPOINT_PICKER = "endpoint-picker"
+JOBSET, LWS = "jobset", "lws"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"),
     RAY: (RAY,),
     TRAINING_OPERATOR: (TRAINING_OPERATOR, f"{TRAINING_OPERATOR}-webhook"),
+    JOBSET: (JOBSET, f"{JOBSET}-webhook"),
+    LWS: (LWS, f"{LWS}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", f"{ENDPOINT_PICKER}-metrics"),
     ARGO: (ARGO,),
@@ -68,6 +71,8 @@ _OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {
     ARGO: ("data_science",),
     WORKER: ("local_volumes",),
 }
+# emulators that labs with a product do not have, because it runs itself
+_REPLACED_BY: Mapping[str, str] = {LWS: LEADER_WORKER_SETS}
 # what a real node needs in addition
 METRICS_SERVER = "metrics-server"
 _BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -105,10 +110,12 @@ def requested(products: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in PRODUCTS if name in names)
 
 
-def chosen(profile: str, emulate: Iterable[str], products: Iterable[str] = ()) -> tuple[str, ...]:
+def chosen(profile: str, emulate: Iterable[str], products: Collection[str] = ()) -> tuple[str, ...]:
     """Return the emulators of a lab: every lab's, its profile's, its products', and requested ones; each once."""
     of_products = (emulator for product in products for emulator in _OF_PRODUCTS.get(product, ()))
-    return tuple(dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate)))
+    replaced = {_REPLACED_BY.get(product) for product in products}
+    named = dict.fromkeys((*STANDARD, *PROFILES[profile], *of_products, *emulate))
+    return tuple(name for name in named if name not in replaced)
 
 
 def running(profile: str, products: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,8 @@ OPERATORS = {
     "Prometheus operator": "prometheuses.monitoring.coreos.com",
     "GPU operator": "clusterpolicies.nvidia.com",
     "Kueue": "clusterqueues.kueue.x-k8s.io",
+    "JobSet": "jobsets.jobset.x-k8s.io",
+    "LeaderWorkerSet": "leaderworkersets.leaderworkerset.x-k8s.io",
     "training operator": "pytorchjobs.kubeflow.org",
     "KubeRay": "rayclusters.ray.io",
     "KServe": "inferenceservices.serving.kserve.io",

@@ -13,8 +13,10 @@ from perflab.building import definitions
 from perflab.profiles import (
     ARGO,
     ENDPOINT_PICKER,
+    JOBSET,
     KSERVE,
     KUEUE,
+    LWS,
     METRICS_SERVER,
     OLM,
     OPENSHIFT,
@@ -187,6 +189,26 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             (("training-operator", "."),),
             copies=(("manifests/base/crds", "training-operator-crds"),),
             cpu_s=110,
+        ),
+    ),
+    JOBSET: (
+        Component(
+            "jobset",
+            "sigs.k8s.io/jobset",
+            (("jobset", "sigs.k8s.io/jobset"),),
+            link_values=(("sigs.k8s.io/jobset/pkg/version.GitVersion", "{version}"),),
+            copies=(("config/components/crd/bases", "jobset-crds"), ("config/components/webhook", "jobset-webhooks")),
+            cpu_s=139,
+        ),
+    ),
+    LWS: (
+        Component(
+            "lws",
+            "sigs.k8s.io/lws",
+            (("lws", "sigs.k8s.io/lws/cmd"),),
+            link_values=(("sigs.k8s.io/lws/pkg/version.GitVersion", "{version}"),),
+            copies=(("config/crd/bases", "lws-crds"), ("config/webhook", "lws-webhooks")),
+            cpu_s=120,
         ),
     ),
     OLM: (

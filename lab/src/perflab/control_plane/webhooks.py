@@ -34,3 +34,24 @@ def converted_at(lab: Lab, port: str, definition: Document) -> Document:
     """Return a CustomResourceDefinition whose objects a program converts between versions, at the port of this name."""
     webhook = {"clientConfig": client_config(lab, port, "/convert"), "conversionReviewVersions": ["v1"]}
     return {**definition, "spec": {**definition["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
+
+
+def port_of(product: str) -> str:
+    """Return the name of the port of a product's webhooks."""
+    return f"{product}-webhook"
+
+
+def configured(lab: Lab, product: str, configuration: Document, *, pods_with: str) -> Document:
+    """Return upstream's configuration of webhooks under a name of the *product*, at its port.
+
+    Args:
+        pods_with: Label of the pods that the webhooks of pods receive. Without such a limit, the API server refuses
+            every pod while the product is down.
+    """
+    selector = {"matchExpressions": [{"key": pods_with, "operator": "Exists"}]}
+    webhooks = [
+        {**each, "objectSelector": selector} if each["name"].endswith("pod.kb.io") else each
+        for each in configuration["webhooks"]
+    ]
+    metadata = {**configuration["metadata"], "name": f"{product}-{configuration['metadata']['name']}"}
+    return {**configuration, "metadata": metadata, "webhooks": webhooks_at(lab, port_of(product), webhooks)}

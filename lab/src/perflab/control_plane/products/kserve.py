@@ -14,7 +14,7 @@ from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ENVOY, KSERVE
+from perflab.profiles import ENVOY, KSERVE, LWS
 
 NAMESPACE = "kserve"
 WEBHOOK_PORT = f"{KSERVE}-webhook"
@@ -49,6 +49,8 @@ def definitions(lab: Lab, binaries: Binaries) -> Iterator[Document]:
     yield from read_documents(binaries.manifests(KSERVE) / "llmisvc" / "gateway-inference-extension.yaml")
     for kind in _GATEWAY_KINDS:
         yield from read_documents(binaries.manifests("gateway-crds") / f"gateway.networking.k8s.io_{kind}.yaml")
+    if LWS in lab.options.products:
+        return
     # KServe reads those of an LLMInferenceService even if it needs none
     for document in read_documents(binaries.manifests("lws-crds") / "leaderworkerset.x-k8s.io_leaderworkersets.yaml"):
         yield _opened(document)

@@ -21,7 +21,7 @@ from perflab.profiles import KUEUE
 TOPOLOGY = "lab"
 WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
-_FRAMEWORKS = ("batch/job", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
+_FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
 # Kueue does not serve the webhook path of other kinds of jobs: such a webhook would refuse every object of the kind
 _WEBHOOKS_OF = {
     *("clusterqueue", "cohort", "resourceflavor", "workload"),
