@@ -38,6 +38,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, PODS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import EVERYWHERE
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.collector import calm_collector
@@ -145,7 +146,7 @@ async def follow(server: str, name: str, workloads: int, folder: Path) -> float:
 
     async with ApiClient(ApiEndpoint(server)) as client:
         attribution = Attribution(workload_in, frozenset({JOBS.kind}), closed=True)
-        scope = Scope(NAMESPACE, JOBS, "any")
+        scope = Scope(NAMESPACE, JOBS, lifecycle_of("Job"), "any")
         recorder = Recorder(client, [scope], RunClock.tied(), transitions, events, attribution, EVERYWHERE)
         began = time.monotonic()
         await recorder.start()

@@ -41,6 +41,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels i
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import EVENTS, ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Recorder, Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.folder import Folder, read_go
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
@@ -137,7 +138,7 @@ async def recorded(asked: Round) -> float:
     with tempfile.TemporaryDirectory() as folder:
         transitions, events = (Journal(Path(folder) / name) for name in ("transitions", "events"))
         async with ApiClient(asked.endpoint) as client:
-            scope = Scope(NAMESPACE, JOB, asked.workloads.submission.selector)
+            scope = Scope(NAMESPACE, JOB, lifecycle_of("Job"), asked.workloads.submission.selector)
             attribution = Attribution(asked.workloads.submission.workload_in, frozenset({JOB.kind}), closed=True)
             recorder = Recorder(client, [scope], RunClock.tied(), transitions, events, attribution)
             await recorder.start()

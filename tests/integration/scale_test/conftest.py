@@ -84,6 +84,7 @@ class Submission:
     tenants: list[Tenant] = field(default_factory=list)
     priorities: list[Priority] = field(default_factory=list)
     patch: dict[str, Any] = field(default_factory=dict)
+    lifecycles: dict[str, Any] = field(default_factory=dict)
     gang: bool = False
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     gpus: int = 1
@@ -103,6 +104,7 @@ class Submission:
                 gpus=self.gpus,
                 pvc_size=self.pvc_size,
                 patch=self.patch,
+                lifecycles=self.lifecycles,
                 gang=self.gang,
                 churn_percent=self.churn.percent,
                 churn_period=self.churn.period_s,

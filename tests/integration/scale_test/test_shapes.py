@@ -7,14 +7,18 @@ import itertools
 from collections import Counter
 
 import pytest
+import yaml
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
+
+from tests.programs import PROJECT
 
 from .conftest import Lab, Submission
 
 # gangs and crowds use all of its nodes
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("quiet")]
 
+KINDS = PROJECT / "tests/data/kinds"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
@@ -25,6 +29,19 @@ def test_each_kind_completes(submission: Submission, kind: str, pods: int) -> No
     assert (end.accounting.completed, end.accounting.identity_holds) == (4, True)
     seen = {row["name"] for row in submission.rows("transitions") if row["kind"] == "Pod"}
     assert len(seen) == 4 * pods
+
+
+def test_kind_that_is_not_shipped_needs_a_template_and_a_lifecycle(submission: Submission) -> None:
+    # the example of docs/scale-test.md
+    submission.template = KINDS / "statefulset.yml.j2"
+    submission.lifecycles = yaml.safe_load((KINDS / "lifecycles.yml").read_text())["scale_test_lifecycles"]
+    submission.count, submission.pods, submission.duration_s = 3, 2, 30.0
+    end = submission.submit()
+    assert (end.accounting.completed, end.accounting.identity_holds) == (3, True)
+    rows = submission.rows("transitions")
+    words = Counter(row["transition"] for row in rows if row["kind"] == "StatefulSet")
+    assert words == {"created": 3, "started": 3, "completed": 3}
+    assert Counter(row["transition"] for row in rows if row["kind"] == "Pod")["ready"] == 6
 
 
 def test_trace_mixes_kinds_in_one_recording(submission: Submission) -> None:

@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     Session,
@@ -144,7 +145,7 @@ class Scene:
     def _plan(self) -> SessionPlan:
         return SessionPlan(
             run="run-1",
-            scopes=(Scope("test", JOB, SUBMISSION.selector),),
+            scopes=(Scope("test", JOB, lifecycle_of("Job"), SUBMISSION.selector),),
             planned=self.churn.total(self.count) if self.planned is None else self.planned,
             timeout_s=self.timeout_s,
             until=None if self.count else condition(self.until),

@@ -276,3 +276,49 @@ def test_workload_failure_is_that_of_the_faulty_pod() -> None:
     for number, reason in enumerate(("PreemptionByScheduler", "OOMKilled (exit code 137)", "Error (exit code 1)")):
         ledger.pod_reached(failed(f"w-{number}", str(number), reason))
     assert ledger.workloads["w"].pod_failure == "OOMKilled (exit code 137)"
+
+
+def job_set(*, suspended: bool = False, **status: Any) -> dict[str, Any]:
+    metadata = {"name": "w-00001", "namespace": "test", "uid": "u2", "creationTimestamp": SECOND.format(0)}
+    return {"metadata": metadata, "spec": {"suspend": suspended}, "status": status}
+
+
+def of_job(**counts: int) -> list[dict[str, Any]]:
+    return [{"name": "workers", **{"active": 0, "ready": 0, "succeeded": 0, "failed": 0, "suspended": 0, **counts}}]
+
+
+def test_job_set_starts_once_and_ends_by_a_condition() -> None:
+    sets = tracker("JobSet")
+    assert words(sets.observe(job_set(), 1.0)) == ["created"]
+    # the pods of its Job have ended, and the Job has not
+    for counts, expected in ({"active": 1}, [("started", None)]), ({}, []):
+        found = sets.observe(job_set(replicatedJobsStatus=of_job(**counts)), 2.0)
+        assert [(each.transition, each.stamp) for each in found] == expected
+    ended = job_set(replicatedJobsStatus=of_job(succeeded=1), conditions=conditions(Completed=SECOND.format(9)))
+    (found_end,) = sets.observe(ended, 9.1)
+    assert (found_end.transition, found_end.stamp) == ("completed", stamp(SECOND.format(9)))
+
+
+def test_job_set_that_kueue_suspends_again_starts_twice() -> None:
+    sets = tracker("JobSet")
+    waits = conditions(Suspended=SECOND.format(1))
+    suspended = job_set(suspended=True, conditions=waits, replicatedJobsStatus=of_job(suspended=1))
+    running = job_set(conditions=[{**waits[0], "status": "False"}], replicatedJobsStatus=of_job(active=1))
+    found = [words(sets.observe(state, 1.0)) for state in (suspended, running, suspended, running)]
+    assert found == [["created", "suspended"], ["started"], ["suspended"], ["started"]]
+
+
+def test_failed_job_set_has_the_reason_of_its_condition() -> None:
+    failed = {**conditions(Failed=SECOND.format(3))[0], "reason": "FailedJobs"}
+    found = tracker("JobSet").observe(job_set(conditions=[failed], replicatedJobsStatus=of_job(failed=1)), 4.0)
+    assert [(each.transition, each.reason) for each in found][-1] == ("failed", "FailedJobs")
+
+
+def test_leader_worker_set_is_complete_when_its_groups_are_ready() -> None:
+    sets = tracker("LeaderWorkerSet")
+    assert words(sets.observe(job_set(conditions=conditions(Progressing=SECOND.format(1))), 1.0)) == [
+        "created",
+        "started",
+    ]
+    (found,) = sets.observe(job_set(conditions=conditions(Available=SECOND.format(5))), 5.1)
+    assert (found.transition, found.stamp) == ("completed", stamp(SECOND.format(5)))

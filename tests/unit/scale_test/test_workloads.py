@@ -57,7 +57,7 @@ def shipped_workloads(name: str, patch: dict[str, Any] | None = None, **changes:
     return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), patch, **changes)
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
 def test_shipped_template_uses_every_option(name: str) -> None:
     made = shipped_workloads(name)
     assert made.size == Size(pods=4, gpus=8)
@@ -72,14 +72,14 @@ def test_shipped_template_uses_every_option(name: str) -> None:
         "registry.example/sleeper:1",
     ):
         assert expected in text
-    lasts = name == "deployment"
+    lasts = name in ("deployment", "leaderworkerset")
     assert f'"sleep", "{"infinity" if lasts else "30"}"' in text
     assert '"allowPrivilegeEscalation": false' in text
-    ended_templates = {"pytorchjob": 2, "deployment": 0}.get(name, 1)
+    ended_templates = {"pytorchjob": 2, "deployment": 0, "leaderworkerset": 0}.get(name, 1)
     assert text.count('"lab.psap.perf/duration": "30s"') == ended_templates
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
 def test_omitted_options_are_left_out(name: str) -> None:
     text = shipped_workloads(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
     for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
@@ -91,7 +91,7 @@ def test_single_pod_needs_no_workers_and_no_index() -> None:
     assert list(shipped_workloads("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
 def test_priority_applies_to_every_pod(name: str) -> None:
     assert "priorityClassName" not in shipped_workloads(name).body(0).decode()
     made = shipped_workloads(name, priority_class="p123-high").manifest(0)
@@ -100,7 +100,7 @@ def test_priority_applies_to_every_pod(name: str) -> None:
     assert {template["spec"]["priorityClassName"] for template in templates} == {"p123-high"}
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
 def test_claim_is_mounted_in_every_pod(name: str) -> None:
     assert "volume" not in shipped_workloads(name).body(0).decode()
     made = shipped_workloads(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
@@ -123,9 +123,11 @@ def test_indexed_job_is_indexed_with_one_pod() -> None:
     assert (spec["completionMode"], spec["completions"], spec["backoffLimit"]) == ("Indexed", 1, 0)
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob"])
+@pytest.mark.parametrize("name", ["job", "indexedjob", "jobset"])
 def test_disruption_is_no_failure_of_a_job(name: str) -> None:
     spec = shipped_workloads(name).manifest(0)["spec"]
+    if name == "jobset":
+        spec = spec["replicatedJobs"][0]["template"]["spec"]
     (rule,) = spec["podFailurePolicy"]["rules"]
     assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     # Kubernetes' requirements for a Job with such a policy
@@ -167,9 +169,11 @@ def test_deployment_selects_and_restarts_its_pods() -> None:
     [
         ("job", {"spec": {"suspend": True}}),
         ("indexedjob", {"spec": {"suspend": True}}),
+        ("jobset", {"spec": {"suspend": True}}),
         ("pytorchjob", {"spec": {"runPolicy": {"suspend": True}}}),
         ("pod", {}),
         ("deployment", {}),
+        ("leaderworkerset", {}),
     ],
 )
 def test_queue_is_kueues_label_and_jobs_wait_suspended(name: str, suspended: dict[str, Any]) -> None:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds_text
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import api_version_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.own_lifecycles import read_lifecycles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import MetricsArguments
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import judge
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import TIMEOUT
@@ -22,6 +25,7 @@ class Arguments(MetricsArguments):
     namespace: str
     workload_kind: str
     api_version: str
+    lifecycles: Mapping[str, Any]
     label_selector: str
     count: int
     until: str
@@ -56,6 +60,8 @@ class ActionModule(CommandAction):
 def _request(context: VerbContext, args: Arguments) -> WatchRequest:
     with naming("timeout"):
         timeout_s = positive_seconds(args.timeout)
+    with naming("lifecycles"):
+        lifecycles = read_lifecycles(args.lifecycles)
     return WatchRequest(
         place=place_of(context),
         api_version=api_version_of(args.workload_kind, args.api_version or None),
@@ -65,5 +71,6 @@ def _request(context: VerbContext, args: Arguments) -> WatchRequest:
         count=args.count,
         until=args.until,
         timeout_s=timeout_s,
+        lifecycles=lifecycles,
         metrics=args.metrics,
     )

@@ -71,8 +71,10 @@ _KINDS = MappingProxyType(
         "serving.kserve.io": "InferenceService LLMInferenceService ServingRuntime",
         # workloads and their queues
         "argoproj.io": "Workflow",
+        "jobset.x-k8s.io": "JobSet",
         "kubeflow.org": "PyTorchJob",
         "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
+        "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
         "ray.io": "RayCluster RayJob",
         "run.ai": "DistributedWorkload InteractiveWorkload TrainingWorkload",
     }

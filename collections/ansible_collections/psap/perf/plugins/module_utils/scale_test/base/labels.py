@@ -25,8 +25,12 @@ MADE_FOR = "psap.perf/made-for"
 SCALE_TEST = "scale-test"
 LAB_DURATION = "lab.psap.perf/duration"
 
-# labels of other controllers that name a pod's workload, if it does not have ours
-_FOREIGN = ("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name", "release")
+# labels of other controllers that name a pod's workload, if it does not have ours; a pod of a JobSet has several
+_FOREIGN = (
+    *("jobset.sigs.k8s.io/jobset-name", "leaderworkerset.sigs.k8s.io/name"),
+    *("batch.kubernetes.io/job-name", "job-name", "training.kubeflow.org/job-name"),
+    "release",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,9 @@ async def _find_in(client: ApiClient, api_version: str, kind: str) -> ResourceKi
 _PROVIDERS = MappingProxyType(
     {
         "run.ai": "Run:ai (a lab emulates it: perflab up --emulate runai)",
+        "jobset.x-k8s.io": "JobSet (on a lab: perflab up --with jobset)",
         "kubeflow.org": "the Kubeflow training operator",
+        "leaderworkerset.x-k8s.io": "LeaderWorkerSet (on a lab: perflab up --with lws)",
         "kueue.x-k8s.io": "Kueue (on a lab: perflab up --with kueue)",
     }
 )

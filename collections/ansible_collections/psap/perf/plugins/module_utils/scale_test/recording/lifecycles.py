@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp, stamp
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.signs import Sign
 
 DELETED = "deleted"
 COMPLETED = "completed"
@@ -224,6 +225,20 @@ _WORKLOAD_WORDS = ("created", "suspended", "started", COMPLETED, FAILED, DELETED
 _WORKLOAD_ENDS = MappingProxyType({COMPLETED: COMPLETED, FAILED: FAILED})
 _WORKLOAD_RECURRING = frozenset({"suspended", "started"})
 
+
+def declared(signs: Mapping[str, Sign]) -> Lifecycle:
+    """Return the lifecycle of a kind of workload from the signs of its milestones."""
+
+    def read(obj: Object) -> Iterable[Milestone]:
+        yield created(obj)
+        for word, sign in signs.items():
+            found = sign.find(obj)
+            if found is not None:
+                yield Milestone(word, *found)
+
+    return Lifecycle(_WORKLOAD_WORDS, read, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
+
+
 POD = Lifecycle(
     words=(
         "created",
@@ -251,10 +266,24 @@ DEPLOYMENT = Lifecycle(("created", "started", COMPLETED, FAILED, DELETED), _depl
 RUNAI = Lifecycle(_WORKLOAD_WORDS, _runai_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
 INTERACTIVE = Lifecycle(_WORKLOAD_WORDS, _interactive_milestones, _WORKLOAD_ENDS, _WORKLOAD_RECURRING)
 
+# Like a Job, it has started when its controller has seen it unsuspended. The counts of its Jobs are all 0 in between.
+JOBSET = declared(
+    {
+        "suspended": Sign("Suspended"),
+        "started": Sign(when="!(spec.suspend) && status.replicatedJobsStatus"),
+        COMPLETED: Sign("Completed"),
+        FAILED: Sign("Failed"),
+    }
+)
+# like a Deployment, it is complete when its groups are ready
+LEADER_WORKER_SET = declared({"started": Sign("Progressing"), COMPLETED: Sign("Available")})
+
 _BY_KIND = {
     "Pod": POD,
     "Job": JOB,
     "PyTorchJob": JOB,
+    "JobSet": JOBSET,
+    "LeaderWorkerSet": LEADER_WORKER_SET,
     "Deployment": DEPLOYMENT,
     "TrainingWorkload": RUNAI,
     "DistributedWorkload": RUNAI,
@@ -262,6 +291,6 @@ _BY_KIND = {
 }
 
 
-def lifecycle_of(kind: str) -> Lifecycle:
-    """Return the milestones of *kind*; the general ones for a kind that is not listed here."""
-    return _BY_KIND.get(kind, ANY)
+def lifecycle_of(kind: str, own: Mapping[str, Lifecycle] = MappingProxyType({})) -> Lifecycle:
+    """Return the milestones of *kind*: from *own*, else those listed here, else the general ones."""
+    return own.get(kind) or _BY_KIND.get(kind, ANY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.attribution import Attribution
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.ledger import Ledger
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import POD, Lifecycle
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import NODES
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.sinks import (
     EventSink,
@@ -41,6 +41,7 @@ class Scope:
 
     namespace: str
     resource: ResourceKind
+    lifecycle: Lifecycle
     selector: str | None = None
 
 
@@ -53,10 +54,6 @@ class RecordedWatch:
     optional: bool = False
     task: asyncio.Task[None] | None = None
     refusal: str | None = None
-
-
-def _ends(scope: Scope) -> Mapping[str, str]:
-    return lifecycle_of(scope.resource.kind).ends
 
 
 class Recorder:
@@ -78,7 +75,7 @@ class Recorder:
             attribution: Finds the workload of an object.
             related: Further kinds to watch if the user is permitted to.
         """
-        ends = {word: end for scope in scopes for word, end in _ends(scope).items()}
+        ends = {word: end for scope in scopes for word, end in scope.lifecycle.ends.items()}
         self.ledger = Ledger(ends)
         self.steps = StepsSoFar(ends, own=attribution.closed)
         self.watches: list[RecordedWatch] = []
@@ -90,9 +87,9 @@ class Recorder:
         self._event_sink = EventSink(events, self._regarded, self.ledger.warned)
         for namespace in dict.fromkeys(scope.namespace for scope in scopes):
             here = [scope for scope in scopes if scope.namespace == namespace]
-            for resource, listeners in self._listeners(here):
+            for resource, lifecycle, listeners in self._listeners(here):
                 # a separate sink for each watch: objects that are missing in its list were deleted
-                sink = ObjectSink(resource.kind, transitions, listeners)
+                sink = ObjectSink(resource.kind, lifecycle, transitions, listeners)
                 self._sinks.append(sink)
                 self._watch(resource, resource.collection(namespace), here[0].selector, sink)
             self._watch(EVENTS, EVENTS.collection(namespace), None, self._event_sink)
@@ -116,17 +113,19 @@ class Recorder:
         self._sinks.append(sink)
         self._watch(resource, path, None, sink, optional=True)
 
-    def _listeners(self, scopes: Sequence[Scope]) -> list[tuple[ResourceKind, tuple[Listener, ...]]]:
-        """Return the kinds to watch in one namespace, with the listeners of their transitions."""
+    def _listeners(self, scopes: Sequence[Scope]) -> list[tuple[ResourceKind, Lifecycle, tuple[Listener, ...]]]:
+        """Return the kinds to watch in one namespace, with their milestones and the listeners of their transitions."""
         pods = (self.ledger.pod_reached, self.steps.pod_reached)
-        listeners: list[tuple[ResourceKind, tuple[Listener, ...]]] = [
-            (scope.resource, (self._workload_reached,)) for scope in scopes if scope.resource.kind != PODS.kind
+        listeners: list[tuple[ResourceKind, Lifecycle, tuple[Listener, ...]]] = [
+            (scope.resource, scope.lifecycle, (self._workload_reached,))
+            for scope in scopes
+            if scope.resource.kind != PODS.kind
         ]
         if not listeners:
-            return [(PODS, (self._workload_reached, *pods))]
+            return [(PODS, POD, (self._workload_reached, *pods))]
         if len(listeners) < len(scopes):
-            return [*listeners, (PODS, (self._pod_alone_reached, *pods))]
-        return [*listeners, (PODS, pods)]
+            return [*listeners, (PODS, POD, (self._pod_alone_reached, *pods))]
+        return [*listeners, (PODS, POD, pods)]
 
     def _workload_reached(self, transition: Transition) -> None:
         self.ledger.workload_reached(transition)

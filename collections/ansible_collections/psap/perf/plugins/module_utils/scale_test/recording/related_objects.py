@@ -45,6 +45,7 @@ TABLE = (
     RelatedKind("PodGroup", ("scheduling.k8s.io", "scheduling.x-k8s.io", "scheduling.volcano.sh"), not_below=_RUNAI),
     RelatedKind("RunaiJob", ("run.ai",), _RUNAI),
     RelatedKind("PyTorchJob", ("kubeflow.org",), frozenset({"DistributedWorkload"})),
+    RelatedKind("Job", ("batch",), frozenset({"JobSet"})),
     RelatedKind("Workload", ("kueue.x-k8s.io",)),
     RelatedKind("ResourceClaim", ("resource.k8s.io",)),
 )

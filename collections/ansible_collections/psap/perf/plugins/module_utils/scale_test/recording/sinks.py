@@ -8,7 +8,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.journal import Journal
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.events import EventLog
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.hindrances import hindrance
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import lifecycle_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import Lifecycle
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_lifecycles import related_lifecycle
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.transitions import Tracker, Transition
 
@@ -19,8 +19,7 @@ _Object = dict[str, Any]
 class ObjectSink:
     """Receives the workloads or pods of one watch."""
 
-    def __init__(self, kind: str, journal: Journal, listeners: Iterable[Listener]) -> None:
-        lifecycle = lifecycle_of(kind)
+    def __init__(self, kind: str, lifecycle: Lifecycle, journal: Journal, listeners: Iterable[Listener]) -> None:
         self.tracker = Tracker(kind, lifecycle)
         self.last_s = 0.0
         self._ends = lifecycle.ends

@@ -61,6 +61,7 @@ class Load(MetricsArguments):
     workload_kind: str
     template: str
     patch: Mapping[str, Any]
+    lifecycles: Mapping[str, Any]
     queue: str
     gpus: int
     pods: int

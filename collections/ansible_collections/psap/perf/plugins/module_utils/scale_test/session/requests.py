@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels i
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
+    Lifecycle,
+    lifecycle_of,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.own_lifecycles import read_lifecycles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import require_claims
@@ -108,6 +113,7 @@ class SubmitRequest:
     template: Path
     load: Load
     trace: Trace | None = None
+    lifecycles: Mapping[str, Lifecycle] = field(init=False)
     arrivals: ArrivalSettings = field(init=False)
     assortment: Assortment = field(init=False)
 
@@ -127,6 +133,8 @@ class SubmitRequest:
         with naming("namespace"):
             for namespace in (load.namespace, *(tenant.namespace for tenant in tenants)):
                 check_namespace(namespace)
+        with naming("lifecycles"):
+            object.__setattr__(self, "lifecycles", read_lifecycles(load.lifecycles))
         object.__setattr__(self, "arrivals", load.arrivals(self.trace))
         object.__setattr__(self, "assortment", load.assortment(self.trace))
         if self.total > MOST_WORKLOADS:
@@ -310,7 +318,11 @@ def _session_plan(
     namespaces = request.assortment.namespaces
     return SessionPlan(
         run=request.place.run,
-        scopes=tuple(Scope(namespace, resource, selector) for namespace in namespaces for resource in resources),
+        scopes=tuple(
+            Scope(namespace, resource, lifecycle_of(resource.kind, request.lifecycles), selector)
+            for namespace in namespaces
+            for resource in resources
+        ),
         planned=request.total,
         timeout_s=request.load.timeout,
         until=None,

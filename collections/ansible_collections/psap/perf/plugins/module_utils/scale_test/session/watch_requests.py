@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
@@ -9,6 +10,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ap
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import discover
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.files import RecordingFiles
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
+    Lifecycle,
+    lifecycle_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Interruption, Place
@@ -36,6 +41,7 @@ class WatchRequest:
     count: int
     until: str
     timeout_s: float
+    lifecycles: Mapping[str, Lifecycle] = field(default_factory=dict)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
 
@@ -52,7 +58,9 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
         await require_namespace(client, request.namespace)
         plan = SessionPlan(
             run=request.place.run,
-            scopes=(Scope(request.namespace, resource, request.selector),),
+            scopes=(
+                Scope(request.namespace, resource, lifecycle_of(resource.kind, request.lifecycles), request.selector),
+            ),
             planned=request.count,
             timeout_s=request.timeout_s,
             until=until,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 LAB_TRAINER = "lab.psap.perf/trainer"
 
 # kinds whose pods run until they are deleted
-_LASTING = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", runai.INTERACTIVE})
+_LASTING = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "LeaderWorkerSet", runai.INTERACTIVE})
 
 Manifest = dict[str, Any]
 
@@ -68,14 +68,38 @@ def size_of(manifest: Manifest, pods: int) -> Size:
 
 def _replicas(manifest: Manifest) -> list[int] | None:
     """Return the number of pods of each template, or None for an unknown kind."""
-    spec = manifest.get("spec") or {}
-    if manifest.get("kind") == "Job":
-        return [int(spec.get("completions") or spec.get("parallelism") or 1)]
-    if manifest.get("kind") == "PyTorchJob":
-        return [int(replica.get("replicas", 1)) for replica in (spec.get("pytorchReplicaSpecs") or {}).values()]
-    if manifest.get("kind") == "Deployment":
-        return [int(spec.get("replicas", 1))]
-    return [1] if manifest.get("kind") == "Pod" else None
+    replicas = _REPLICAS.get(str(manifest.get("kind")))
+    return replicas(manifest.get("spec") or {}) if replicas else None
+
+
+def _of_job(spec: Manifest) -> int:
+    return int(spec.get("completions") or spec.get("parallelism") or 1)
+
+
+def _of_job_set(spec: Manifest) -> list[int]:
+    return [int(job.get("replicas", 1)) * _of_job(job["template"]["spec"]) for job in spec.get("replicatedJobs") or ()]
+
+
+def _of_groups(spec: Manifest) -> list[int]:
+    """Return the pods of a LeaderWorkerSet, whose leaders may have a separate template."""
+    groups, template = int(spec.get("replicas", 1)), spec["leaderWorkerTemplate"]
+    size = int(template.get("size", 1))
+    if "leaderTemplate" not in template:
+        return [groups * size]
+    counts = {"leaderTemplate": groups, "workerTemplate": groups * (size - 1)}
+    return [counts[key] for key in template if key in counts]
+
+
+_REPLICAS: Mapping[str, Callable[[Manifest], list[int]]] = {
+    "Pod": lambda _spec: [1],
+    "Job": lambda spec: [_of_job(spec)],
+    "Deployment": lambda spec: [int(spec.get("replicas", 1))],
+    "PyTorchJob": lambda spec: [
+        int(replica.get("replicas", 1)) for replica in (spec.get("pytorchReplicaSpecs") or {}).values()
+    ],
+    "JobSet": _of_job_set,
+    "LeaderWorkerSet": _of_groups,
+}
 
 
 def gpus_of(template: Mapping[str, Any]) -> int:

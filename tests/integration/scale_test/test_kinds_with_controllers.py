@@ -1,0 +1,217 @@
+"""Kinds whose own controllers a lab runs on request, JobSet and LeaderWorkerSet: results, queues, faults."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
+
+from tests.integration.conftest import lab_with
+
+from .conftest import Lab, Submission
+from .test_faults_cluster import check_fails, post
+from .test_faults_control_plane import kill_and_restart
+from .test_kueue import most_concurrent
+from .test_shapes import moments
+
+pytestmark = [pytest.mark.lab, pytest.mark.deep, pytest.mark.usefixtures("quiet")]
+
+JOBSETS = ResourceKind("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets")
+KINDS = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset"])
+
+
+@pytest.fixture(name="lab", scope="module")
+def _lab() -> Iterator[Lab]:
+    name, products = f"scaletest-kinds-{os.getpid()}", ("--with", "kueue", "--with", "jobset", "--with", "lws")
+    with lab_with("PERF_TEST_KINDS_LAB", name, "--nodes", "20", *products) as lab:
+        yield Lab(lab.kubeconfig.parent)
+
+
+def of_pods(**annotations: str) -> dict[str, Any]:
+    """Return the patch of a JobSet whose pods have these annotations of the lab."""
+    pods = {"metadata": {"annotations": {f"lab.psap.perf/{key}": value for key, value in annotations.items()}}}
+    return {"spec": {"replicatedJobs": [{"name": "workers", "template": {"spec": {"template": pods}}}]}}
+
+
+@KINDS
+def test_each_kind_completes(submission: Submission, kind: str) -> None:
+    submission.kind, submission.pods, submission.count = kind, 3, 4
+    end = submission.submit()
+    assert end.accounting.sentence() == "4 of 4 workloads submitted: 4 completed, 0 failed, 0 lost"
+    assert end.accounting.identity_holds
+    assert {(row["gpus"], row["pods"]) for row in submission.rows("submissions")} == {(3, 3)}
+    rows = submission.rows("transitions")
+    names = {row["name"] for row in submission.rows("submissions")}
+    ready = Counter(row["workload"] for row in rows if (row["kind"], row["transition"]) == ("Pod", "ready"))
+    assert ready == dict.fromkeys(names, 3)
+    words = Counter(row["transition"] for row in rows if row["kind"].lower() == kind)
+    assert words.keys() >= {"created", "started", "completed"}
+    assert set(words.values()) == {4}
+
+
+def test_job_of_each_job_set_is_recorded(submission: Submission) -> None:
+    submission.kind, submission.count = "jobset", 3
+    assert submission.submit().accounting.completed == 3
+    jobs = [row for row in submission.rows("transitions") if row["kind"] == "Job"]
+    names = {row["name"] for row in submission.rows("submissions")}
+    assert {(row["workload"], row["name"]) for row in jobs} == {(name, f"{name}-workers-0") for name in names}
+    assert Counter(row["transition"] for row in jobs).keys() >= {"created", "started", "completed"}
+
+
+def test_failed_pods_are_counted_by_reason(submission: Submission) -> None:
+    submission.kind, submission.pods, submission.count = "jobset", 2, 4
+    submission.patch = of_pods(**{"exit-code": "137", "reason": "OOMKilled"})
+    end = submission.submit()
+    assert end.accounting.failed_by_cause == {"OOMKilled (exit code 137)": 4}
+    check_fails(end, "4 failed .OOMKilled .exit code 137.: 4.", PerfError)
+
+
+def test_replaced_pod_of_an_evicted_one_completes_the_job_set(submission: Submission, lab: Lab) -> None:
+    submission.kind, submission.pods, submission.count, submission.duration_s = "jobset", 2, 2, 8.0
+
+    async def scene() -> SessionEnd:
+        running = asyncio.create_task(submission.run())
+        pods = f"/api/v1/namespaces/{submission.namespace}/pods"
+        async with lab.client() as client:
+            found: list[dict[str, Any]] = []
+            while not found:
+                await asyncio.sleep(0.1)
+                items = (await client.request("GET", pods)).document().get("items") or []
+                found = [pod for pod in items if pod["status"].get("phase") == "Running"]
+            name = found[0]["metadata"]["name"]
+            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+            await post(client, f"{pods}/{name}/eviction", eviction)
+        return await running
+
+    accounting = asyncio.run(scene()).accounting
+    assert (accounting.completed, accounting.failed, accounting.lost, accounting.identity_holds) == (2, 0, 0, True)
+    pods = [row for row in submission.rows("transitions") if row["kind"] == "Pod"]
+    assert "EvictionByEvictionAPI" in {row["reason"] for row in pods if row["transition"] == "evicted"}
+    assert len({row["uid"] for row in pods}) == 5
+
+
+def test_deleted_job_sets_are_lost(submission: Submission) -> None:
+    submission.kind, submission.count, submission.duration_s = "jobset", 6, 8.0
+
+    async def scene() -> SessionEnd:
+        running = asyncio.create_task(submission.run())
+        await submission.wait_answered(6)
+        async with submission.lab.client() as client:
+            for row in submission.rows("submissions")[:2]:
+                await client.request("DELETE", JOBSETS.object(submission.namespace, row["name"]))
+        return await running
+
+    end = asyncio.run(scene())
+    assert (end.accounting.completed, end.accounting.lost) == (4, 2)
+    assert end.accounting.lost_by_cause == {"deleted before its end": 2}
+    check_fails(end, "2 lost", DataQualityError)
+
+
+@KINDS
+def test_quota_of_pods_is_named(submission: Submission, kind: str) -> None:
+    submission.kind, submission.count, submission.timeout_s = kind, 3, 8.0
+    quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
+
+    async def scene() -> SessionEnd:
+        async with submission.lab.client() as client:
+            await make_namespace(client, submission.namespace)
+            await post(client, quotas, {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
+            while not (await client.request("GET", f"{quotas}/none")).document().get("status", {}).get("hard"):
+                await asyncio.sleep(0.05)
+        return await submission.run()
+
+    end = asyncio.run(scene())
+    assert end.accounting.running_by_cause == {"quota none exceeded": 3}
+    check_fails(end, "3 not finished .quota none exceeded: 3.", PerfError)
+
+
+@KINDS
+def test_workloads_wait_for_gpus_that_no_node_has_left(submission: Submission, kind: str) -> None:
+    # more than a node has
+    submission.kind, submission.count, submission.gpus, submission.timeout_s = kind, 2, 9, 8.0
+    end = submission.submit()
+    assert end.ended_by == "timeout"
+    assert end.accounting.running_by_cause == {"Insufficient nvidia.com/gpu": 2}
+
+
+@pytest.mark.parametrize(("kind", "component"), [("jobset", "jobset"), ("leaderworkerset", "lws")])
+def test_submission_survives_a_killed_controller(submission: Submission, kind: str, component: str) -> None:
+    submission.kind, submission.count, submission.rate = kind, 40, 10.0
+
+    async def scene() -> SessionEnd:
+        running = asyncio.create_task(submission.run())
+        await submission.wait_answered(10)
+        await kill_and_restart(submission.lab, component)
+        return await running
+
+    end = asyncio.run(scene())
+    assert end.accounting.sentence() == "40 of 40 workloads submitted: 40 completed, 0 failed, 0 lost"
+    assert end.accounting.identity_holds
+    # its webhooks refuse nothing for good while it is down
+    assert submission.document("recording")["client"]["requests"]["retries"]
+    requests.judge(end, max_failed=0, timeout_s=1.0)
+
+
+@KINDS
+def test_churned_workloads_leave_with_their_pods(submission: Submission, kind: str) -> None:
+    submission.kind, submission.count, submission.duration_s = kind, 4, 12.0
+    submission.churn = ChurnPlan(percent=50, period_s=4.0, rounds=1)
+    accounting = submission.submit().accounting
+    assert accounting.identity_holds
+    # a LeaderWorkerSet is complete by then
+    churned = {"jobset": 2, "leaderworkerset": 0}[kind]
+    assert (accounting.submitted, accounting.completed, accounting.churned) == (6, 6 - churned, churned)
+    left = {row["name"] for row in submission.rows("churn")}
+    assert len(left) == 2
+    gone = [row for row in submission.rows("transitions") if row["transition"] == "deleted"]
+    assert {row["name"] for row in gone if row["kind"].lower() == kind} == left
+
+
+@KINDS
+def test_gang_starts_completely_or_not_at_all(submission: Submission, kind: str) -> None:
+    # each takes 12 of the lab's 20 nodes
+    submission.kind, submission.gang, submission.pods, submission.gpus = kind, True, 12, 8
+    submission.count, submission.timeout_s = (2, submission.timeout_s) if kind == "jobset" else (1, 60.0)
+    end = submission.submit()
+    assert (end.accounting.completed, end.accounting.identity_holds) == (submission.count, True)
+    scheduled = moments(submission, "scheduled")
+    assert {len(times) for times in scheduled.values()} == {12}
+    if kind == "jobset":
+        first, second = sorted(scheduled, key=lambda name: scheduled[name][0])
+        assert min(scheduled[second]) > max(scheduled[first])
+
+
+def test_job_sets_wait_in_queues_of_kueue(submission: Submission) -> None:
+    submission.kind, submission.count = "jobset", 12
+    submission.tenants = [Tenant(submission.namespace, "gold", quota=4)]
+    end = submission.submit()
+    assert end.accounting.sentence() == "12 of 12 workloads submitted: 12 completed, 0 failed, 0 lost"
+    assert 1 <= most_concurrent(submission, submission.namespace) <= 4
+    counts = Counter((row["kind"], row["transition"]) for row in submission.rows("transitions"))
+    assert {word: counts["Workload", word] for word in ("created", "admitted", "completed")} == {
+        "created": 12,
+        "admitted": 12,
+        "completed": 12,
+    }
+    assert counts["JobSet", "suspended"] == 12
+
+
+def test_trace_mixes_them_with_other_kinds(submission: Submission) -> None:
+    kinds = ("JobSet", "Job", "LeaderWorkerSet")
+    rows = tuple(TraceRow(0.1 * place, kind, place + 1, 1.0) for place, kind in enumerate(kinds))
+    submission.trace, submission.count = Trace("trace.csv", rows), 3
+    assert submission.submit().accounting.completed == 3
+    sent = sorted(submission.rows("submissions"), key=lambda row: row["index"])
+    assert [(row["kind"], row["gpus"]) for row in sent] == [("JobSet", 1), ("Job", 2), ("LeaderWorkerSet", 3)]
