@@ -37,6 +37,7 @@ NOT_SERVED_YET = {
     "ServiceMeshMemberRoll": "servicemeshmemberrolls",
 }
 POD_GROUPS = "scheduling.k8s.io"
+PRESETS = {"scale_test": ("lab", "scale_test_smoke"), "fine_tuning": ("lab",)}
 
 
 class Cluster:
@@ -62,7 +63,7 @@ class Cluster:
         """Grant each right, (verbs, kind, namespace), by a role, or by a cluster role if the namespace is missing."""
         there = {each.metadata.name for each in self.core.list_namespace().items}
         for verbs, kind, namespace in reported:
-            # only subresources of pods are reported
+            # only subresources of the core group are reported
             group = "" if "/" in kind else group_of(API_VERSIONS.get(kind, POD_GROUPS))
             name = (
                 kind
@@ -123,7 +124,8 @@ def run(
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """Run a flow as the user; return its result and its run.json."""
     settings = {f"{flow}_namespace": cluster.namespace, "perf_kubeconfig": str(cluster.kubeconfig), **more}
-    words = ["run", flow, "-i", "lab", "-p", "lab", "-p", "scale_test_smoke", "-e", json.dumps(settings)]
+    presets = [word for name in PRESETS.get(flow, ()) for word in ("-p", name)]
+    words = ["run", flow, "-i", "lab", *presets, "-e", json.dumps(settings)]
     played = lab.run(runs, "perfdrv", *words)
     (path,) = runs.glob("*/run.json")
     document: dict[str, Any] = json.loads(path.read_text())
