@@ -31,6 +31,33 @@ def test_each_kind_completes(submission: Submission, kind: str, pods: int) -> No
     assert len(seen) == 4 * pods
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize(("kind", "own_pods"), [("rayjob", 4), ("raycluster", 3)])
+def test_kinds_of_ray_complete(submission: Submission, kind: str, own_pods: int) -> None:
+    submission.kind, submission.pods, submission.count = kind, 3, 3
+    end = submission.submit()
+    assert end.accounting.sentence() == "3 of 3 workloads submitted: 3 completed, 0 failed, 0 lost"
+    assert end.accounting.identity_holds
+    assert {(row["gpus"], row["pods"]) for row in submission.rows("submissions")} == {(3, own_pods)}
+    rows = submission.rows("transitions")
+    words = Counter(row["transition"] for row in rows if row["kind"].lower() == kind)
+    assert {word: words[word] for word in ("created", "started", "completed")} == {
+        "created": 3,
+        "started": 3,
+        "completed": 3,
+    }
+    ready = Counter(row["workload"] for row in rows if (row["kind"], row["transition"]) == ("Pod", "running"))
+    assert set(ready.values()) == {own_pods}
+
+
+@pytest.mark.deep
+def test_failed_ray_jobs_have_the_reason_of_the_pod_that_submits(submission: Submission) -> None:
+    submission.kind, submission.count = "rayjob", 2
+    fails = {"metadata": {"annotations": {"lab.psap.perf/exit-code": "3"}}}
+    submission.patch = {"spec": {"submitterPodTemplate": fails}}
+    assert submission.submit().accounting.failed_by_cause == {"Error (exit code 3)": 2}
+
+
 def test_kind_that_is_not_shipped_needs_a_template_and_a_lifecycle(submission: Submission) -> None:
     # the example of docs/scale-test.md
     submission.template = KINDS / "statefulset.yml.j2"

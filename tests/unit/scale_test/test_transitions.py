@@ -322,3 +322,28 @@ def test_leader_worker_set_is_complete_when_its_groups_are_ready() -> None:
     ]
     (found,) = sets.observe(job_set(conditions=conditions(Available=SECOND.format(5))), 5.1)
     assert (found.transition, found.stamp) == ("completed", stamp(SECOND.format(5)))
+
+
+def test_ray_job_has_the_times_and_the_reason_of_its_status() -> None:
+    jobs = tracker("RayJob")
+    begun: dict[str, Any] = {"jobDeploymentStatus": "Running", "startTime": SECOND.format(2)}
+    assert words(jobs.observe(job_set(**begun), 2.1)) == ["created", "started"]
+    ended: dict[str, Any] = {
+        **begun,
+        "endTime": SECOND.format(7),
+        "jobStatus": "FAILED",
+        "jobDeploymentStatus": "Failed",
+    }
+    (found,) = jobs.observe(job_set(**ended, reason="AppFailed"), 7.3)
+    assert (found.transition, found.stamp, found.reason) == ("failed", stamp(SECOND.format(7)), "AppFailed")
+    succeeded = {**ended, "jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"}
+    assert words(tracker("RayJob").observe(job_set(**succeeded), 8.0)) == ["created", "started", "completed"]
+
+
+def test_ray_cluster_is_complete_when_its_pods_were_ready() -> None:
+    clusters = tracker("RayCluster")
+    assert words(clusters.observe(job_set(suspended=True, observedGeneration=1), 1.0)) == ["created"]
+    assert words(clusters.observe(job_set(observedGeneration=2), 2.0)) == ["started"]
+    ready = conditions(HeadPodReady=SECOND.format(3), RayClusterProvisioned=SECOND.format(5))
+    (found,) = clusters.observe(job_set(observedGeneration=2, conditions=ready), 5.1)
+    assert (found.transition, found.stamp) == ("completed", stamp(SECOND.format(5)))

@@ -57,10 +57,13 @@ def shipped_workloads(name: str, patch: dict[str, Any] | None = None, **changes:
     return workloads((TEMPLATES / f"{name}.yml.j2").read_text(), patch, **changes)
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
+@pytest.mark.parametrize(
+    "name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset", "raycluster", "rayjob"]
+)
 def test_shipped_template_uses_every_option(name: str) -> None:
     made = shipped_workloads(name)
-    assert made.size == Size(pods=4, gpus=8)
+    # a RayJob has a pod that submits it
+    assert made.size == Size(pods=5 if name == "rayjob" else 4, gpus=8)
     manifest = made.manifest(12)
     text = json.dumps(manifest)
     assert manifest["metadata"]["name"] == made.name(12)
@@ -72,14 +75,16 @@ def test_shipped_template_uses_every_option(name: str) -> None:
         "registry.example/sleeper:1",
     ):
         assert expected in text
-    lasts = name in ("deployment", "leaderworkerset")
+    lasts = name in ("deployment", "leaderworkerset", "raycluster", "rayjob")
     assert f'"sleep", "{"infinity" if lasts else "30"}"' in text
     assert '"allowPrivilegeEscalation": false' in text
-    ended_templates = {"pytorchjob": 2, "deployment": 0, "leaderworkerset": 0}.get(name, 1)
+    ended_templates = {"pytorchjob": 2, "rayjob": 1}.get(name, 0 if lasts else 1)
     assert text.count('"lab.psap.perf/duration": "30s"') == ended_templates
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
+@pytest.mark.parametrize(
+    "name", ["job", "indexedjob", "deployment", "pytorchjob", "jobset", "leaderworkerset", "raycluster", "rayjob"]
+)
 def test_omitted_options_are_left_out(name: str) -> None:
     text = shipped_workloads(name, node_selector={}, tolerations=[], run_as_user=None, gpus=0).body(0).decode()
     for absent in ("nodeSelector", "tolerations", "runAsUser", "nvidia.com/gpu"):
@@ -91,7 +96,10 @@ def test_single_pod_needs_no_workers_and_no_index() -> None:
     assert list(shipped_workloads("pytorchjob", pods=1).manifest(0)["spec"]["pytorchReplicaSpecs"]) == ["Master"]
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
+@pytest.mark.parametrize(
+    "name",
+    ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset", "raycluster", "rayjob"],
+)
 def test_priority_applies_to_every_pod(name: str) -> None:
     assert "priorityClassName" not in shipped_workloads(name).body(0).decode()
     made = shipped_workloads(name, priority_class="p123-high").manifest(0)
@@ -100,7 +108,9 @@ def test_priority_applies_to_every_pod(name: str) -> None:
     assert {template["spec"]["priorityClassName"] for template in templates} == {"p123-high"}
 
 
-@pytest.mark.parametrize("name", ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset"])
+@pytest.mark.parametrize(
+    "name", ["job", "indexedjob", "pod", "deployment", "pytorchjob", "jobset", "leaderworkerset", "raycluster"]
+)
 def test_claim_is_mounted_in_every_pod(name: str) -> None:
     assert "volume" not in shipped_workloads(name).body(0).decode()
     made = shipped_workloads(name, pvc_size="5Gi", pvc_storage_class="fast", pvc_access_mode="ReadWriteMany")
@@ -116,6 +126,17 @@ def test_claim_is_mounted_in_every_pod(name: str) -> None:
         (mount,) = template["spec"]["containers"][0]["volumeMounts"]
         assert mount == {"name": volume["name"], "mountPath": "/data"}
     assert "storageClassName" not in shipped_workloads(name, pvc_size="5Gi").body(0).decode()
+
+
+def test_pod_that_submits_a_ray_job_has_its_duration_and_kuberays_command() -> None:
+    spec = shipped_workloads("rayjob", pvc_size="5Gi").manifest(0)["spec"]
+    submitter, head = spec["submitterPodTemplate"], spec["rayClusterSpec"]["headGroupSpec"]["template"]
+    assert submitter["metadata"]["annotations"] == {"lab.psap.perf/duration": "30s"}
+    assert "annotations" not in head["metadata"]
+    assert "command" not in submitter["spec"]["containers"][0]
+    assert "volumes" not in submitter["spec"]
+    assert (spec["entrypoint"], head["spec"]["containers"][0]["command"]) == ("sleep 30", ["sleep", "infinity"])
+    assert "workerGroupSpecs" not in shipped_workloads("raycluster", pods=1).manifest(0)["spec"]
 
 
 def test_indexed_job_is_indexed_with_one_pod() -> None:
@@ -170,6 +191,8 @@ def test_deployment_selects_and_restarts_its_pods() -> None:
         ("job", {"spec": {"suspend": True}}),
         ("indexedjob", {"spec": {"suspend": True}}),
         ("jobset", {"spec": {"suspend": True}}),
+        ("raycluster", {"spec": {"suspend": True}}),
+        ("rayjob", {"spec": {"suspend": True}}),
         ("pytorchjob", {"spec": {"runPolicy": {"suspend": True}}}),
         ("pod", {}),
         ("deployment", {}),

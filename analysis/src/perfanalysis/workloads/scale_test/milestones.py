@@ -35,7 +35,7 @@ BESIDE = {
 """Kinds related to a workload and its pods, and the origin of their milestones."""
 UNRELATED = ("Node", "BackendJob")
 """Kinds that reach no milestone of a workload."""
-BETWEEN = ("RunaiJob", "JobSet", "Job")
+BETWEEN = ("RunaiJob", "JobSet", "Job", "RayCluster")
 """Kinds that are never the workload itself if another kind has its name."""
 
 

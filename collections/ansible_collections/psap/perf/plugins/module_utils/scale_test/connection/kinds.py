@@ -92,6 +92,7 @@ _PROVIDERS = MappingProxyType(
         "jobset.x-k8s.io": "JobSet (on a lab: perflab up --with jobset)",
         "kubeflow.org": "the Kubeflow training operator",
         "leaderworkerset.x-k8s.io": "LeaderWorkerSet (on a lab: perflab up --with lws)",
+        "ray.io": "KubeRay (on a lab: perflab up --with ray)",
         "kueue.x-k8s.io": "Kueue (on a lab: perflab up --with kueue)",
     }
 )

@@ -277,6 +277,28 @@ JOBSET = declared(
 )
 # like a Deployment, it is complete when its groups are ready
 LEADER_WORKER_SET = declared({"started": Sign("Progressing"), COMPLETED: Sign("Available")})
+# Like a Deployment, a RayCluster is complete when all its pods are ready; this condition does not change after that.
+RAY_CLUSTER = declared(
+    {
+        "suspended": Sign("RayClusterSuspended"),
+        "started": Sign(when="!(spec.suspend) && status.observedGeneration"),
+        COMPLETED: Sign("RayClusterProvisioned"),
+    }
+)
+RAY_JOB = declared(
+    {
+        "suspended": Sign(when="status.jobDeploymentStatus == 'Suspended'"),
+        "started": Sign(when="!(spec.suspend) && status.startTime", time="status.startTime"),
+        COMPLETED: Sign(
+            when="status.jobStatus == 'SUCCEEDED' && status.jobDeploymentStatus == 'Complete'", time="status.endTime"
+        ),
+        FAILED: Sign(
+            when="status.jobDeploymentStatus == 'Failed' || contains(['FAILED', 'STOPPED'], status.jobStatus)",
+            time="status.endTime",
+            reason="status.reason",
+        ),
+    }
+)
 
 _BY_KIND = {
     "Pod": POD,
@@ -284,6 +306,8 @@ _BY_KIND = {
     "PyTorchJob": JOB,
     "JobSet": JOBSET,
     "LeaderWorkerSet": LEADER_WORKER_SET,
+    "RayCluster": RAY_CLUSTER,
+    "RayJob": RAY_JOB,
     "Deployment": DEPLOYMENT,
     "TrainingWorkload": RUNAI,
     "DistributedWorkload": RUNAI,

@@ -46,6 +46,7 @@ TABLE = (
     RelatedKind("RunaiJob", ("run.ai",), _RUNAI),
     RelatedKind("PyTorchJob", ("kubeflow.org",), frozenset({"DistributedWorkload"})),
     RelatedKind("Job", ("batch",), frozenset({"JobSet"})),
+    RelatedKind("RayCluster", ("ray.io",), frozenset({"RayJob"})),
     RelatedKind("Workload", ("kueue.x-k8s.io",)),
     RelatedKind("ResourceClaim", ("resource.k8s.io",)),
 )

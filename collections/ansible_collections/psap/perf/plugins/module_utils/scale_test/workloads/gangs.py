@@ -22,6 +22,8 @@ _PLUGINS_LABEL = "scheduling.x-k8s.io/pod-group"
 _LAB_LABEL = "lab.psap.perf/pod-group"
 # groups whose pod templates have the field by which a pod joins a native group; other definitions drop it silently
 _KUBERNETES = ("", "apps", "batch")
+# kinds whose pods do not start together: the pod that submits a job to a Ray cluster waits until the cluster is ready
+_IN_STAGES = ("RayJob",)
 
 Manifest = dict[str, Any]
 
@@ -52,6 +54,8 @@ def check_kinds(kinds: Iterable[tuple[str, str]], pod_groups: str, *, lab: bool)
     for api_version, kind in kinds:
         if runai.is_runai_version(api_version):
             raise UsageError(f"Run:ai creates pod groups by itself; disable the gang for workloads of kind {kind}")
+        if kind in _IN_STAGES:
+            raise UsageError(f"a pod of a {kind} starts after the others; choose RayCluster, or disable the gang")
         if group_of(pod_groups) == NATIVE and not lab and not _has_native_field(api_version):
             raise UsageError(
                 f"pods of a {kind} ({api_version}) cannot join a pod group of {NATIVE}: the kind's definition drops "

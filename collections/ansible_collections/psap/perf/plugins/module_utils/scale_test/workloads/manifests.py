@@ -90,6 +90,10 @@ def _of_groups(spec: Manifest) -> list[int]:
     return [counts[key] for key in template if key in counts]
 
 
+def _of_ray_cluster(spec: Manifest) -> list[int]:
+    return [1, *(int(group.get("replicas", 1)) for group in spec.get("workerGroupSpecs") or ())]
+
+
 _REPLICAS: Mapping[str, Callable[[Manifest], list[int]]] = {
     "Pod": lambda _spec: [1],
     "Job": lambda spec: [_of_job(spec)],
@@ -99,6 +103,9 @@ _REPLICAS: Mapping[str, Callable[[Manifest], list[int]]] = {
     ],
     "JobSet": _of_job_set,
     "LeaderWorkerSet": _of_groups,
+    "RayCluster": _of_ray_cluster,
+    # and the pod that submits the job
+    "RayJob": lambda spec: [*_of_ray_cluster(spec.get("rayClusterSpec") or {}), 1],
 }
 
 
@@ -138,8 +145,9 @@ def prepare(
         runai.set_pod_metadata(manifest, labels, endings)
     for template in pod_templates(manifest):
         pod = template.setdefault("metadata", {})
-        # on a lab, the duration of a trainer depends on its training
-        lasts = {} if LAB_TRAINER in (pod.get("labels") or {}) else endings
+        # on a lab, the duration of a trainer depends on its training; a pod that is restarted has no end
+        unlimited = LAB_TRAINER in (pod.get("labels") or {}) or template["spec"].get("restartPolicy") == "Always"
+        lasts = {} if unlimited else endings
         _merge(pod, "labels", labels)
         _merge(pod, "annotations", lasts)
 
