@@ -5,10 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: llm_d_plan
-short_description: Plan what the flow llm_d downloads and the pods of its cells
+short_description: Plan what the flow llm_d downloads, and the pods and loads of its cells
 version_added: 0.1.0
 description:
-  - For the first play of the flow llm_d, after M(psap.perf.settings). An invalid flavor is refused.
+  - For the first play of the flow llm_d, after M(psap.perf.settings). An invalid flavor is refused, and a load that
+    the generator cannot create.
 author: The psap.perf developers (@openshift-psap)
 positional: cells
 options:
@@ -40,7 +41,8 @@ _value:
   description:
     - C(downloads), C(source) and C(folder) of each model to download to the claim; C(gpus), the maximum of a pod;
       C(auth), whether Open Data Hub requires a token in requests of a cell; C(pods), the pods that serve the model in
-      each cell, for P(psap.perf.nodes_for_cells#filter).
+      each cell, for P(psap.perf.nodes_for_cells#filter); C(loads), the arguments of P(psap.perf.serving_run_load#role)
+      for each load of a cell, empty if guidellm's own command loads the model.
   type: dict
 """
 

@@ -89,8 +89,8 @@ def invocation(load: Guidellm, rates: Sequence[float], output: str, data_folder:
         UsageError: If the arguments contradict each other, or one is out of its range.
     """
     if load.requests_per_rate:
-        load = replace(load, max_requests=_multiple(load.requests_per_rate, rates, "requests_per_rate"))
-    load = replace(load, data=_OF_RATE.sub(lambda found: str(_multiple(found[1] or 1, rates, "data")), load.data))
+        load = replace(load, max_requests=multiple(load.requests_per_rate, rates, "requests_per_rate"))
+    load = replace(load, data=data_at(load.data, rates))
     _check(load, rates)
     found = _VERSION.match(load.version or load.image.rpartition(":")[2])
     # a tag such as latest means the newest version
@@ -113,8 +113,21 @@ def rates_in_words(rate_type: str, rates: Sequence[float]) -> str:
     return users_in_words(rates[0]) if rate_type == "concurrent" else f"{rates[0]:.3g} requests/s"
 
 
-def _multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
-    """Return a multiple of the rate of a run of the program."""
+def data_at(data: str, rates: Sequence[float]) -> str:
+    """Return a data set with the multiples of the rate that it names, such as ``{2*rate}``.
+
+    Raises:
+        UsageError: If it names one, and the run of the program has several rates.
+    """
+    return _OF_RATE.sub(lambda found: str(multiple(found[1] or 1, rates, "data")), data)
+
+
+def multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
+    """Return a multiple of the rate of a run of the program; *name* is that of the argument.
+
+    Raises:
+        UsageError: If the run has several rates.
+    """
     if len(rates) != 1:
         raise UsageError(
             f"{name}: a multiple of the rate needs a run of guidellm with one rate, but this one has {len(rates)}; "

@@ -1,4 +1,4 @@
-"""The model that the flow llm_d downloads before its cells, and the pods that serve it in each cell."""
+"""The model that the flow llm_d downloads before its cells, and the pods and loads of each cell."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.flavors import (
     requires_token,
     stages,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.llm_d_loads import llm_d_loads
 
 _GPU = "nvidia.com/gpu"
 
@@ -40,12 +41,14 @@ class LlmDPlan:
         gpus: The maximum of a pod.
         auth: Whether Open Data Hub requires a token in requests of any cell.
         pods: The pods that serve the model, for each cell.
+        loads: The arguments of each load by the command serving_run_load, for each cell.
     """
 
     downloads: tuple[Download, ...]
     gpus: int
     auth: bool
     pods: tuple[tuple[Pods, ...], ...]
+    loads: tuple[tuple[Mapping[str, Any], ...], ...]
 
 
 def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], manifest: Manifest) -> LlmDPlan:
@@ -56,7 +59,8 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
 
     Raises:
         UsageError: If a flavor is invalid or has no scheduler to configure, a model of its source cannot be in a
-            claim, a required token is missing, or cells differ in a model that they do not deploy.
+            claim, a required token is missing, cells differ in a model that they do not deploy, or a generator
+            cannot create a load.
     """
     each_cell = [{**settings, **cell["values"]} for cell in cells]
     services = [_service(manifest, values) for values in each_cell]
@@ -66,13 +70,14 @@ def llm_d_plan(settings: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], 
             f"llm_d_api_key: requests need a token, since llm_d_auth is true or the annotation {AUTH} is not false; "
             "pass a secret, such as file:llm-d.token"
         )
+    loads = tuple(map(llm_d_loads, each_cell))
     if not settings["llm_d_deploy"]:
         if any(each != services[0] for each in services):
             raise UsageError("llm_d_deploy is false, but the cells of the matrix deploy different models; name one")
-        return LlmDPlan((), 0, auth, ((),) * len(services))
+        return LlmDPlan((), 0, auth, ((),) * len(services), loads)
     pods = tuple(tuple(one for stage in stages(each) for one in _pods_of(stage)) for each in services)
     downloads = tuple(dict.fromkeys(_download(manifest, values) for values in each_cell if values["llm_d_claim"]))
-    return LlmDPlan(downloads, most_gpus(pods), auth, pods)
+    return LlmDPlan(downloads, most_gpus(pods), auth, pods, loads)
 
 
 def _download(manifest: Manifest, values: Mapping[str, Any]) -> Download:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +188,15 @@ def refuse_unsupported(load: Load, generator: Generator) -> None:
         raise UsageError("either concurrency or rate must be above 0, and the other one 0")
     if not (load.duration or load.requests or load.trace_file):
         raise UsageError("duration or requests must be above 0; otherwise the load does not end")
+    refuse_unsupported_arguments(asdict(load), generator)
+
+
+def refuse_unsupported_arguments(given: Mapping[str, Any], generator: Generator) -> None:
+    """Refuse the first of some arguments of a load that the generator does not support.
+
+    Raises:
+        UsageError: With one sentence about it.
+    """
     for name, sentence in generator.cannot.items():
-        if getattr(load, name) != _UNSET[name]:
+        if given.get(name, _UNSET[name]) != _UNSET[name]:
             raise UsageError(f"{generator.name} cannot use {name}: {sentence}")
