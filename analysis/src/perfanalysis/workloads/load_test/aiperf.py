@@ -14,7 +14,7 @@ from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
-from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens, turn_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +33,14 @@ NAMES = {"avg": "mean", "p50": "median", "p90": "p90", "p95": "p95", "p99": "p99
 
 
 class Moments(msgspec.Struct):
-    """When a request was sent and ended, and the part of the load."""
+    """When a request was sent and ended, the part of the load, and its turn."""
 
     request_start_ns: int
     request_end_ns: int
     was_cancelled: bool = False
     benchmark_phase: str = PROFILING
+    session_num: float | None = None
+    turn_index: float | None = None
 
 
 class Measure(msgspec.Struct):
@@ -54,6 +56,9 @@ class Measures(msgspec.Struct):
     inter_token_latency: Measure | None = None
     input_sequence_length: Measure | None = None
     output_sequence_length: Measure | None = None
+    usage_prompt_cache_read_tokens: Measure | None = None
+    usage_reasoning_tokens: Measure | None = None
+    reasoning_token_count: Measure | None = None
 
 
 class Error(msgspec.Struct):
@@ -103,12 +108,25 @@ def _add(columns: RequestColumns, one: Request) -> None:
     found = one.metrics or Measures()
     ttft = _value(found.time_to_first_token)
     first = 0.0 if np.isnan(ttft) else started + ttft / MS
-    tokens = (_value(found.input_sequence_length), _value(found.output_sequence_length))
+    tokens = Tokens(
+        _value(found.input_sequence_length),
+        _value(found.output_sequence_length),
+        _value(found.usage_prompt_cache_read_tokens),
+        # as the server counts them, else by aiperf's tokenizer
+        _value(found.usage_reasoning_tokens or found.reasoning_token_count),
+    )
     # the request ends later than its last token, with the server's count of tokens
-    last = first + _value(found.inter_token_latency) / MS * (tokens[1] - 1)
+    last = first + _value(found.inter_token_latency) / MS * (tokens.answer - 1)
     last = ended if np.isnan(last) else last
     outcome = 2 if one.metadata.was_cancelled else int(one.error is not None)
-    columns.add(0, outcome, Times(started, first, last, ended), tokens, _reason(one.error))
+    columns.add(
+        0,
+        outcome,
+        Times(started, first, last, ended),
+        tokens,
+        _reason(one.error),
+        turn_of(one.metadata.session_num, one.metadata.turn_index),
+    )
 
 
 def _reason(error: Error | None) -> str | None:

@@ -21,6 +21,7 @@ from perfanalysis.workloads.load_test.kpis import KPIS
 from perfanalysis.workloads.load_test.serving import CAUSES, causes_of, serving_figure
 from perfanalysis.workloads.load_test.stages import LATENCIES, SPREAD_COLUMNS, SUMMARY, Stage, stages_of, summary_table
 from perfanalysis.workloads.load_test.tables import REQUESTS, STAGES, STATED, LoadTables
+from perfanalysis.workloads.load_test.turns import TURNS, turns_table
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.prometheus_ranges import Ranges
 from perfanalysis.workloads.shown import data_table
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from perfanalysis.drawing.blocks import Block
     from perfanalysis.drawing.charts import Figure
 
-SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, REQUESTS, STAGES, STATED)}
+SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, TURNS, REQUESTS, STAGES, STATED)}
 TELLING = ("flavor", "phase", "generator", "version", "runtime_image", "model")
 """Columns whose values distinguish lines of a comparison."""
 DISTINGUISHING = ("model", "flavor", "phase", "round", "generator")
@@ -68,7 +69,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
     if len(stages) == 1:
         facts["load"] = stages[0].load
     begin, end = tables.requests["started_s"].min(), tables.requests["ended_s"].max()
-    summary, failures = summary_table(stages), failures_table(stages)
+    summary, failures, turns = summary_table(stages), failures_table(stages), turns_table(stages)
     period = (float(begin), float(end)) if np.isfinite(begin) and np.isfinite(end) and begin <= end else None
     if sentence := bottleneck(document, period):
         source.find("warning", marker, sentence)
@@ -79,6 +80,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         frames={
             SUMMARY.name: summary,
             FAILURES.name: failures,
+            TURNS.name: turns,
             REQUESTS.name: tables.requests,
             STAGES.name: tables.stages,
             STATED.name: tables.stated,
@@ -86,7 +88,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         specs=SPECS,
         kpis=_kpis(stages),
         samples=_samples(stages),
-        make_sections=lambda: _sections(tables, stages, summary, failures),
+        make_sections=lambda: _sections(tables, stages, summary, failures, turns),
         findings=source.findings,
         facts=facts,
         period=period,
@@ -123,11 +125,12 @@ def _samples(stages: tuple[Stage, ...]) -> tuple[Sample, ...]:
 
 
 def _sections(
-    tables: LoadTables, stages: tuple[Stage, ...], summary: pd.DataFrame, failures: pd.DataFrame
+    tables: LoadTables, stages: tuple[Stage, ...], summary: pd.DataFrame, failures: pd.DataFrame, turns: pd.DataFrame
 ) -> tuple[Section, ...]:
     series = {"all loads": summary}
     loads = _known(plots.throughput_figure(series), plots.latency_figure(series), plots.spread_figure(series))
     reasons = (data_table("Why requests failed", failures, FAILURES.columns),) if len(failures) else ()
+    by_turn = (data_table("Turns of conversations", turns, TURNS.columns),) if len(turns) else ()
     requests = _known(
         plots.distributions_figure(stages),
         plots.timeline_figure(stages),
@@ -147,7 +150,7 @@ def _sections(
         agreement = Note("The generator's summary has no value that its records can confirm.")
     return (
         Section("loads", "Loads", "", (*loads, loads_table)),
-        Section("requests", "Requests", "", (*reasons, *requests) or (Note("No request was recorded."),)),
+        Section("requests", "Requests", "", (*reasons, *requests, *by_turn) or (Note("No request was recorded."),)),
         Section("summary", "The generator's summary", DEFINITIONS.get(generator, ""), (agreement,)),
     )
 

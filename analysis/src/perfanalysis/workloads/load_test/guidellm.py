@@ -20,7 +20,18 @@ from perfanalysis.files.long_lists import LongLists, decoded
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
-from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED, STAGES, STATED, LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.tables import (
+    COMPLETED,
+    FAILED,
+    NO_TURN,
+    STAGES,
+    STATED,
+    LoadTables,
+    RequestColumns,
+    Times,
+    Tokens,
+    turn_of,
+)
 
 MARKER = "guidellm.json"
 RESULTS = ("results/benchmarks.json", "benchmarks.json")
@@ -53,6 +64,8 @@ class Info(msgspec.Struct):
     timings: Timings | None = None
     request_timings: Timings | None = None
     error: str | None = None
+    conversation_id: str | None = None
+    turn_index: float | None = None
 
 
 class Request(msgspec.Struct):
@@ -66,6 +79,7 @@ class Request(msgspec.Struct):
     last_token_time: float | None = None
     prompt_tokens: float | None = None
     output_tokens: float | None = None
+    cached_tokens: float | None = None
     error: str | None = None
 
 
@@ -115,8 +129,15 @@ def _add(columns: RequestColumns, number: int, one: Request) -> None:
     started, first_s, last_s, ended = (moment or 0.0 for moment in given)
     # 0.4 wrote the same time for both if an answer was immediate
     times = Times(started, 0.0 if first_s == last_s and (one.output_tokens or 0) > 1 else first_s, last_s, ended)
-    tokens = tuple(np.nan if count is None else count for count in (one.prompt_tokens, one.output_tokens))
-    columns.add(number, -1, times, (tokens[0], tokens[1]), one.error or (info.error if info else None))
+    counts = (one.prompt_tokens, one.output_tokens, one.cached_tokens)
+    tokens = Tokens(*(np.nan if count is None else count for count in counts))
+    turn = turn_of(_session(info.conversation_id), info.turn_index) if info else NO_TURN
+    columns.add(number, -1, times, tokens, one.error or (info.error if info else None), turn)
+
+
+def _session(conversation: str | None) -> float | None:
+    # a number needs less memory than the ID; doubles have 53 bits
+    return None if conversation is None else float(hash(conversation) & ((1 << 53) - 1))
 
 
 def _tables(columns: RequestColumns, benchmarks: list[Document]) -> LoadTables:

@@ -16,7 +16,7 @@ from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
 from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
-from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +28,20 @@ MEASURES = {"request_latency": "latency_s", "time_to_first_token": "ttft_s"}
 NAMES = {"mean": "mean", "median": "median", "p90": "p90", "p95": "p95", "p99": "p99"}
 
 
+class Details(msgspec.Struct):
+    """The kinds of the tokens."""
+
+    cached_tokens: float | None = None
+    reasoning_tokens: float | None = None
+
+
 class Usage(msgspec.Struct):
     """The tokens that the server counted."""
 
     prompt_tokens: float | None = None
     completion_tokens: float | None = None
+    prompt_tokens_details: Details | None = None
+    completion_tokens_details: Details | None = None
 
 
 class Response(msgspec.Struct):
@@ -104,9 +113,11 @@ def _add(columns: RequestColumns, one: Request, offset: float) -> None:
     usage = response.server_usage or Usage()
     first, last = (offset + response.chunk_times[place] if response.chunk_times else 0.0 for place in (0, -1))
     times = Times(offset + one.start_time, first, last, offset + one.end_time)
-    tokens = (
+    tokens = Tokens(
         _first_known(usage.prompt_tokens, info.input_tokens),
         _first_known(usage.completion_tokens, response.output_tokens),
+        _first_known((usage.prompt_tokens_details or Details()).cached_tokens),
+        _first_known((usage.completion_tokens_details or Details()).reasoning_tokens),
     )
     failed = one.error is not None
     columns.add(0, int(failed), times, tokens, _reason(one.error) if one.error else None)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from perfanalysis.workloads.kpis import Kpi, StatisticOf
 from perfanalysis.workloads.load_test.stages import LATENCIES, Stage
 from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED
+from perfanalysis.workloads.load_test.turns import cached_ratio
 from perfanalysis.workloads.percentiles import SHARES, Value
 
 NO_LIMITS = "no latency limit was stated (limits)"
@@ -28,6 +29,11 @@ def _output_rate(stage: Stage) -> Value:
 def _total_rate(stage: Stage) -> Value:
     tokens = (*stage.values("output_tokens"), *stage.values("input_tokens"))
     return stage.per_second(float(sum(tokens))) if tokens else Value(None, "no request states its tokens")
+
+
+def _cached_ratio(stage: Stage) -> Value:
+    ratio = cached_ratio(stage.completed)
+    return Value(None, "no request states its cached tokens") if ratio is None else Value(ratio)
 
 
 def _request_rate(stage: Stage) -> Value:
@@ -73,6 +79,8 @@ KPIS: tuple[Kpi[Stage], ...] = (
         "total_tokens_per_second", "Tokens of completed prompts and answers, by the length of the load", "tokens/s",
         "higher", _total_rate,
     ),
+    Kpi("cached_tokens_ratio", "Share of the tokens of prompts that the server read from its cache, as it states them",
+        "ratio", "higher", _cached_ratio),
     Kpi("requests_per_second", "Completed requests, by the length of the load", "requests/s", "higher", _request_rate),
     *(
         Kpi(

@@ -14,7 +14,7 @@ from perfanalysis.files.long_lists import LongLists, decoded
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
-from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times
+from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times, Tokens
 
 MARKER = "llm_load_test.json"
 RESULTS = ("output/output.json", "output.json")
@@ -77,7 +77,7 @@ def _add(columns: RequestColumns, number: int, one: Request) -> None:
     first = (one.first_token_time or one.ack_time or 0.0) if one.ttft else 0.0
     ended = one.end_time or 0.0
     times = Times(one.start_time or 0.0, first, ended, ended)
-    tokens = (_number(one.input_tokens), _number(one.output_tokens))
+    tokens = Tokens(_number(one.input_tokens), _number(one.output_tokens))
     columns.add(number, 1 if failed else 0, times, tokens, _reason(one) if failed else None)
 
 

@@ -9,7 +9,7 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,10 @@ REQUESTS = TableSpec(
         Column("tpot_s", "number", "time for each of its tokens, with the first", "s"),
         Column("input_tokens", "number", "tokens of the prompt", "tokens"),
         Column("output_tokens", "number", "tokens of the answer", "tokens"),
+        Column("cached_tokens", "number", "tokens of the prompt that the server read from its cache", "tokens"),
+        Column("reasoning_tokens", "number", "tokens of the answer that are reasoning", "tokens"),
+        Column("session", "number", "number of its conversation, from 0, in the order of the records"),
+        Column("turn", "number", "number of the turn in its conversation, from 1"),
         Column("error", "text", "why it failed"),
     ),
 )
@@ -87,6 +91,30 @@ class Times:
     ended: float
 
 
+class Tokens(NamedTuple):
+    """Tokens of a prompt and its answer, and those of them that were cached or are reasoning; NaN if unknown."""
+
+    prompt: float
+    answer: float
+    cached: float = np.nan
+    reasoning: float = np.nan
+
+
+class Turn(NamedTuple):
+    """Any number that identifies a conversation, and the number of the turn from 1; NaN if unknown."""
+
+    session: float = np.nan
+    number: float = np.nan
+
+
+NO_TURN = Turn()
+
+
+def turn_of(session: float | None, index: float | None) -> Turn:
+    """Return the turn of a request from its index, which counts from 0."""
+    return Turn(np.nan if session is None else session, np.nan if index is None else index + 1)
+
+
 class RequestColumns:
     """Requests as they are read, one column of numbers each: a million of them are some 100 MB."""
 
@@ -96,10 +124,12 @@ class RequestColumns:
         self.errors: dict[int, str] = {}
         self._numbers = array("d")
 
-    def add(self, of_list: int, outcome: int, times: Times, tokens: tuple[float, float], error: str | None) -> None:
-        """Add one request; `tokens` of its prompt and of its answer, NaN if unknown."""
+    def add(
+        self, of_list: int, outcome: int, times: Times, tokens: Tokens, error: str | None, turn: Turn = NO_TURN
+    ) -> None:
+        """Add one request."""
         started, first, last, ended = times.started, times.first, times.last, times.ended
-        output = tokens[1]
+        output = tokens.answer
         latency = ended - started if started > 0 and ended > 0 else np.nan
         ttft = first - started if first > 0 and started > 0 else np.nan
         itl = (last - first) / (output - 1) if first > 0 and last > 0 and output > 1 else np.nan
@@ -109,7 +139,7 @@ class RequestColumns:
             self.errors[len(self.lists)] = _ADDRESS.sub("0x…", error)[:LONGEST_ERROR]
         self.lists.append(of_list)
         self.outcomes.append(outcome)
-        self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens))
+        self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens, *turn))
 
     def frame(self, stages: Sequence[int], outcomes: Sequence[int]) -> pd.DataFrame:
         """Return the table; for each list its stage, and its outcome, where -1 means that of the list."""
@@ -120,6 +150,8 @@ class RequestColumns:
         ended: NDArray[np.int64] = np.where(own < 0, np.array([*outcomes, 0], dtype=np.int64)[lists], own)
         table = np.frombuffer(self._numbers, dtype=np.float64).reshape(-1, len(NUMBERS))
         columns: dict[str, object] = {name: table[:, place] for place, name in enumerate(NUMBERS)}
+        numbers, _ids = pd.factorize(table[:, NUMBERS.index("session")])
+        columns["session"] = np.where(numbers < 0, np.nan, numbers)
         errors = np.full(len(lists), None, dtype=object)
         for place, text in self.errors.items():
             errors[place] = text

@@ -129,3 +129,57 @@ def test_generator_that_uses_a_core_is_a_warning(tmp_path: Path, cores: float, e
     check_file(marker)
     found = [one.text for one in analyse(tmp_path).findings if one.where.endswith("aiperf.json")]
     assert any("used 0.95 cores during the load" in text for text in found) is expected
+
+
+def conversation(line: str, session: int, turn: int, cached: int) -> str:
+    """Return a record of aiperf with another turn, as it records one of a server that states cached tokens."""
+    record = json.loads(line)
+    record["metadata"] |= {"session_num": session, "turn_index": turn}
+    record["metrics"] |= {
+        "input_sequence_length": {"value": 100 * (turn + 1), "unit": "tokens"},
+        "usage_prompt_cache_read_tokens": {"value": cached, "unit": "tokens"},
+        "usage_reasoning_tokens": {"value": 4, "unit": "tokens"},
+    }
+    return json.dumps(record)
+
+
+def test_turns_of_conversations_have_their_cached_tokens(tmp_path: Path) -> None:
+    path = recorded(tmp_path, "aiperf") / "profile_export.jsonl"
+    line = path.read_text().splitlines()[0]
+    turns = [(7, 0, 0), (9, 0, 0), (7, 1, 100), (9, 1, 80)]
+    path.write_text("\n".join(conversation(line, *turn) for turn in turns))
+    (analysis,) = analyse(tmp_path).analyses
+    requests = analysis.frames["requests"]
+    assert requests["session"].tolist() == [0, 1, 0, 1]
+    assert requests["turn"].tolist() == [1, 1, 2, 2]
+    first, second = analysis.frames["turns"].astype("object").to_dict("records")
+    assert (first["requests"], first["input_tokens"], first["cached_ratio"]) == (2, 100, 0)
+    assert (second["turn"], second["cached_ratio"], second["reasoning_tokens"]) == (2, 0.45, 4)
+    # 180 of 600
+    assert {value.name: value.number for value in analysis.kpis}["cached_tokens_ratio"] == pytest.approx(0.3)
+    titles = {block.title for section in analysis.sections for block in section.blocks if hasattr(block, "title")}
+    assert "Turns of conversations" in titles
+
+
+def test_cached_tokens_of_the_servers_usage_are_read(tmp_path: Path) -> None:
+    path = recorded(tmp_path, "inference_perf") / "per_request_lifecycle_metrics.json"
+    records = json.loads(path.read_text())
+    for record in records:
+        usage = record["info"]["response_metrics"]["server_usage"]
+        usage |= {
+            "prompt_tokens": 10,
+            "prompt_tokens_details": {"cached_tokens": 5},
+            "completion_tokens_details": {"reasoning_tokens": 3},
+        }
+    path.write_text(json.dumps(records))
+    (analysis,) = analyse(tmp_path).analyses
+    (row,) = analysis.frames["turns"].astype("object").to_dict("records")
+    assert (row["cached_ratio"], row["reasoning_tokens"]) == (0.5, 3)
+    assert numbers(analyse(tmp_path))["cached_tokens_ratio"] == 0.5
+
+
+def test_requests_without_turns_have_no_table_of_them(tmp_path: Path) -> None:
+    recorded(tmp_path, "aiperf")
+    (analysis,) = analyse(tmp_path).analyses
+    assert len(analysis.frames["turns"]) == 0
+    assert analysis.frames["requests"]["turn"].tolist() == [1] * 20

@@ -94,6 +94,22 @@ def test_all_guidellm_versions_yield_the_same_requests(tmp_path: Path, version: 
     assert result.analyses[0].facts == {"model": "tiny", "load": "4 users"}
 
 
+def test_conversations_of_guidellm_have_sessions_and_turns(tmp_path: Path) -> None:
+    write_guidellm(tmp_path / "000__t" / "artifacts", [Load(requests=4)], "0.8")
+    (path,) = (tmp_path / "000__t").rglob("benchmarks.json")
+    results = json.loads(path.read_text())
+    for number, request in enumerate(results["benchmarks"][0]["requests"]["successful"]):
+        request |= {"cached_tokens": 10 * (number // 2)}
+        request["info"] |= {"conversation_id": f"id-{number % 2}", "turn_index": number // 2}
+    path.write_text(json.dumps(results))
+    (analysis,) = analyse(tmp_path).analyses
+    requests = analysis.frames["requests"]
+    assert requests["session"].tolist() == [0, 1, 0, 1]
+    assert requests["turn"].tolist() == [1, 1, 2, 2]
+    assert analysis.frames["turns"]["turn"].tolist() == [1, 2]
+    assert requests["cached_tokens"].tolist() == [0, 0, 10, 10]
+
+
 def test_goodput_and_cost_match_hand_computation(tmp_path: Path) -> None:
     load = Load(requests=50, failing=25)
     limits, prices = {"ttft_s": 0.05}, {"gpus": 2, "gpu_product": "H100", "gpu_hour_prices": {"H100": 3.0}}
