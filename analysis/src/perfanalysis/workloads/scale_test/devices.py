@@ -74,7 +74,7 @@ def _allocations(claim: pd.DataFrame) -> list[dict[str, Any]]:
     records = claim.to_dict("records")
     row: dict[str, Any] = {"claim": records[0]["name"], "workload": records[0]["workload"]}
     row |= dict.fromkeys(("node", "devices", "created_s", "allocated_s", "reserved_s", "released_s", "deleted_s"))
-    rows = [row]
+    rows = [dict(row)]
     for record in records:
         word, seen = str(record["transition"]), record["seen_s"]
         if word == "allocated" and rows[-1]["allocated_s"] is not None:
