@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session impor
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority, Tenant
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import DeviceClaim
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 from tests.data.loads import load
@@ -86,6 +87,7 @@ class Submission:
     patch: dict[str, Any] = field(default_factory=dict)
     lifecycles: dict[str, Any] = field(default_factory=dict)
     gang: bool = False
+    claims: list[DeviceClaim] = field(default_factory=list)
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     gpus: int = 1
     pvc_size: str = ""
@@ -106,6 +108,7 @@ class Submission:
                 patch=self.patch,
                 lifecycles=self.lifecycles,
                 gang=self.gang,
+                claims=tuple(self.claims),
                 churn_percent=self.churn.percent,
                 churn_period=self.churn.period_s,
                 churn_rounds=self.churn.rounds,

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import count_gpus
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.claim_templates import DEVICE_CLAIMS
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
+    SubmissionTools,
+    Submitter,
+)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import AssortedWorkloads
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
     ClaimRequest,
     DeviceClaim,
@@ -17,10 +32,12 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.dev
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Size, pod_templates
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
 
-from .sessions import SUBMISSION
+from .fake_api import fake_api
+from .sessions import JOBS, JOBS_BY_KIND, QUICK, SUBMISSION
 from .test_workloads import TEMPLATES, VARIABLES
 
 OWN = SUBMISSION.identity
+CLAIMS = "/apis/resource.k8s.io/v1/namespaces/test/resourceclaims"
 BIG = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0"
 PAIR = DeviceClaim("pair", (ClaimRequest("gpu", "gpu.nvidia.com", 2, (BIG,)),), match_attributes=("a.b/pcieRoot",))
 
@@ -83,6 +100,46 @@ def test_pods_of_a_workload_share_a_claim() -> None:
     (pod,) = pod_templates(workloads.manifest(3))
     assert pod["spec"]["resourceClaims"][0] == {"name": "all", "resourceClaimName": f"{workloads.name(3)}-all"}
     assert len(workloads.claim_templates) == 1
+
+
+def submitted(*faults: int) -> tuple[list[dict[str, Any]], set[str], set[str]]:
+    """Submit two Jobs with shared claims; return the rows, the names of the Jobs, and those of the claims."""
+    rows: list[dict[str, Any]] = []
+    by_kind = {**JOBS_BY_KIND, (DEVICE_CLAIMS.api_version, DEVICE_CLAIMS.kind): DEVICE_CLAIMS}
+    workloads = AssortedWorkloads.alike(made(DeviceClaim("one", PAIR.requests, shared=True)))
+
+    async def scene() -> tuple[set[str], set[str]]:
+        async with fake_api() as api, ApiClient(ApiEndpoint(api.server), policy=QUICK, request_timeout_s=2.0) as client:
+            api.post_faults.extend(faults)
+            submitter = Submitter(SubmissionTools(client, RunClock.tied(), rows.append), workloads, by_kind)
+            await submitter.submit(range(2), concurrency=FixedConcurrency(1), arrivals=arrivals_at(0))
+            return set(api.objects.get(JOBS, {})), set(api.objects.get(CLAIMS, {}))
+
+    return (rows, *asyncio.run(scene()))
+
+
+@pytest.mark.parametrize("faults", [(), (503,)])
+def test_shared_claim_is_created_before_its_workload(faults: tuple[int, ...]) -> None:
+    rows, jobs, claims = submitted(*faults)
+    assert jobs == {SUBMISSION.name(index) for index in range(2)}
+    assert claims == {f"{name}-one" for name in jobs}
+    assert [row["outcome"] for row in rows] == ["created", "created"]
+
+
+def test_refused_claim_refuses_its_workload() -> None:
+    rows, jobs, claims = submitted(403)
+    assert jobs == {SUBMISSION.name(1)}
+    assert claims == {f"{SUBMISSION.name(1)}-one"}
+    assert rows[0]["error"] == "its claim: 403 scripted fault"
+
+
+def test_another_submitter_creates_the_same_claims(tmp_path: Path) -> None:
+    workloads = made(DeviceClaim("one", PAIR.requests, shared=True), PAIR, gpus=1, gpus_as_devices=True)
+    own = OwnSubmission(AssortedWorkloads.alike(workloads), JOBS_BY_KIND, 2, 1, arrivals_at(0))
+    write_plan(tmp_path / "plan.json", own, [1, 1], RunClock.tied())
+    plan = read_plan(tmp_path / "plan.json").workloads.at(1)
+    assert plan.companions(1) == workloads.companions(1)
+    assert plan.manifest(1) == workloads.manifest(1)
 
 
 def test_claim_has_alternatives_and_admin_access() -> None:
