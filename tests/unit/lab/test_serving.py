@@ -141,7 +141,12 @@ def test_metrics_are_those_of_vllm() -> None:
                 return await response.text(), answer, status
 
     text, answer, status = serve(ServedModel("tiny", Latency(0.0), Latency(0.0)), use)
-    assert answer["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
+    assert answer["usage"] == {
+        "prompt_tokens": 2,
+        "completion_tokens": 3,
+        "total_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 0},
+    }
     assert answer["choices"][0]["message"]["content"].split() == ["token"] * 3
     assert status == 404
     lines = text.splitlines()
@@ -216,7 +221,7 @@ def test_response_to_a_gone_client_frees_its_slot() -> None:
         servers.set("n/pod", "n/tiny", ServedModel("tiny", Latency(0.0), Latency(0.0), concurrency=1))
         (serving,) = servers.of("n/tiny")
         with pytest.raises(ConnectionResetError) as raised:
-            await serving.answer(serving.generate(1, 2, gone))
+            await serving.answer(serving.generate(["why"], 2, gone))
         # Also while a caller inspects the error, which holds its frames
         assert (raised.value is not None, serving.slots.locked(), serving.answering) == (True, False, set())
         assert 'vllm:num_requests_running{model_name="tiny"} 0.0' in servers.registry.text.decode()
@@ -293,7 +298,10 @@ def test_pod_with_an_invalid_configuration_serves_nothing(
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"speed": 1}, "there: allowed keys are answer_tokens, concurrency, failing_percent, itl, ttft"),
+        (
+            {"speed": 1},
+            "there: allowed keys are answer_tokens, cached_tokens, concurrency, failing_percent, itl, prefill, ttft",
+        ),
         ({"ttft": -1}, "there, ttft: must have median_s in seconds"),
         ({"ttft": {"median_s": 1, "spread": "x"}}, "there, ttft: must have median_s in seconds"),
         ({"concurrency": 0}, "there, concurrency: must be a whole number from 1"),

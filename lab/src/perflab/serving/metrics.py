@@ -20,6 +20,8 @@ class Registry:
         self.running = Gauge("vllm:num_requests_running", "Requests in progress", LABEL, registry=registry)
         self.waiting = Gauge("vllm:num_requests_waiting", "Waiting requests", LABEL, registry=registry)
         self.prompt = Counter("vllm:prompt_tokens", "Tokens of prompts", LABEL, registry=registry)
+        self.queried = Counter("vllm:prefix_cache_queries", "Tokens looked up in the cache", LABEL, registry=registry)
+        self.hits = Counter("vllm:prefix_cache_hits", "Tokens found in the cache", LABEL, registry=registry)
         self.generated = Counter("vllm:generation_tokens", "Tokens of answers", LABEL, registry=registry)
         self.succeeded = Counter(
             "vllm:request_success", "Completed requests", (*LABEL, "finished_reason"), registry=registry
@@ -61,6 +63,12 @@ class ModelMetrics:
             for registry in self.registries:
                 counted.enter_context(registry.running.labels(self.model).track_inprogress())
             yield
+
+    def looked_up(self, tokens: int, cached: int) -> None:
+        """Count the tokens of a prompt, and those of them that are cached."""
+        for each in self.registries:
+            each.queried.labels(self.model).inc(tokens)
+            each.hits.labels(self.model).inc(cached)
 
     def token(self, after_s: float, *, first: bool) -> None:
         """Count a token, and the time since the previous token, or since the request."""

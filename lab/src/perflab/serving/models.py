@@ -28,17 +28,24 @@ class ServedModel:
     name: str
     ttft: Latency = field(default_factory=lambda: Latency(0.05))
     itl: Latency = field(default_factory=lambda: Latency(0.005))
+    prefill: Latency = Latency(0.0)
+    """Added to `ttft` for each 1,000 tokens of the prompt that are not cached."""
+    cached_tokens: int = 0
+    """Capacity of the prefix cache."""
     concurrency: int = 16
     failing_percent: int = 0
     answer_tokens: int = 64
     """Tokens of an answer if the request sets no maximum."""
 
-    def times(self, tokens: int, chance: random.Random) -> Iterator[float]:
+    def times(self, tokens: int, chance: random.Random, uncached: int = 0) -> Iterator[float]:
         """Return when each token comes, in seconds from the end of the request's wait."""
-        at = self.ttft.drawn(chance)
+        at = self.ttft.drawn(chance) + self.prefill.drawn(chance) * uncached / 1000
         for place in range(tokens):
             at += self.itl.drawn(chance) if place else 0.0
             yield at
+
+
+_RANGES = {"failing_percent": (0, 100), "cached_tokens": (0, 100_000_000)}
 
 
 def model_of(where: str, name: str, parts: object) -> ServedModel:
@@ -51,10 +58,10 @@ def model_of(where: str, name: str, parts: object) -> ServedModel:
         raise ValueError(f"{where}: allowed keys are {', '.join(sorted(known))}")
     built: dict[str, Any] = {}
     for key, value in parts.items():
-        if key in ("ttft", "itl"):
+        if key in ("ttft", "itl", "prefill"):
             built[key] = _latency(f"{where}, {key}", value)
         else:
-            least, most = (0, 100) if key == "failing_percent" else (1, 1_000_000)
+            least, most = _RANGES.get(key, (1, 1_000_000))
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise ValueError(f"{where}, {key}: must be a whole number from {least} to {most}, not {value!r}")
             built[key] = value

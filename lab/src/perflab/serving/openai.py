@@ -17,12 +17,12 @@ from perflab.serving.servers import FAILS, MOST_TOKENS, WORD, NoPodError, Server
 
 @dataclass(frozen=True)
 class Asked:
-    """A request: the form of its answer, and its number of tokens."""
+    """A request: the form of its answer, the words of its prompt, and the number of tokens of its answer."""
 
     kind: str
     stream: bool
     usage_in_stream: bool
-    prompt_tokens: int
+    prompt: list[str]
     tokens: int
 
 
@@ -103,7 +103,7 @@ def _asked(path: str, body: dict[str, Any], model: ServedModel) -> Asked:
         raise ValueError(f"max_tokens must be a whole number up to {MOST_TOKENS}")
     options = body.get("stream_options") or {}
     kind = "chat.completion" if chat else "text_completion"
-    return Asked(kind, bool(body.get("stream")), bool(options.get("include_usage")), len(text.split()), most)
+    return Asked(kind, bool(body.get("stream")), bool(options.get("include_usage")), text.split(), most)
 
 
 async def _answer(request: web.Request, serving: Serving, asked: Asked) -> web.StreamResponse:
@@ -116,9 +116,13 @@ async def _answer(request: web.Request, serving: Serving, asked: Asked) -> web.S
         if response is not None:
             await _event(response, _chunk(name, asked, WORD, ended=place + 1 == asked.tokens))
 
-    await serving.generate(asked.prompt_tokens, asked.tokens, send)
-    usage = {"prompt_tokens": asked.prompt_tokens, "completion_tokens": asked.tokens}
-    usage["total_tokens"] = sum(usage.values())
+    cached = await serving.generate(asked.prompt, asked.tokens, send)
+    usage = {
+        "prompt_tokens": len(asked.prompt),
+        "completion_tokens": asked.tokens,
+        "total_tokens": len(asked.prompt) + asked.tokens,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
     if response is None:
         whole = _chunk(name, asked, WORD * asked.tokens, ended=True)
         return web.json_response({**whole, "usage": usage})

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from perflab.serving.metrics import ModelMetrics, Registry
 from perflab.serving.models import ServedModel
+from perflab.serving.prefix_cache import PrefixCache
 
 Answer = TypeVar("Answer")
 
@@ -33,7 +34,7 @@ async def _silently(_place: int) -> None:
 
 @dataclass
 class Serving:
-    """A pod that serves a model: its slots, its random numbers, its metrics, and its current requests."""
+    """A pod that serves a model: its slots, random numbers, metrics, prefix cache and current requests."""
 
     service: str
     address: str
@@ -42,6 +43,7 @@ class Serving:
     chance: random.Random
     registry: Registry
     metrics: ModelMetrics
+    cache: PrefixCache
     asked: int = 0
     answering: set[asyncio.Task[Any]] = field(default_factory=set)
 
@@ -54,9 +56,10 @@ class Serving:
             self.metrics.failed()
         return failed
 
-    async def generate(self, prompt_tokens: int, tokens: int, send: SendToken = _silently) -> None:
+    async def generate(self, prompt: Sequence[str], tokens: int, send: SendToken = _silently) -> int:
         """Send the number of each token of an answer, from 0, at its own time; a late token delays no other.
 
+        Returns how many of the prompt's tokens, its words, were in the prefix cache.
         Frees the slot however the answer ends: completed, or cut off by the end of the pod or of the client.
         """
         began = last = time.monotonic()
@@ -65,13 +68,16 @@ class Serving:
         try:
             with self.metrics.running():
                 released = time.monotonic()
-                for place, offset in enumerate(self.model.times(tokens, self.chance)):
+                cached = self.cache.lookup(prompt)
+                self.metrics.looked_up(len(prompt), cached)
+                for place, offset in enumerate(self.model.times(tokens, self.chance, len(prompt) - cached)):
                     await asyncio.sleep(max(0.0, released + offset - time.monotonic()))
                     await send(place)
                     now = time.monotonic()
                     self.metrics.token(now - last, first=place == 0)
                     last = now
-                self.metrics.succeeded(last - began, prompt_tokens, tokens)
+                self.metrics.succeeded(last - began, len(prompt), tokens)
+                return cached
         finally:
             self.slots.release()
 
@@ -110,7 +116,8 @@ class Servers:
             slots = asyncio.Semaphore(model.concurrency)
             own = Registry()
             metrics = ModelMetrics((self.registry, own), model.name)
-            self._pods[pod] = Serving(service, address, model, slots, chance, own, metrics)
+            cache = PrefixCache(model.cached_tokens)
+            self._pods[pod] = Serving(service, address, model, slots, chance, own, metrics, cache)
 
     def of(self, place: str) -> list[Serving]:
         """Return the pods of a service, `NAMESPACE/NAME`, or the pod of an address; all pods if *place* is empty."""

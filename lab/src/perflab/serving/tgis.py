@@ -72,23 +72,23 @@ class _Generation:
         parts = []
         for request in requests.requests:
             serving = await self._serving(requests.model_id, context)
-            prompt, tokens = len(request.text.split()), _tokens(requests, serving)
+            prompt, tokens = request.text.split(), _tokens(requests, serving)
             await self._until_it_ends(serving, serving.generate(prompt, tokens), context)
             parts.append(
-                self._part(input_token_count=prompt, text=WORD * tokens, generated_token_count=tokens, ended=True)
+                self._part(input_token_count=len(prompt), text=WORD * tokens, generated_token_count=tokens, ended=True)
             )
         return self._answers(responses=parts)
 
     async def stream(self, requests: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         """Acknowledge the prompt, then send each token at its time."""
         serving = await self._serving(requests.model_id, context)
-        prompt, tokens = len(requests.request.text.split()), _tokens(requests, serving)
+        prompt, tokens = requests.request.text.split(), _tokens(requests, serving)
 
         async def send(place: int) -> None:
             part = {"text": WORD, "tokens": [{"text": WORD}], "generated_token_count": place + 1}
             await context.write(self._part(**part, ended=place + 1 == tokens))
 
-        await context.write(self._part(input_token_count=prompt))
+        await context.write(self._part(input_token_count=len(prompt)))
         await self._until_it_ends(serving, serving.generate(prompt, tokens, send), context)
 
     async def _serving(self, model: str, context: grpc.aio.ServicerContext[Any, Any]) -> Serving:
@@ -102,7 +102,7 @@ class _Generation:
         return serving
 
     async def _until_it_ends(
-        self, serving: Serving, answering: Coroutine[Any, Any, None], context: grpc.aio.ServicerContext[Any, Any]
+        self, serving: Serving, answering: Coroutine[Any, Any, int], context: grpc.aio.ServicerContext[Any, Any]
     ) -> None:
         try:
             await serving.answer(answering)
