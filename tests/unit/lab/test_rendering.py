@@ -20,7 +20,7 @@ from perflab.files.documents import read_documents
 from perflab.processes.ports import free_ports
 from perflab.processes.program import Program
 from perflab.processes.state import Lab, Options
-from perflab.profiles import KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, WORKER, chosen, crds
+from perflab.profiles import ENDPOINT_PICKER, KUBERNETES, OFFERED, OPENSHIFT, PROFILES, STANDARD, WORKER, chosen, crds
 
 EVERY = sorted({*chosen(OPENSHIFT, OFFERED)})
 BINARIES = Binaries(Path("/cache/abc"))
@@ -133,14 +133,14 @@ def test_api_server_passes_users_on_to_a_metrics_server(
 
 
 def test_prometheus_scrapes_control_plane_and_emulators(tmp_path: Path) -> None:
-    lab, _ = make_lab(tmp_path / "scraped", Options(profile=OPENSHIFT))
+    lab, _ = make_lab(tmp_path / "scraped", Options(profile=OPENSHIFT, products=("kueue", ENDPOINT_PICKER)))
     program = prometheus.program(lab, BINARIES)
     assert "--web.enable-admin-api" in program.command
     assert program.health == f"http://127.0.0.1:{lab.ports['prometheus']}/-/ready"
     document = json.loads((lab.folder / "prometheus.json").read_text())
     jobs = {job["job_name"]: job for job in document["scrape_configs"]}
     found = {name: job["static_configs"][0]["targets"] for name, job in jobs.items() if "static_configs" in job}
-    expected = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
+    expected = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd", f"{ENDPOINT_PICKER}-metrics")
     assert list(found.values()) == [[f"127.0.0.1:{lab.ports[name]}"] for name in expected]
     assert jobs["emulated"]["file_sd_configs"] == [{"files": [f"{prometheus.targets_folder(lab)}/*.json"]}]
     assert Path(jobs["apiserver"]["tls_config"]["key_file"]).is_file()

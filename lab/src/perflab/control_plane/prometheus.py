@@ -10,6 +10,7 @@ from perflab.files import documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
+from perflab.profiles import ENDPOINT_PICKER
 
 NAME = "prometheus"
 # short compared to the jobs of a lab, which last seconds
@@ -78,6 +79,12 @@ def _configuration(lab: Lab) -> dict[str, Any]:
         "scrape_configs": [
             *secured,
             {"job_name": "etcd", "static_configs": [_target(lab, "etcd")]},
+            # the layer `gateway` of flows has queries for it
+            *(
+                {"job_name": name, "static_configs": [_target(lab, f"{name}-metrics")]}
+                for name in lab.options.products
+                if name == ENDPOINT_PICKER
+            ),
             {"job_name": "emulated", "file_sd_configs": [{"files": [str(targets_folder(lab) / "*.json")]}]},
         ],
     }

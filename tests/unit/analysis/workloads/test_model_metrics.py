@@ -10,11 +10,12 @@ from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check
 
+HITS = "vllm:prefix_cache_hits_total"
 PREDICTED, PROMPT, BUSY = "llamacpp:tokens_predicted_total", "llamacpp:prompt_tokens_total", "llamacpp:requests"
 
 
 def scrape(moment: str, pod: str, **values: float) -> dict[str, Any]:
-    names = {"predicted": PREDICTED, "prompt": PROMPT, "busy": BUSY}
+    names = {"predicted": PREDICTED, "prompt": PROMPT, "busy": BUSY, "hits": HITS}
     samples = [
         {"metric": names[name], "labels": "", "counter": name != "busy", "value": value}
         for name, value in values.items()
@@ -31,7 +32,7 @@ def test_growth_counts_by_pod_and_restarts_at_zero(tmp_path: Path) -> None:
         "scrapes": [
             scrape("before", "a", predicted=100, prompt=7),
             scrape("before", "b", predicted=50),
-            scrape("after", "a", predicted=130, prompt=7, busy=0),
+            scrape("after", "a", predicted=130, prompt=7, busy=0, hits=12),
             # it restarted
             scrape("after", "b", predicted=20),
         ],
@@ -44,6 +45,7 @@ def test_growth_counts_by_pod_and_restarts_at_zero(tmp_path: Path) -> None:
     assert {value.name: value.number for value in analysis.kpis} == {
         "server_output_tokens": 50,
         "server_prompt_tokens": None,
+        "server_cached_prompt_tokens": 12,
     }
     assert dict(analysis.facts) == {"model": "random-26m", "load": "2 users"}
     assert analysis.lab.real == ("model server on a CPU",)
