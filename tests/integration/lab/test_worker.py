@@ -231,6 +231,23 @@ def test_pods_of_other_users_are_refused_without_root(worker: Worker, identity: 
             create(SPACE, body)
 
 
+@of_user
+@pytest.mark.deep
+def test_flow_refuses_users_as_pods_without_root(worker: Worker, tmp_path: Path) -> None:
+    presets = ("-p", "kserve_raw", "-p", "kserve_scale", "-p", "users_lab")
+    settings = json.dumps({"kserve_users_as": "pods", "perf_kubeconfig": str(worker.lab.kubeconfig)})
+    done = RunLab(NAME, worker.lab.kubeconfig).run(
+        tmp_path, "perfdrv", "run", "kserve", "--site", "lab", *presets, "-e", settings
+    )
+    assert done.returncode != 0
+    expected = (
+        "this lab cannot run users as pods, because its real node runs without root and starts no pods of other users; "
+        "create it as root with `perflab up --with worker`"
+    )
+    assert expected in " ".join((done.stdout + done.stderr).split())
+    assert not list(tmp_path.glob("*/*__cell__*"))
+
+
 @of_root
 def test_gateway_sends_requests_to_a_real_pod(worker: Worker) -> None:
     rewrite = {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}}}
