@@ -52,6 +52,9 @@ class LazyGroup(click.Group):
 IMPORT = LazyGroup(
     "import",
     {
+        "benchmark-report": Lazy(
+            "imports.benchmark_report:import_benchmark_report", "Add Benchmark Reports of llm-d-benchmark to a history."
+        ),
         "kube-burner": Lazy(
             "imports.kube_burner:import_kube_burner", "Create a run from a local folder of kube-burner."
         ),
@@ -71,6 +74,15 @@ IMPORT = LazyGroup(
         ),
     },
     "Import results of other tools, as run directories or into a history.",
+)
+EXPORT = LazyGroup(
+    "export",
+    {
+        "benchmark-report": Lazy(
+            "results.benchmark_report:export_benchmark_report", "Write loads as Benchmark Reports of llm-d-benchmark."
+        ),
+    },
+    "Write results in the formats of other tools.",
 )
 HISTORY = LazyGroup(
     "history",
@@ -110,6 +122,7 @@ def completion(shell: str) -> None:
 COMMANDS: Mapping[str, Lazy | click.Command] = {
     "completion": completion,
     "compare": Lazy("verdicts.comparison.commands:compare_command", "Compare runs, or the cells of one run."),
+    "export": EXPORT,
     "history": HISTORY,
     "import": IMPORT,
     "judge": Lazy("verdicts.thresholds.commands:judge_command", "Judge a run against thresholds."),
