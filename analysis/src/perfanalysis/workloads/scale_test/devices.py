@@ -17,6 +17,8 @@ from perfanalysis.workloads.step_series import StepSeries, count_between
 LEAK_AFTER_S = 5.0
 """Controllers may take this long to release the claims of a workload that ended."""
 _KIND = "ResourceClaim"
+_HELD = ("node", "devices")
+_TIMES = ("created_s", "allocated_s", "reserved_s", "released_s", "deleted_s")
 DEVICE_CLAIMS = TableSpec(
     "device_claims",
     "One row per allocation of a claim of devices, and per claim that was never allocated",
@@ -56,37 +58,48 @@ class FreeGpus:
         return float(np.average(values, weights=lengths[some])), float(values.max())
 
 
+def unused_claims(transitions: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which rows are of claims that were deleted without an allocation.
+
+    Kubernetes makes such claims for pods that have ended, whose first claim was deleted, at each later change of the
+    pod (seen in 1.36).
+    """
+    uids = transitions["uid"].cat.codes.to_numpy()
+    words = transitions["transition"]
+    claims = (transitions["kind"] == _KIND).to_numpy()
+    deleted, allocated = (uids[claims & (words == word).to_numpy()] for word in ("deleted", "allocated"))
+    return np.isin(uids, np.setdiff1d(deleted, allocated)) & claims
+
+
 def device_claims_table(tables: ScaleTestTables, workloads: pd.DataFrame, until_s: float) -> pd.DataFrame:
     """Return the table DEVICE_CLAIMS; `until_s` is the end of the recording."""
     rows = tables.transitions[tables.transitions["kind"] == _KIND]
     if not len(rows):
         return DEVICE_CLAIMS.empty()
     keys = workload_keys(rows, "workload", several=several_namespaces(tables))
-    rows = rows.assign(workload=keys.astype("object")).sort_values("seen_s", kind="stable")
-    found = [row for _uid, claim in rows.groupby("uid", observed=True, sort=False) for row in _allocations(claim)]
-    frame = pd.DataFrame(found)
+    rows = rows.assign(workload=keys).sort_values("seen_s", kind="stable")
+    frame = pd.DataFrame([row for claim in _by_claim(rows).values() for row in claim])
     frame["leaked"] = _leaked(frame, workloads, until_s)
     return DEVICE_CLAIMS.conform(frame)
 
 
-def _allocations(claim: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of one claim: one for each allocation, or one without."""
-    records = claim.to_dict("records")
-    row: dict[str, Any] = {"claim": records[0]["name"], "workload": records[0]["workload"]}
-    row |= dict.fromkeys(("node", "devices", "created_s", "allocated_s", "reserved_s", "released_s", "deleted_s"))
-    rows = [dict(row)]
-    for record in records:
-        word, seen = str(record["transition"]), record["seen_s"]
-        if word == "allocated" and rows[-1]["allocated_s"] is not None:
-            rows.append({**row, "created_s": rows[0]["created_s"]})
+def _by_claim(transitions: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each claim: one for each allocation, or one without."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    columns = [transitions[name].tolist() for name in ("uid", "name", "workload", "transition", "seen_s", *_HELD)]
+    for uid, name, workload, word, seen, node, devices in zip(*columns, strict=True):
+        rows = found.setdefault(uid, [{"claim": name, "workload": workload, **dict.fromkeys((*_HELD, *_TIMES))}])
         if word == "allocated":
-            rows[-1] |= {"node": record["node"], "devices": record["devices"]}
+            if rows[-1]["allocated_s"] is not None:
+                rows.append({**rows[0], **dict.fromkeys(_TIMES[1:])})
+            rows[-1] |= {"node": node, "devices": devices}
         rows[-1][f"{word}_s"] = seen
-        if word == "deleted" and rows[-1]["released_s"] is None and rows[-1]["allocated_s"] is not None:
-            rows[-1]["released_s"] = seen
-    for each in rows:
-        each["deleted_s"] = rows[-1]["deleted_s"]
-    return rows
+        if word == "deleted":
+            if rows[-1]["allocated_s"] is not None and rows[-1]["released_s"] is None:
+                rows[-1]["released_s"] = seen
+            for each in rows:
+                each["deleted_s"] = seen
+    return found
 
 
 def _leaked(claims: pd.DataFrame, workloads: pd.DataFrame, until_s: float) -> list[bool | None]:
@@ -126,7 +139,7 @@ def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> 
     held = claims if len(claims) else pods
     place = index.get_indexer(pd.Index(held["node"].astype("object")))
     starts, ends, numbers = (held[name].to_numpy(dtype=float) for name in columns)
-    usable = (place >= 0) & np.isfinite(starts) & ~(ends < starts) & (numbers > 0)
+    usable = (place >= 0) & np.isfinite(starts) & ~(ends <= starts) & (numbers > 0)
     return _free_over_time(
         capacity["gpus"].to_numpy(dtype=int), place[usable], starts[usable], ends[usable], numbers[usable].astype(int)
     )
@@ -147,20 +160,20 @@ def _free_over_time(
     # what is released at a moment can be allocated at the same moment
     order = np.lexsort((-changes, moments))
     most = int(capacity.max())
-    free = capacity.copy()
-    at_level = np.bincount(free, minlength=most + 1)
-    times, totals, largest = [-np.inf], [int(free.sum())], [most]
-    for where in order:
-        node, change = nodes[where], changes[where]
+    # plain numbers: single elements of arrays are slow
+    free: list[int] = capacity.tolist()
+    at_level: list[int] = np.bincount(capacity, minlength=most + 1).tolist()
+    times, totals, largest = [-np.inf], [sum(free)], [most]
+    for moment, node, change in zip(*(each[order].tolist() for each in (moments, nodes, changes)), strict=True):
         # more than its capacity, such as of a replaced pod that was not seen to end, leaves nothing free
-        before, after = (min(max(int(value), 0), most) for value in (free[node], free[node] + change))
+        before, after = max(free[node], 0), max(free[node] + change, 0)
         free[node] += change
         at_level[before] -= 1
         at_level[after] += 1
         highest = largest[-1] if after <= largest[-1] else after
         while highest and not at_level[highest]:
             highest -= 1
-        moment, total = float(moments[where]), totals[-1] + after - before
+        total = totals[-1] + after - before
         if moment == times[-1]:
             totals[-1], largest[-1] = total, highest
         else:

@@ -130,6 +130,13 @@ def _devices_in_use(measures: Measures) -> Value:
     return Value(devices_in_use(measures.device_claims).maximum(), count=len(measures.device_claims))
 
 
+def _claims_unused(measures: Measures) -> Value:
+    claims = measures.device_claims
+    if not len(claims):
+        return Value(None, NO_DEVICES)
+    return Value(float((claims["deleted_s"].notna() & claims["allocated_s"].isna()).sum()), count=len(claims))
+
+
 def _claims_leaked(measures: Measures) -> Value:
     if not len(measures.device_claims):
         return Value(None, NO_DEVICES)
@@ -270,6 +277,13 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "devices",
         "neither",
         _devices_in_use,
+    ),
+    Kpi(
+        "claims_unused",
+        "Claims that were deleted without an allocation, such as those made again for ended pods",
+        "claims",
+        "lower",
+        _claims_unused,
     ),
     Kpi(
         "claims_leaked",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from perfanalysis.workloads.scale_test.devices import unused_claims
 from perfanalysis.workloads.scale_test.milestones import (
     BESIDE,
     BETWEEN,
@@ -226,7 +227,7 @@ def _milestone_streams(
         return np.asarray(roles == ROLES.index(name))
 
     pods, claims = of(Rows(role("pods"))), of(Rows(role("claims"), CLAIM_WORDS))
-    devices = of(Rows(role("device claims")))
+    devices = of(Rows(role("device claims") & ~unused_claims(transitions)))
     alone = role("pods") & _bears_its_workloads_name(transitions["name"], names)
     others: tuple[Origin, ...] = ("queue", "intermediate", "pod group")
     streams: dict[Origin, Stream] = {

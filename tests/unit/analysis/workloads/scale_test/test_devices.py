@@ -43,6 +43,20 @@ def test_steps_of_claims_follow_each_other() -> None:
     assert {name: found[name] for name in expected} == expected
 
 
+def test_claims_made_again_for_ended_pods_are_unused() -> None:
+    seen = life("a", created=1.0, pod_created=2.0, scheduled=6.5, completed=10.0)
+    seen += claim("a-x", 1, "node-0", created=2.5, allocated=4.0, reserved=4.25, released=10.25, deleted=10.5)
+    seen += claim("a-again", 0, "node-0", created=11.0, deleted=12.0)
+    # it waits for devices
+    seen += claim("a-y", 0, "node-0", created=3.0)
+    measures = measured(seen, "a")
+    row = measures.workloads.iloc[0]
+    assert row["claims_created_s"] == 3.0
+    assert pd.isna(row["claims_allocated_s"])
+    (value,) = (each for each in evaluate(KPIS, measures) if each.name == "claims_unused")
+    assert (value.number, value.count) == (1.0, 3)
+
+
 def test_recording_without_claims_has_reasons() -> None:
     measures = measured(life("a", created=1.0, pod_created=2.0, scheduled=3.0, completed=4.0), "a")
     absent = {value.name: value.reason for value in evaluate(KPIS, measures)}
