@@ -84,6 +84,8 @@ def test_minimum_workloads_include_those_of_churn() -> None:
         ("priorities", [{"name": "High", "value": 1}], "the priority 'High' needs a unique name"),
         ("tenants", [{"namespace": "Bad_NS"}], "'Bad_NS' is not a valid name of a namespace"),
         ("tenants", [{"namespace": "a", "quota": 4}], "the quota 4 of a tenant needs a queue"),
+        ("claims", [{"name": "a", "requests": [{"name": "r"}]}], "the request r needs either a device_class"),
+        ("claims", [{"name": "A", "requests": [{"name": "r", "device_class": "c"}]}], "'A' is not a valid name"),
         ("namespace", "a.b", "'a.b' is not a valid name of a namespace"),
         ("project", "Team", "'runai-Team' is not a valid name of a namespace"),
         ("pvc_size", "12x", "'12x' is not a quantity"),

@@ -9,7 +9,11 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
+    check_queues,
+    check_quotas,
+    queues,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
 from .fake_api import KUEUE, fake_api
@@ -130,6 +134,12 @@ def test_submission_without_queues_requests_nothing() -> None:
 def test_invalid_queue_is_refused(tenants: list[Tenant], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_queues(tenants)
+
+
+def test_quota_of_gpus_that_are_devices_is_refused() -> None:
+    check_quotas([Tenant("a", "gold"), Tenant("b")])
+    with pytest.raises(UsageError, match=r"the quota of the queue gold limits nvidia\.com/gpu, which no node"):
+        check_quotas([Tenant("b"), Tenant("a", "gold", quota=4)])
 
 
 @pytest.mark.parametrize(

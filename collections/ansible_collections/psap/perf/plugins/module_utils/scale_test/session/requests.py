@@ -57,7 +57,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pr
     class_name,
     priority_classes,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
+    check_queues,
+    check_quotas,
+    queues,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
     OwnSubmission,
     SubmissionToBegin,
@@ -273,6 +277,8 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
         if load.claims:
             await require_claims(client)
+        if surroundings.gpus_as_devices:
+            check_quotas(request.assortment.tenants)
         await _create_namespaces(
             client,
             request.assortment.namespaces,

@@ -45,6 +45,20 @@ def check_queues(tenants: Sequence[Tenant]) -> None:
             raise UsageError(f"the queue {queue} has several quotas or cohorts; set one of each")
 
 
+def check_quotas(tenants: Sequence[Tenant]) -> None:
+    """Check the quotas of *tenants* for a cluster that offers GPUs only as devices.
+
+    Raises:
+        UsageError: If there is one, which Kueue would not apply to claims.
+    """
+    for tenant in tenants:
+        if tenant.quota is not None:
+            raise UsageError(
+                f"the quota of the queue {tenant.queue} limits {GPU}, which no node of the cluster offers: GPUs are "
+                "claimed as devices; use a queue that exists, or set no quota"
+            )
+
+
 @asynccontextmanager
 async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Tenant]) -> AsyncIterator[None]:
     """Create the queues of *tenants* with a quota, and delete them after the block, also after an error.
