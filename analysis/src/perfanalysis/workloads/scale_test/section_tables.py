@@ -98,6 +98,16 @@ FORMULAS = (
         "(\u03a3x)\u00b2 / (n \u03a3x\u00b2), x: GPUs that a tenant held on average while it and another waited",
     ),
     Formula(
+        "Device allocation",
+        "allocation_p50",
+        OF_STEP.format("devices of all claims allocated", "all claims created", "workloads with claims of devices"),
+    ),
+    Formula(
+        "Fragmentation of free GPUs",
+        "gpu_fragmentation",
+        "1 \u2212 max f / min(\u03a3f, max c), f and c: free GPUs and GPUs of a node; mean while GPUs were free",
+    ),
+    Formula(
         "GPUs idle while work waits",
         "gpu_idle_while_waiting",
         "\u222b min(max(capacity \u2212 allocated, 0), waited for) dt, from first submission to last end",
