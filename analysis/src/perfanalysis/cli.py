@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
 from click.shell_completion import get_completion_class
+
+from perfanalysis.errors import AnalysisError
+from perfanalysis.extensions import load_entry_points
 
 PROGRAM = "perfanalysis"
 
@@ -23,9 +27,27 @@ class Lazy:
 class LazyGroup(click.Group):
     """A group that maps names to locations of commands, to commands or to groups."""
 
-    def __init__(self, name: str, table: Mapping[str, Lazy | click.Command], about: str) -> None:
+    def __init__(self, name: str, table: Mapping[str, Lazy | click.Command], about: str, added: str = "") -> None:
+        """Create a group; *added* is a group of entry points, tables of commands of other packages."""
         super().__init__(name, help=about, no_args_is_help=True)
-        self.table = table
+        self._own = table
+        self._added = added
+
+    @functools.cached_property
+    def table(self) -> Mapping[str, Lazy | click.Command]:
+        """Return all commands.
+
+        Raises:
+            AnalysisError: An entry point is broken, or adds a command whose name is taken.
+        """
+        table = dict(self._own)
+        for point, commands in (load_entry_points(self._added, Mapping) if self._added else {}).items():
+            if taken := sorted(table.keys() & commands.keys()):
+                raise AnalysisError(
+                    f"the {point} adds the command {taken[0]}, which exists already; remove that package"
+                )
+            table |= commands
+        return table
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands in alphabetical order."""
@@ -74,6 +96,7 @@ IMPORT = LazyGroup(
         ),
     },
     "Import results of other tools, as run directories or into a history.",
+    added="perfanalysis.importers",
 )
 EXPORT = LazyGroup(
     "export",

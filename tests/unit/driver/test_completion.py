@@ -59,7 +59,7 @@ def test_names_are_completed(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["new", ""], ["flow", "command", "kpi"]),
+        (["new", ""], ["flow", "command", "kpi", "package"]),
         (["new", "kpi", "kube_b"], ["kube_burner"]),
         (["new", "kpi", "skeleton", "x", "--of", "tests."], ["tests.pods", "tests.waited_s"]),
         (["new", "command", "nfd_o"], ["nfd_operator"]),

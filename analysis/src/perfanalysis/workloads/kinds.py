@@ -1,19 +1,21 @@
-"""The known kinds of workloads: those in Python, the declared ones of the package, and the user's.
+"""The known kinds of workloads: those in Python, declared ones of this and of other packages, and the user's.
 
 A kind in Python is a module with `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder in this package with a
-`workload.yml` needs no line. A kind is loaded if a run has its marker, or if all are requested.
+`workload.yml` needs no line. Another package names such folders by an entry point. A kind is loaded if a run has its
+marker, or if all are requested.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from perfanalysis.errors import UsageError
+from perfanalysis.extensions import load_entry_points
 from perfanalysis.files.discovery import Place, Run, discover
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.workload_type import WorkloadType
@@ -27,6 +29,8 @@ PYTHON_KINDS: Mapping[str, str] = {
     "llm_load_test.json": "perfanalysis.workloads.load_test.llm_load_test",
 }
 SHIPPED = Path(__file__).parent
+# sequences of folders with a workload.yml
+GROUP = "perfanalysis.kinds"
 
 
 class Kinds:
@@ -88,13 +92,24 @@ def _python_kind(module: str) -> WorkloadType[Any]:
 
 @cache
 def shipped() -> Kinds:
-    """Return the kinds of perfanalysis. Raises UsageError if two declared ones share a marker."""
+    """Return the kinds of perfanalysis and of installed packages.
+
+    Raises:
+        UsageError: Two kinds share a marker.
+        AnalysisError: An entry point is broken.
+    """
     loaders: dict[str, Callable[[], WorkloadType[Any]]] = {
         marker: partial(_python_kind, module) for marker, module in PYTHON_KINDS.items()
     }
-    for path in sorted(SHIPPED.glob("*/workload.yml")):
-        declared = declaration(path.parent)
+    for folder in _declared_folders():
+        declared = declaration(folder)
         if declared.marker in loaders:
             raise UsageError(f"{declared.at}: another kind has the marker {declared.marker}")
-        loaders[declared.marker] = partial(load_workload, path.parent)
+        loaders[declared.marker] = partial(load_workload, folder)
     return Kinds(loaders)
+
+
+def _declared_folders() -> Iterator[Path]:
+    yield from (path.parent for path in sorted(SHIPPED.glob("*/workload.yml")))
+    for folders in load_entry_points(GROUP, Sequence).values():
+        yield from map(Path, folders)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from perfdrv.errors import UsageError
 
@@ -73,8 +73,9 @@ class Link:
     target: str
 
 
+@runtime_checkable
 class System(Protocol):
-    """A CI system; list a new class in `detection.py`."""
+    """A CI system; list a new class in `detection.py`, or name an object of another package by an entry point."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""`perfdrv new flow|command|kpi`: new files of a project, as copies of tested ones."""
+"""`perfdrv new flow|command|kpi|package`: new files of a project, or of a package, as copies of tested ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import click
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
 from click.shell_completion import CompletionItem
 from perfanalysis.errors import UsageError as DeclarationError
+from perfanalysis.files.local_path import LocalPath
 from perfanalysis.workloads.declared.loading import declaration, load_workload
 from perfanalysis.workloads.declared.model import Statistic
 from perfanalysis.workloads.kpis import Direction
@@ -43,10 +44,12 @@ _TEMPLATE_ONLY = "\n## As a template\n"
 # first words of commands that change nothing; the copied command changes the cluster
 _READING = ("capture", "has", "watch")
 _LONGEST_TEXT = 100
+_PACKAGE = Path(__file__).resolve().parents[1] / "starter" / "package"
+_EXAMPLE = "perf_example"
 
 new = SuggestingGroup(
     "new",
-    help="Create a flow, a command or a KPI, as copies of tested files of the project.",
+    help="Create a flow, a command, a KPI or a package that extends psap.perf, as copies of tested files.",
     no_args_is_help=True,
 )
 
@@ -283,6 +286,34 @@ def kpi_command(
         f"perfanalysis judge latest --threshold {name}=LIMIT",
         "make check",
     )
+
+
+@new.command("package", short_help="Create a Python package that extends psap.perf.")
+@click.argument("name")
+@click.argument("folder", metavar="[DIR]", required=False, type=LocalPath(file_okay=False))
+def package_command(name: str, folder: Path | None) -> None:
+    """Create the Python package NAME in DIR, by default a folder of its name.
+
+    It adds a command, a function after each run, a kind of workload, an importer and a CI system by entry points, and
+    tests them. Remove what you do not need.
+
+    \b
+    perfdrv new package my_extension
+    pip install --editable my_extension
+    """
+    name = checked_name("package", name)
+    files = Files(folder or Path(name))
+    for path in sorted(path for path in _PACKAGE.rglob("*") if path.is_file()):
+        # a module of the template is no module of perfdrv
+        target = str(path.relative_to(_PACKAGE)).removesuffix(".txt")
+        files.add(Path(renamed(target, _names_of(name))), renamed(path.read_text(encoding="utf-8"), _names_of(name)))
+    files.root.mkdir(parents=True, exist_ok=True)
+    files.write()
+    _print_files(files, f"pip install --editable {files.root}", f"cd {files.root}", "python -m pytest")
+
+
+def _names_of(package: str) -> dict[str, str]:
+    return {_EXAMPLE: package, _EXAMPLE.upper(): package.upper()}
 
 
 def _refuse_declaration(path: Path, text: str) -> None:
