@@ -10,6 +10,9 @@ for program; do
     command -v "$program" >/dev/null || missing=$program
 done
 [ -n "${missing:-}" ] || exit 0
-apt-get update -qq
+# users of CI's machines are not root
+root=
+[ "$(id -u)" = 0 ] || root=sudo
+$root apt-get update -qq
 # shellcheck disable=SC2086  the packages are several words
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
