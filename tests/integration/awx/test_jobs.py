@@ -120,6 +120,7 @@ def test_workflow_runs_to_its_end(bearer: dict[str, str], server: S3Server, tmp_
     store.close()
 
 
+@pytest.mark.deep
 @pytest.mark.lab
 def test_cleanup_succeeds_after_a_cancelled_test(bearer: dict[str, str], shared_lab: Lab, tmp_path: Path) -> None:
     api = config.new_client_from_config(str(shared_lab.kubeconfig))
@@ -151,6 +152,7 @@ def test_cleanup_succeeds_after_a_cancelled_test(bearer: dict[str, str], shared_
     api.close()
 
 
+@pytest.mark.deep
 def test_report_names_each_failed_job(tmp_path: Path) -> None:
     runner = Runner(tmp_path, REPOSITORY)
     inventory = runner.synced_inventory("local")

@@ -135,6 +135,7 @@ def test_run_killed_while_waiting_returns_its_cluster(pool: Pool) -> None:
     pool.check_nothing_left()
 
 
+@pytest.mark.deep
 def test_lease_that_ends_during_the_wait_is_reported_immediately(pool: Pool) -> None:
     perflab("step", "--name", pool.lab.name, "hive.resume=never")
     ended = pool.lab.run(pool.runs, "perfdrv", *pool.words(clusters_create_time_to_live="2s"))

@@ -54,6 +54,7 @@ def test_leftovers_of_a_run_are_removed_before_the_next_prepares(openshift_lab: 
     cluster.close()
 
 
+@pytest.mark.deep
 def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     profiles = "clusters_profiles={node-0000: scale_test_smoke}"
     ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")

@@ -53,6 +53,7 @@ def _proxy(shared_lab: Lab) -> Iterator[ConnectProxy]:
     assert set(proxy.targets) == {f"{NAME}:6443"} and proxy.refused == 0
 
 
+@pytest.mark.deep
 def test_run_reaches_a_cluster_behind_a_proxy(shared_lab: Lab, proxy: ConnectProxy, tmp_path: Path) -> None:
     cluster = f"perf_kubeconfig={kubeconfig_behind(shared_lab, proxy.url, tmp_path / 'kubeconfig')}"
     flow = ("run", "scale_test", "-i", "lab", "-p", "scale_test_smoke", "-s", "scale_test_submitters=2", "-e", cluster)

@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .conftest import JOBS, Driver
 
 
@@ -45,6 +47,7 @@ def test_failed_cell_hides_no_other_and_resume_repeats_only_it(jobs: str, driver
     assert driver.finalizer_statuses() == ["ok", "ok"]
 
 
+@pytest.mark.deep
 def test_first_failed_cell_stops_the_matrix_on_request(driver: Driver) -> None:
     matrix = ("-s", "demo_fails=[true, false, false, false]", "-s", "demo_seconds=1")
     ended = driver("run", "demo", *matrix, "-s", "matrix_stop_on_failure=true", "--jobs", "2")
@@ -66,6 +69,7 @@ def test_two_jobs_run_two_cells_concurrently(driver: Driver) -> None:
     assert [attempt["status"] for attempt in driver.document()["attempts"]] == ["ok"]
 
 
+@pytest.mark.deep
 @JOBS
 def test_refused_resumption_leaves_the_run_unchanged(jobs: str, driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_fails=true").code == 1

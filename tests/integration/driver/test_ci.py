@@ -43,6 +43,7 @@ def test_job_completes_all_steps_and_a_second_does_not_overwrite_it(job: Driver)
     assert "failed (exit code 1)" in text(job.runs, "FINISHED")
 
 
+@pytest.mark.deep
 def test_failed_step_skips_the_test_but_not_the_other_steps(job: Driver) -> None:
     settings = ("demo", "-s", "demo_seconds=soon", "--skip", "plots")
     assert job("ci", "step", "prepare", *settings).code == 2
@@ -72,6 +73,7 @@ def test_sigterm_leaves_complete_files_within_the_grace_period(job: Driver, grac
     assert json.loads(text(run, "run.json"))["finalized"]
 
 
+@pytest.mark.deep
 def test_step_after_a_killed_one_cleans_up(job: Driver) -> None:
     settings = ("demo", "-s", "demo_seconds=600")
     process = job.start("ci", "step", "test", *settings)
@@ -86,6 +88,7 @@ def test_step_after_a_killed_one_cleans_up(job: Driver) -> None:
     assert "step test" in text(job.runs, "junit_manual.xml")
 
 
+@pytest.mark.deep
 def test_presubmit_follows_its_pull_request(job: Driver) -> None:
     environment = json.loads(PROW.read_text(encoding="utf-8"))["presubmit"]["environment"]
     job.variables["JOB_SPEC"] = environment["JOB_SPEC"].replace('"number":123', f'"number":{NUMBER}')

@@ -134,6 +134,7 @@ def test_lost_export_is_reported_and_hides_no_result(start: object, driver: Driv
     assert driver.document()["export"]["status"] == "ok"
 
 
+@pytest.mark.deep
 def test_failed_run_is_exported_as_failed(driver: Driver, store: Store, server: S3Server) -> None:
     ended = _run_by_ansible(driver, "-e", _settings(server.endpoint), "-e", "demo_fails=true")
     assert ended.code == 2, ended.out + ended.err
@@ -155,6 +156,7 @@ def test_ci_job_exports_its_run_and_notifies(driver: Driver, store: Store, serve
     assert "notify  slack, C1 (dry run):" in ended.out
 
 
+@pytest.mark.deep
 def test_lost_export_of_a_ci_job_is_in_its_files(driver: Driver, store: Store, tmp_path: Path) -> None:
     driver.variables["ARTIFACT_DIR"] = str(tmp_path / "artifacts")
     ended = driver("ci", "run", "demo", "-e", _settings(NOWHERE), "--skip", "plots")
@@ -175,6 +177,7 @@ def _step(driver: Driver, step: str, artifacts: Path, settings: str) -> ProgramR
     return driver("ci", "step", step, "demo", "-e", settings)
 
 
+@pytest.mark.deep
 def test_ci_steps_in_separate_folders_share_one_run(
     driver: Driver, store: Store, server: S3Server, tmp_path: Path
 ) -> None:
@@ -234,6 +237,7 @@ def test_impossible_export_is_refused_before_the_test(driver: Driver, store: Sto
     assert store.sizes("") == {}
 
 
+@pytest.mark.deep
 def test_killed_export_is_incomplete_until_completed(driver: Driver, store: Store, server: S3Server) -> None:
     run = driver.runs / "demo-20260101T000000Z-abcdef"
     (run / "001__demo__greet" / "artifacts").mkdir(parents=True)
@@ -260,6 +264,7 @@ def test_killed_export_is_incomplete_until_completed(driver: Driver, store: Stor
     assert "of which 0 were sent" in again.out
 
 
+@pytest.mark.deep
 def test_large_file_resumes_at_the_interrupted_part(driver: Driver, store: Store) -> None:
     run = driver.runs / "demo-20260101T000000Z-abcdef"
     run.mkdir(parents=True)
@@ -328,6 +333,7 @@ def test_invalid_export_command_is_one_sentence(
     assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err
 
 
+@pytest.mark.deep
 def test_site_of_a_history_is_exported_beside_the_runs(driver: Driver, store: Store, tmp_path: Path) -> None:
     history = tmp_path / "history"
     for day in range(6):

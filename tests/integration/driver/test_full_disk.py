@@ -67,6 +67,7 @@ def test_finalizers_run_without_the_reserved_space(jobs: str, disk: Path, driver
     assert re.search(r"^\S+ ok +\d+__cleanup/001__demo__tidy", ended.out, re.MULTILINE), ended.out
 
 
+@pytest.mark.deep
 def test_killed_run_is_finalized_on_a_full_disk(disk: Path, driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=60")
     driver.wait_for_sleep()

@@ -49,6 +49,7 @@ def test_sigterm_is_a_stop_request(driver: Driver) -> None:
     assert driver.finalizer_statuses() == ["ok"]
 
 
+@pytest.mark.deep
 def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
@@ -61,6 +62,7 @@ def test_repeated_sigterm_exits_with_130_and_complete_documents(driver: Driver, 
     wait_gone("")
 
 
+@pytest.mark.deep
 def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:
     process = driver.start(*LONG, "1")
     driver.runs.mkdir(exist_ok=True)
@@ -73,6 +75,7 @@ def test_ctrl_c_while_ansible_starts_is_not_lost(driver: Driver) -> None:
     assert driver.document()["status"] == "interrupted"
 
 
+@pytest.mark.deep
 @JOBS
 def test_second_ctrl_c_stops_immediately(jobs: str, driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, jobs)
@@ -106,6 +109,7 @@ def test_kill_9_of_the_driver_leaves_no_process(jobs: str, driver: Driver, wait_
     assert driver.finalizer_statuses() == ["ok"]
 
 
+@pytest.mark.deep
 def test_run_killed_before_ansible_begins_is_listed(driver: Driver, wait_gone: WaitGone) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for("run.json", '"running"')
@@ -167,12 +171,13 @@ def add_sleeping_lane(driver: Driver) -> None:
     (playbooks / "demo" / "prepare_slow.yml").write_text(json.dumps([task]), encoding="utf-8")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("lanes", "jobs"),
     [
         (True, "1"),
-        pytest.param(False, "1", marks=pytest.mark.deep),
-        pytest.param(False, "2", marks=pytest.mark.deep),
+        pytest.param(False, "1"),
+        pytest.param(False, "2"),
     ],
 )
 def test_finalizers_run_after_kill_9_of_an_ansible_worker(
@@ -238,6 +243,7 @@ def on_terminal(driver: Driver, *words: str) -> Terminal:
     return Terminal(pid, descriptor)
 
 
+@pytest.mark.deep
 def test_ctrl_c_works_in_the_live_view(driver: Driver) -> None:
     terminal = on_terminal(driver, *LONG, "1")
     terminal.read_until("● 001 demo sleep")
@@ -250,6 +256,7 @@ def test_ctrl_c_works_in_the_live_view(driver: Driver) -> None:
     assert driver.finalizer_statuses() == ["ok"]
 
 
+@pytest.mark.deep
 def test_terminal_hangup_lets_finalizers_run(driver: Driver) -> None:
     terminal = on_terminal(driver, *LONG, "1")
     terminal.read_until("● 001 demo sleep")

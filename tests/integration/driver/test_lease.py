@@ -122,6 +122,7 @@ def keepers(process: int) -> list[int]:
     return found
 
 
+@pytest.mark.deep
 def test_killed_keeper_is_replaced_during_a_long_task(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path, "perfdrv", *FLOW) as first:
         has_begun(shared_lab, tmp_path)
@@ -191,6 +192,7 @@ def test_only_one_of_many_concurrent_runs_gets_the_lease(shared_lab: Lab, tmp_pa
     cluster.close()
 
 
+@pytest.mark.deep
 def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> None:
     names = [f"run-{number}" for number in range(4)]
     holders = {name: Holder(name, "test", "ada", "bastion", name, str(tmp_path)) for name in names}
@@ -224,6 +226,7 @@ def test_lease_is_granted_in_queue_order(shared_lab: Lab, tmp_path: Path) -> Non
         cluster.close()
 
 
+@pytest.mark.deep
 def test_killed_run_in_the_queue_is_skipped(shared_lab: Lab, tmp_path: Path) -> None:
     cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))
     killed, other = Holder.here("killed", "test", tmp_path / "killed"), Holder.here("other", "test", tmp_path / "other")
@@ -244,6 +247,7 @@ def waiting(cluster: Cluster, count: int) -> bool:
     return len(read_queue(cluster)) == count
 
 
+@pytest.mark.deep
 def test_stop_request_ends_the_wait_for_the_lease(shared_lab: Lab, tmp_path: Path) -> None:
     one, other = (Holder(name, "test", "nobody", "here", name, str(tmp_path)) for name in ("one", "other"))
     cluster = Cluster(Access(kubeconfig=str(shared_lab.kubeconfig)))

@@ -94,6 +94,7 @@ def test_break_ends_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, 
     assert read_lease(cluster) is None and read_lock(cluster) is None
 
 
+@pytest.mark.deep
 def test_lock_and_runs_wait_in_queue_order(cluster: Cluster) -> None:
     acquire(cluster, run("one"), 0, lambda: None)
     with pytest.raises(LeaseHeldError, match="is in use by run one"):
@@ -122,6 +123,7 @@ def test_lock_and_runs_wait_in_queue_order(cluster: Cluster) -> None:
     assert unlock(cluster, "ada") and not unlock(cluster, "ada")
 
 
+@pytest.mark.deep
 def test_expired_lock_is_ignored(cluster: Cluster) -> None:
     take_lock(cluster, "ada", 2)
     wait_until(lambda: read_lock(cluster) is None)
@@ -163,6 +165,7 @@ def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_pa
     assert FileLock(folder).read().holder is None
 
 
+@pytest.mark.deep
 def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
     if subprocess.run(words, capture_output=True, check=False).returncode != 0:

@@ -86,12 +86,13 @@ def test_hosts_are_booked_delivered_used_and_released(bare_metal: BareMetal, tmp
     assert not any(PASSWORD.encode() in text or b"eyJhbGciOiJIUzI1NiJ9" in text for text in texts)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "moment",
     [
         "an assignment is made",
-        pytest.param("a host is added", marks=pytest.mark.deep),
-        pytest.param("delivery is awaited", marks=pytest.mark.deep),
+        pytest.param("a host is added"),
+        pytest.param("delivery is awaited"),
     ],
 )
 def test_killed_run_returns_its_hosts(bare_metal: BareMetal, moment: str) -> None:
@@ -124,6 +125,7 @@ def test_run_killed_during_installation_returns_unkept_hosts(keep: bool, bare_me
     finalize_and_check_hosts(bare_metal, run, left=int(keep))
 
 
+@pytest.mark.deep
 def test_run_is_stopped_and_releases_hosts_before_the_lease_ends(bare_metal: BareMetal, tmp_path: Path) -> None:
     # the run has the first 20 s, its finalizers the others
     lease_s, stop_s = 900, 880
@@ -163,6 +165,7 @@ def booked_by_hand(bare_metal: BareMetal, tmp_path: Path) -> BareMetal:
     return bare_metal
 
 
+@pytest.mark.deep
 def test_manual_extension_releases_no_hosts(booked_by_hand: BareMetal) -> None:
     lab = booked_by_hand.server.lab
     before = [row["end"] for row in lab.rows]
@@ -192,6 +195,7 @@ def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMeta
     assert assignment["description"] in listed and hosts[0] in listed
 
 
+@pytest.mark.deep
 def test_finalize_waits_for_an_assignment_of_a_slow_server(bare_metal: BareMetal) -> None:
     bare_metal.server.lab.settings.ticket_s = 8
     run = bare_metal.driver.start(*bare_metal.words)

@@ -39,6 +39,7 @@ def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: D
     wait_gone("sleep")
 
 
+@pytest.mark.deep
 def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as run:
         remove(tmp_path / has_begun(shared_lab, tmp_path))

@@ -29,6 +29,7 @@ def test_flow_runs_and_prints_its_run_directory(driver: Driver) -> None:
     assert not any(driver.temporary.iterdir())
 
 
+@pytest.mark.deep
 def test_locale_and_folder_name_do_not_matter(demo: Path, tmp_path: Path) -> None:
     driver = Driver(tmp_path / "ü", demo)
     driver.folder.mkdir()
@@ -143,6 +144,7 @@ def test_unreachable_cluster_exits_with_3(tmp_path: Path) -> None:
     assert driver.document()["status"] == "failed"
 
 
+@pytest.mark.deep
 def test_check_mode_changes_nothing_and_succeeds(driver: Driver) -> None:
     ended = driver("run", "demo", "--check")
     assert ended.code == 0, ended.out + ended.err
@@ -150,10 +152,12 @@ def test_check_mode_changes_nothing_and_succeeds(driver: Driver) -> None:
     assert "report" not in ended.out
 
 
+@pytest.mark.deep
 def test_verbose_shows_the_output_of_ansible(driver: Driver) -> None:
     assert "TASK [Check the settings]" in driver("run", "demo", "-v").out
 
 
+@pytest.mark.deep
 def test_tags_select_phases(driver: Driver) -> None:
     assert driver("run", "demo", "--tags", "prepare").code == 0
     assert set(driver.steps()) == {"001__prepare", "001__prepare/001__demo__tidy"}
@@ -182,6 +186,7 @@ def test_replay_has_the_settings_of_the_earlier_run(driver: Driver) -> None:
     assert settings(second) == settings(first)
 
 
+@pytest.mark.deep
 def test_site_of_a_run_is_remembered(driver: Driver) -> None:
     assert driver("run", "demo", "-i", "elsewhere").code == 0
     assert driver.document()["site"] == "elsewhere"

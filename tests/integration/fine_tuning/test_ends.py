@@ -50,6 +50,7 @@ def test_failed_job_exits_with_1_and_is_deleted(commands: Commands) -> None:
     assert left(commands) == []
 
 
+@pytest.mark.deep
 def test_stopped_run_leaves_no_job(commands: Commands) -> None:
     process = commands.start_command(name="ends", patch=on_main_pod(duration="1h"), timeout="1h")
     wait_until(lambda: any("completed" in path.read_text() for path in commands.runs.glob("*/001__*/waiting.json")))
@@ -70,6 +71,7 @@ def test_invalid_hyper_parameters_exit_with_2_without_objects(commands: Commands
     assert left(commands) == []
 
 
+@pytest.mark.deep
 def test_check_mode_creates_nothing_and_shows_the_job(commands: Commands) -> None:
     process = commands.start_command("--check", "--diff", name="ends")
     output, _ = process.communicate(timeout=PATIENCE_S)
@@ -79,6 +81,7 @@ def test_check_mode_creates_nothing_and_shows_the_job(commands: Commands) -> Non
     assert left(commands) == []
 
 
+@pytest.mark.deep
 def test_prepared_job_is_the_template_of_a_larger_load(commands: Commands) -> None:
     process = commands.start_command(name="many", gpu=2, prepare_only=True)
     output, _ = process.communicate(timeout=PATIENCE_S)

@@ -62,6 +62,7 @@ def test_driver_trains_cells_concurrently(flow: Flow) -> None:
     assert 'data-name="compared.scaling"' in (played.directory / "report" / "index.html").read_text()
 
 
+@pytest.mark.deep
 def test_several_models_train_alone_and_then_concurrently(flow: Flow) -> None:
     models = [{"name": "org/first@hf", "replicas": 2}, {"name": "org/second@hf"}]
     played = flow.play(

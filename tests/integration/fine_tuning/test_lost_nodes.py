@@ -90,6 +90,7 @@ def test_deleted_node_ends_the_wait_and_is_named(trainings: Commands) -> None:
     check_end(trainings, process, f"its node {node} is gone")
 
 
+@pytest.mark.deep
 def test_unready_node_ends_the_wait_with_its_last_message(trainings: Commands) -> None:
     process = begin(trainings)
     node = node_of_worker(trainings)

@@ -69,6 +69,7 @@ def variables(job: dict[str, Any]) -> dict[str, str]:
     return {entry["name"]: entry["value"] for entry in container(job)["env"]}
 
 
+@pytest.mark.deep
 def test_every_pytorchjob_matches_the_training_operators_schema(
     commands: Commands, rendered: dict[str, dict[str, Any]]
 ) -> None:

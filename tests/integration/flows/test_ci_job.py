@@ -121,6 +121,7 @@ def test_step_after_a_killed_one_cleans_up(job: Job) -> None:
     assert all("interrupted" in text for text in job.notifications())
 
 
+@pytest.mark.deep
 def test_unreachable_cluster_is_not_a_failed_test(job: Job) -> None:
     kubeconfig = yaml.safe_load(job.lab.kubeconfig.read_text())
     kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"

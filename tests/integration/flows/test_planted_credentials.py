@@ -136,6 +136,7 @@ def test_credentials_are_in_no_job_report_export_or_notification(job: Job) -> No
     assert job.exported("manifest.json")
 
 
+@pytest.mark.deep
 def test_failed_job_contains_no_server_credentials(job: Job) -> None:
     document = yaml.safe_load(job.lab.kubeconfig.read_text())
     document["clusters"][0]["cluster"]["server"] = "https://robot:planted-server-word@127.0.0.1:9"

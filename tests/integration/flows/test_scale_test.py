@@ -80,6 +80,7 @@ def test_matrix_of_kinds_and_counts_has_a_cell_each(shared_lab: Lab, tmp_path: P
     assert asked == [2, 3, 2, 3]
 
 
+@pytest.mark.deep
 def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: Path) -> None:
     # that queue does not exist, so no cell can submit; both are attempted
     queue, counts = "scale_test_queue=nowhere", '{"scale_test_count": [1, 2]}'
@@ -93,6 +94,7 @@ def test_failing_cell_neither_hides_nor_stops_others(shared_lab: Lab, tmp_path: 
     assert len(list(_run(stopping).rglob("cell.json"))) == 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("word", ["perf_kubeconfig=/nonexistent/kubeconfig"])
 def test_unreachable_cluster_is_refused_before_any_change(shared_lab: Lab, tmp_path: Path, word: str) -> None:
     played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml", "-e", word)
@@ -104,6 +106,7 @@ def test_unreachable_cluster_is_refused_before_any_change(shared_lab: Lab, tmp_p
     )
 
 
+@pytest.mark.deep
 def test_command_txt_repeats_the_command(shared_lab: Lab, tmp_path: Path) -> None:
     words = ("playbooks/toolbox.yml", "-i", "inventories/lab", "-e", "perf_command=nfd_has_gpu_nodes")
     played = shared_lab.run(tmp_path, "ansible-playbook", *words)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from perflab.building.build import find_binaries
 from perflab.building.components import COMPONENTS, lock_hash
 
@@ -53,6 +54,7 @@ def test_killed_build_leaves_no_usable_parts(tmp_path: Path) -> None:
     assert find_binaries(tmp_path, ETCD) == found
 
 
+@pytest.mark.deep
 def test_concurrent_builds_exclude_each_other(tmp_path: Path) -> None:
     both = [start_build(tmp_path), start_build(tmp_path)]
     outputs = sorted((finish(build) for build in both), key=len)

@@ -87,6 +87,7 @@ def test_model_with_a_failing_pod_is_unready_until_changed(kserve: Cluster) -> N
     remove(kserve, SERVICE, "fails")
 
 
+@pytest.mark.deep
 def test_stopped_model_has_no_pods_and_can_continue(kserve: Cluster) -> None:
     stop = f"{GROUP}/stop"
     create(kserve, SERVICE, "stops", predictor())
@@ -99,6 +100,7 @@ def test_stopped_model_has_no_pods_and_can_continue(kserve: Cluster) -> None:
     remove(kserve, SERVICE, "stops")
 
 
+@pytest.mark.deep
 def test_large_model_is_served_and_read_in_both_versions(kserve: Cluster) -> None:
     model = {"uri": "hf://ibm-granite/granite-3.1-8b", "name": "granite"}
     create(kserve, LLM, "large", {"model": model, "replicas": 2})
@@ -131,6 +133,7 @@ def test_routed_model_is_reached_by_the_labs_gateway(labs: Labs, kserve: Cluster
     assert request_status(url) == 404
 
 
+@pytest.mark.deep
 def test_route_without_a_backend_is_reported_and_returns_500(kserve: Cluster) -> None:
     parent = {"name": "kserve-ingress-gateway", "namespace": "kserve"}
     spec = {"parentRefs": [parent], "rules": [{"backendRefs": [{"name": "nobody", "port": 80}]}]}
@@ -151,6 +154,7 @@ def test_route_without_a_backend_is_reported_and_returns_500(kserve: Cluster) ->
     wait_for("it is gone", lambda: request_status(gateway_url(kserve)) == 404)
 
 
+@pytest.mark.deep
 def test_serving_survives_kills_of_api_server_and_kserve(labs: Labs, kserve: Cluster) -> None:
     create(kserve, SERVICE, "stays", predictor())
     wait_for("it is ready", lambda: is_ready(kserve, SERVICE, "stays"))

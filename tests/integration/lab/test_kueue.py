@@ -200,6 +200,7 @@ def test_metrics_of_kueue_are_at_the_labs_address(kueue: Cluster) -> None:
     delete(kueue, "counted")
 
 
+@pytest.mark.deep
 def test_fair_sharing_weights_divide_lent_quota(labs: Labs) -> None:
     lab = labs.up("fair", "--nodes", "2", "--with", "kueue", "--fair-sharing")
     try:
@@ -256,6 +257,7 @@ def test_pytorch_job_is_queued(kueue: Cluster) -> None:
     }
 
 
+@pytest.mark.deep
 def test_rayjob_is_queued_with_its_cluster(kueue: Cluster) -> None:
     submit(kueue, "holder", GPUS, "1h")
     wait_for("the Job is admitted", lambda: is_true(kueue, "holder", "Admitted"))
@@ -269,6 +271,7 @@ def test_rayjob_is_queued_with_its_cluster(kueue: Cluster) -> None:
     test_ray.remove(kueue, "rays")
 
 
+@pytest.mark.deep
 def test_failed_job_frees_its_quota(kueue: Cluster) -> None:
     manifest = job("fails", {"exit-code": "1"}, GPUS)
     manifest["metadata"]["labels"] = labels("local", None)
@@ -304,6 +307,7 @@ def test_job_without_a_queue_is_left_unchanged(kueue: Cluster) -> None:
     assert workload_of(kueue, "free") == {}
 
 
+@pytest.mark.deep
 def test_queues_survive_kills_of_api_server_and_kueue(labs: Labs, queues_lab: Lab, kueue: Cluster) -> None:
     submit(kueue, "holds", 3, "1h")
     wait_for("one is admitted", lambda: is_true(kueue, "holds", "Admitted"))

@@ -82,7 +82,8 @@ def test_crashed_lab_is_detected_and_restarted(labs: Labs) -> None:
     assert labs.run("down", "--name", "crashed").returncode == 0
 
 
-@pytest.mark.parametrize("then", ["up", pytest.param("down", marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("then", ["up", pytest.param("down")])
 def test_lab_killed_while_starting_is_cleaned_up(labs: Labs, then: str) -> None:
     name = f"killed-{then}"
     starting = labs.start("up", "--name", name, *FEW)
@@ -107,6 +108,7 @@ def test_unrecorded_process_is_ended(labs: Labs, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.deep
 def test_concurrent_ups_start_one_lab(labs: Labs) -> None:
     both = [labs.start("up", "--name", "twice", *FEW) for _ in range(2)]
     assert [each.wait() for each in both] == [0, 0]

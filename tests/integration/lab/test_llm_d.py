@@ -154,12 +154,14 @@ def test_run_needing_tokens_without_auth_policy_is_refused(labs: Labs, open_data
     assert "with-auth" not in [each.metadata.name for each in open_data_hub.core.list_namespace().items]
 
 
+@pytest.mark.deep
 def test_run_without_its_required_token_is_refused(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     code, said, _runs = run(labs, tmp_path, llm_d_auth=True)
     assert code == 2, said
     assert "llm_d_api_key: requests need a token" in " ".join(said.split())
 
 
+@pytest.mark.deep
 def test_open_data_hub_serves_a_model_without_tokens(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     code, said, _runs = run(labs, tmp_path)
     assert code == 0, said
@@ -187,6 +189,7 @@ def test_all_requests_have_the_token_and_no_file_contains_it(
     assert [path for path in runs.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
 
 
+@pytest.mark.deep
 def test_wait_for_a_model_without_a_route_ends_immediately(labs: Labs, open_data_hub: Cluster, tmp_path: Path) -> None:
     words = ("--name", "opt", "--namespace", "with-auth", "--yaml-file", str(MANIFEST), "--flavor", "simple", "--auth")
     ran = deploy(labs, tmp_path, *words)

@@ -78,6 +78,7 @@ def test_machine_becomes_a_node_that_is_removed_with_it(openshift: Cluster) -> N
         openshift.core.read_node(node.metadata.name)
 
 
+@pytest.mark.deep
 def test_smaller_set_deletes_the_chosen_machine_with_its_pods(openshift: Cluster) -> None:
     scale(openshift, "lab-worker", 2)
     wait_for("two nodes", lambda: machine_set(openshift, "lab-worker")["status"].get("availableReplicas") == 2)
@@ -110,6 +111,7 @@ def test_machine_fails_in_the_configured_step(openshift: Cluster, lab_steps: Any
     remove_set(openshift, "failing")
 
 
+@pytest.mark.deep
 def test_waiting_machine_continues_when_the_step_is_reset(openshift: Cluster, lab_steps: Any) -> None:
     lab_steps("machines.join=never")
     make_set(openshift, "waiting", "m6i.large")

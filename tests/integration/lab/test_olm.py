@@ -100,6 +100,7 @@ def test_operator_waits_for_approval_and_leaves_its_kinds(openshift: Cluster, na
     assert "nodefeaturediscoveries.nfd.openshift.io" in kinds
 
 
+@pytest.mark.deep
 def test_one_plan_covers_all_subscriptions_of_a_namespace(openshift: Cluster, empty_namespace: str) -> None:
     # nothing is resolved without an OperatorGroup, so OLM gets it after both Subscriptions
     namespace = empty_namespace
@@ -151,6 +152,7 @@ def is_installed(openshift: Cluster, namespace: str, version: str) -> bool:
     return phase_of(openshift, namespace, version) == "Succeeded"
 
 
+@pytest.mark.deep
 def test_upgrade_replaces_the_previous_version(openshift: Cluster, namespace: str) -> None:
     subscribe(openshift, namespace, "nfd", "Manual", startingCSV=OLD_NFD)
     for version in (OLD_NFD, NFD):
@@ -214,6 +216,7 @@ def test_subscription_environment_reaches_the_operator(openshift: Cluster, names
     wait_for("the operator runs again", partial(is_installed, openshift, namespace, NFD))
 
 
+@pytest.mark.deep
 def test_two_operators_owning_a_kind_are_not_installed_together(openshift: Cluster, namespace: str) -> None:
     group = {"metadata": {"name": "own"}, "spec": {"targetNamespaces": None}}
     openshift.custom.patch_namespaced_custom_object(GROUP, "v1", namespace, "operatorgroups", "own", group)
@@ -311,6 +314,7 @@ def test_features_are_labels_while_the_operator_runs(openshift: Cluster, namespa
     wait_for("the object is gone", lambda: not openshift.custom.list_namespaced_custom_object(*place)["items"])
 
 
+@pytest.mark.deep
 def test_command_tolerates_a_transient_failure(
     openshift: Cluster, openshift_lab: Lab, labs: Labs, lab_steps: Any, tmp_path: Path
 ) -> None:

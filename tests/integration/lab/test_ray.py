@@ -111,6 +111,7 @@ def test_job_with_a_failing_program_fails_and_keeps_its_cluster(ray: Cluster) ->
     wait_for("its pods are gone", lambda: not ray.core.list_namespaced_pod(NAMESPACE).items)
 
 
+@pytest.mark.deep
 def test_cluster_without_gpus_keeps_its_job_waiting_to_the_deadline(ray: Cluster) -> None:
     submit(ray, "waits", gpus=9, activeDeadlineSeconds=2)
     state = reached(ray, "waits", "Failed")
@@ -118,6 +119,7 @@ def test_cluster_without_gpus_keeps_its_job_waiting_to_the_deadline(ray: Cluster
     remove(ray, "waits")
 
 
+@pytest.mark.deep
 def test_job_losing_a_worker_fails_while_another_is_created(ray: Cluster) -> None:
     submit(ray, "loses", annotations={"duration": "1h"})
     wait_for("it runs", lambda: status(ray, "loses").get("jobStatus") == "RUNNING")
@@ -138,6 +140,7 @@ def test_job_losing_a_worker_fails_while_another_is_created(ray: Cluster) -> Non
     remove(ray, "loses")
 
 
+@pytest.mark.deep
 def test_suspended_job_has_no_cluster_and_can_continue(ray: Cluster) -> None:
     # a job that keeps its cluster cannot be suspended
     submit(ray, "stops", annotations={"duration": "1h"}, suspend=True, shutdownAfterJobFinishes=True)

@@ -56,6 +56,7 @@ def test_killed_program_is_restarted(labs: Labs, mended: Lab, component: str) ->
     wait_for("a Job complete", lambda: job_done(cluster, f"after-{component}"))
 
 
+@pytest.mark.deep
 def test_dead_program_is_restarted(labs: Labs, mended: Lab) -> None:
     victim = labs.get("mended").pids["kube-apiserver"]
     os.kill(victim.pid, signal.SIGKILL)

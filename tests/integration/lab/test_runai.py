@@ -133,6 +133,7 @@ def test_training_workload_fails_with_its_pods(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "breaks")
 
 
+@pytest.mark.deep
 def test_failed_pod_is_retried_up_to_the_limit(runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "retries", {"exit-code": "1", "duration": "100ms"}, backoffLimit=2)
     wait_for("it has failed", lambda: phase(runai, "TrainingWorkload", "retries") == "Failed")
@@ -179,6 +180,7 @@ def test_name_can_be_reused_immediately(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "again")
 
 
+@pytest.mark.deep
 def test_workload_of_higher_priority_preempts_another(runai: Cluster) -> None:
     for name, value in (("build", 100), ("train", 50)):
         runai.custom.create_cluster_custom_object(
@@ -217,6 +219,7 @@ def test_refused_pod_is_reported(runai: Cluster) -> None:
     delete(runai, "TrainingWorkload", "refused")
 
 
+@pytest.mark.deep
 def test_work_survives_kills_of_api_server_and_emulator(labs: Labs, queues_lab: Lab, runai: Cluster) -> None:
     submit(runai, "TrainingWorkload", "survives", {"duration": "3s"})
     wait_for("it runs", lambda: phase(runai, "TrainingWorkload", "survives") == "Running")

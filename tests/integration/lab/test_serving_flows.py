@@ -160,6 +160,7 @@ def test_tgis_model_is_queried_and_loaded_by_grpc(labs: Labs, kserve: Cluster, t
     assert found["time_to_first_answer"] > found["time_to_ready"]
 
 
+@pytest.mark.deep
 def test_users_deploy_models_concurrently_despite_one_failure(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The lab has two nodes of 8 GPUs: no GPUs are left for one of three users."""
     settings: dict[str, Any] = {
@@ -292,6 +293,7 @@ def test_check_mode_serves_nothing(labs: Labs, kserve: Cluster, tmp_path: Path, 
     assert namespace not in [each.metadata.name for each in kserve.core.list_namespace().items]
 
 
+@pytest.mark.deep
 def test_model_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
@@ -373,6 +375,7 @@ def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserv
     check_reported(runs, told, "Cannot connect to host")
 
 
+@pytest.mark.deep
 def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     settings = llm_d(
         labs.get(NAME),

@@ -111,6 +111,7 @@ def test_other_pods_get_no_log(cluster: Cluster, name: str, trainer: str, gpus: 
     assert "is simulated: no program ran" in log(cluster, name)
 
 
+@pytest.mark.deep
 def test_time_factor_is_set_and_survives_a_restart(labs: Labs, lab: Lab, cluster: Cluster) -> None:
     describe(cluster, "fast")
     assert labs.run("step", "--name", lab.name, "trainers.speed=60000").returncode == 0

@@ -248,6 +248,7 @@ def test_flow_refuses_users_as_pods_without_root(worker: Worker, tmp_path: Path)
     assert not list(tmp_path.glob("*/*__cell__*"))
 
 
+@pytest.mark.deep
 @of_root
 def test_gateway_sends_requests_to_a_real_pod(worker: Worker) -> None:
     rewrite = {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}}}
@@ -298,6 +299,7 @@ def test_port_forward_reaches_a_program_in_a_pod(worker: Worker, tmp_path: Path)
     assert done.stdout.startswith("HTTP/1.0 200 OK"), done.stderr
 
 
+@pytest.mark.deep
 @mostly_of_root
 def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("copied")
@@ -317,6 +319,7 @@ def test_modules_of_kubernetes_core_reach_into_a_pod(worker: Worker, tmp_path: P
     assert (tmp_path / "back").read_text() == "copied"
 
 
+@pytest.mark.deep
 @mostly_of_root
 def test_loaded_image_runs_in_a_pod(worker: Worker) -> None:
     # which the user of the lab can read
@@ -358,6 +361,7 @@ def test_metrics_server_has_the_usage_of_real_pods(worker: Worker) -> None:
     assert names("nodes") == {real_node.NAME}
 
 
+@pytest.mark.deep
 @mostly_of_root
 def test_killed_programs_of_the_node_are_started_again(worker: Worker) -> None:
     for program in ("kubelet", "containerd", "kube-proxy", "coredns"):

@@ -145,6 +145,7 @@ def test_values_are_queried_by_name_key_and_time(server: Server) -> None:
     assert [bucket["mean"]["value"] for bucket in buckets if bucket["doc_count"]] == [3.0, 5.0]
 
 
+@pytest.mark.deep
 def test_more_than_ten_thousand_runs_are_pulled(server: Server) -> None:
     runs = [document(day, []) for day in range(10_050)]
     assert push(server, runs).new["runs"] == len(runs)

@@ -58,6 +58,7 @@ def test_parts_of_a_range_equal_the_complete_range(prometheus: Prometheus) -> No
     assert {one.labels["job"] for one in at_once.series} >= JOBS
 
 
+@pytest.mark.deep
 def test_more_points_than_one_response_allows_are_returned(prometheus: Prometheus) -> None:
     now = float(int(time.time()))
     answer = prometheus.query_range("vector(1)", Window(now - 30_000, now), 1.0)

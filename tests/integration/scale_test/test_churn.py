@@ -29,6 +29,7 @@ def test_running_jobs_are_churned(submission: Submission) -> None:
     assert {row["workload"] for row in gone if row["kind"] == "Pod"} == set(left)
 
 
+@pytest.mark.deep
 def test_serving_deployments_leave_as_completed(submission: Submission) -> None:
     submission.kind, submission.count, submission.pods = "deployment", 4, 2
     # long enough for all of them to serve by then, even on a busy machine
@@ -43,6 +44,7 @@ def test_serving_deployments_leave_as_completed(submission: Submission) -> None:
     }
 
 
+@pytest.mark.deep
 def test_gangs_leave_with_their_groups(submission: Submission) -> None:
     submission.count, submission.pods, submission.duration_s, submission.gang = 2, 2, 6.0, True
     submission.churn = ChurnPlan(percent=50, period_s=1.0, rounds=1)
@@ -53,6 +55,7 @@ def test_gangs_leave_with_their_groups(submission: Submission) -> None:
     assert [row["name"] for row in groups if row["transition"] == "deleted"] == [left]
 
 
+@pytest.mark.deep
 def test_stop_during_churn_keeps_accounts_correct(lab: Lab, tmp_path: Path) -> None:
     arguments = {
         "scale_test_submit_count": 20,

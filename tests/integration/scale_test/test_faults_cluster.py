@@ -62,6 +62,7 @@ def test_workloads_above_the_quota_fail_with_its_name(submission: Submission) ->
     check_fails(end, r"5 failed \(refused: 403 Forbidden, quota half exceeded: 5\)", PerfError)
 
 
+@pytest.mark.deep
 def test_workloads_of_a_deleted_namespace_fail_or_are_lost(submission: Submission) -> None:
     submission.count, submission.rate, submission.duration_s = 60, 20.0, 60.0
 
@@ -133,6 +134,7 @@ def test_workloads_refused_by_a_webhook_fail_with_its_name(submission: Submissio
     requests.judge(end, max_failed=4, timeout_s=1.0)
 
 
+@pytest.mark.deep
 def test_webhook_that_never_answers_is_named(submission: Submission) -> None:
     # as many as are in flight concurrently
     submission.count, submission.timeout_s = 8, 4.0
@@ -144,6 +146,7 @@ def test_webhook_that_never_answers_is_named(submission: Submission) -> None:
     assert {row["status"] for row in submission.rows("submissions")} == {500}
 
 
+@pytest.mark.deep
 def test_quota_of_no_pods_is_named(submission: Submission) -> None:
     submission.timeout_s = 4.0
     quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
@@ -232,7 +235,8 @@ def document(artifacts: Path, name: str) -> dict[str, Any]:
     return loaded
 
 
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.deep), signal.SIGKILL])
+@pytest.mark.deep
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM), signal.SIGKILL])
 def test_resume_continues_for_an_ended_client(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
     driven = FlowRun(lab, tmp_path)
     process = driven.start_submitting()

@@ -154,6 +154,7 @@ def test_submission_survives_a_killed_etcd(submission: Submission) -> None:
     assert sum(row["attempts"] for row in submission.rows("submissions")) - 80 <= sum(retries.values())
 
 
+@pytest.mark.deep
 def test_watch_survives_a_killed_etcd(submission: Submission) -> None:
     submission.count, submission.duration_s = 20, 4.0
     check(submission, asyncio.run(submit_despite_kills(submission, "etcd", "kwok")))
@@ -183,6 +184,7 @@ async def existing(client: ApiClient) -> int:
     return counts.total["ConfigMap"]["exist"] if counts.total else 0
 
 
+@pytest.mark.deep
 def test_killed_api_server_and_command_leave_completable_data(durable: Lab, tmp_path: Path) -> None:
     async def through_a_kill() -> dict[str, Any]:
         await filled(durable, tmp_path, to_fill("Namespace", 4))

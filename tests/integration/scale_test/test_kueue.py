@@ -57,6 +57,7 @@ def test_tenants_get_their_shares_within_their_quotas(submission: Submission, ki
     asyncio.run(let_go())
 
 
+@pytest.mark.deep
 def test_tenant_borrows_unused_quota_of_its_cohort(submission: Submission) -> None:
     first, second = submission.namespace, f"{submission.namespace}-b"
     submission.count, submission.duration_s = 20, 2.0

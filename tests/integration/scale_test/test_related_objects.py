@@ -89,6 +89,7 @@ def test_node_addition_cordon_and_removal_are_recorded(submission: Submission, l
     assert submission.document("recording")["not_watched"] == []
 
 
+@pytest.mark.deep
 def test_claim_is_recorded_from_creation_to_its_volume(submission: Submission) -> None:
     submission.count, submission.pvc_size = 4, "1Gi"
     assert submission.submit().accounting.completed == 4

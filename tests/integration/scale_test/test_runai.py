@@ -50,6 +50,7 @@ def test_complete_chain_is_recorded(project: Submission, kind: str, pods: int, b
     assert "runai" in " ".join(project.document("recording")["lab"]["emulated"])
 
 
+@pytest.mark.deep
 def test_interactive_workload_is_complete_when_it_runs(project: Submission) -> None:
     project.kind, project.count = "interactiveworkload", 3
     end = project.submit()

@@ -63,6 +63,7 @@ def sockets() -> int:
     )
 
 
+@pytest.mark.deep
 def test_no_connection_outlives_the_session(submission: Submission) -> None:
     submission.count = 1
     before = sockets()
@@ -70,6 +71,7 @@ def test_no_connection_outlives_the_session(submission: Submission) -> None:
     assert sockets() <= before
 
 
+@pytest.mark.deep
 def test_deleted_workloads_are_lost(submission: Submission) -> None:
     # three of them are deleted before that, even on a busy machine
     submission.duration_s = 8.0

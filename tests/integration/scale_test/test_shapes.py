@@ -71,6 +71,7 @@ def test_kind_that_is_not_shipped_needs_a_template_and_a_lifecycle(submission: S
     assert Counter(row["transition"] for row in rows if row["kind"] == "Pod")["ready"] == 6
 
 
+@pytest.mark.deep
 def test_trace_mixes_kinds_in_one_recording(submission: Submission) -> None:
     kinds = ("Job", "Pod", "PyTorchJob", "Deployment")
     rows = tuple(TraceRow(0.1 * place, kind, place + 1, 1.0) for place, kind in enumerate(kinds))
@@ -110,7 +111,8 @@ def moments(submission: Submission, word: str) -> dict[str, list[float]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob", marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", ["job", pytest.param("pytorchjob")])
 def test_gang_starts_completely_or_not_at_all(submission: Submission, kind: str) -> None:
     # each takes 12 of the lab's 20 nodes: without a gang the second would start with 8
     submission.kind, submission.gang = kind, True
@@ -138,6 +140,7 @@ def test_preempted_pod_without_a_controller_has_failed(submission: Submission) -
     assert evicted
 
 
+@pytest.mark.deep
 def test_jobs_of_high_priority_preempt_those_of_low_priority(submission: Submission) -> None:
     submission.crowd()
     end = submission.submit()

@@ -127,6 +127,7 @@ def test_killed_submitter_fails_the_command_with_its_accounts(lab: Lab, tmp_path
     assert f"{100 - accounting['submitted']} not submitted; " in words
 
 
+@pytest.mark.deep
 def test_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path) -> None:
     command = Command(lab, tmp_path, scale_test_submit_count=5000)
     command.wait_for_rows()
@@ -141,6 +142,7 @@ def test_stop_ends_the_submitters_with_complete_files(lab: Lab, tmp_path: Path) 
     assert accounting["submitted"] == len(read_rows(command.artifacts / "submissions.jsonl")) < 5000
 
 
+@pytest.mark.deep
 def test_kill_of_ansible_leaves_no_submitter(lab: Lab, tmp_path: Path) -> None:
     command = Command(lab, tmp_path, scale_test_submit_count=5000)
     command.wait_for_rows()

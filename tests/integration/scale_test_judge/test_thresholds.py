@@ -84,6 +84,7 @@ def test_invalid_thresholds_are_refused_before_any_change(
     assert list(run.glob("*__*")) == []
 
 
+@pytest.mark.deep
 def test_check_mode_prints_the_thresholds(shared_lab: Lab, tmp_path: Path) -> None:
     run = _play(shared_lab, tmp_path, {"lost": 0}, "--check", "-v")
     assert _document(run / "run.json")["exit_code"] == 0

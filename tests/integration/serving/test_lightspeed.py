@@ -49,6 +49,7 @@ def test_missing_model_description_is_refused_before_any_change(modelmesh_lab: L
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.deep
 def test_cells_have_replicas_and_users_and_a_failure_stops_no_other(modelmesh_lab: Lab, tmp_path: Path) -> None:
     settings = {
         "lightspeed_replicas": [100, 2],

@@ -33,7 +33,7 @@ def profile(kind: str = "cpu", unit: str = "nanoseconds", scale: int = SECOND) -
     for stack, value in (([11, 10], 3), ([10, 10], 1)):
         found.sample.add(location_id=stack, value=[1, value * scale])
     found.duration_nanos = 8 * SECOND
-    content: bytes = gzip.compress(found.SerializeToString())
+    content: bytes = gzip.compress(found.SerializeToString(), mtime=0)
     return content
 
 
