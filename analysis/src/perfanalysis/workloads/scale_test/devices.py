@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +133,7 @@ def devices_in_use(claims: pd.DataFrame) -> StepSeries:
 
 def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> FreeGpus | None:
     """Return the free GPUs by the claims, without any by the pods on each node; None if no node with GPUs is known."""
-    capacity = nodes[nodes["gpus"] > 0].drop_duplicates("name")
+    capacity = nodes[(nodes["gpus"] > 0) & np.isfinite(nodes["gpus"])].drop_duplicates("name")
     if not len(capacity):
         return None
     index = pd.Index(capacity["name"].astype("object"))
@@ -139,46 +141,48 @@ def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> 
     held = claims if len(claims) else pods
     place = index.get_indexer(pd.Index(held["node"].astype("object")))
     starts, ends, numbers = (held[name].to_numpy(dtype=float) for name in columns)
-    usable = (place >= 0) & np.isfinite(starts) & ~(ends <= starts) & (numbers > 0)
+    usable = (place >= 0) & np.isfinite(starts) & ~(ends <= starts) & (numbers > 0) & np.isfinite(numbers)
     return _free_over_time(
-        capacity["gpus"].to_numpy(dtype=int), place[usable], starts[usable], ends[usable], numbers[usable].astype(int)
+        capacity["gpus"].to_numpy(dtype=float), place[usable], starts[usable], ends[usable], numbers[usable]
     )
 
 
 def _free_over_time(
-    capacity: NDArray[np.int_],
+    capacity: NDArray[np.float64],
     place: NDArray[np.intp],
     starts: NDArray[np.float64],
     ends: NDArray[np.float64],
-    numbers: NDArray[np.int_],
+    numbers: NDArray[np.float64],
 ) -> FreeGpus:
-    """Count nodes by their free GPUs at each change: the largest is found without a look at every node."""
+    """Count nodes by their free GPUs at each change; a heap of these numbers has the largest on top."""
     over = np.isfinite(ends)
     moments = np.concatenate((starts, ends[over]))
     changes = np.concatenate((-numbers, numbers[over]))
     nodes = np.concatenate((place, place[over]))
     # what is released at a moment can be allocated at the same moment
     order = np.lexsort((-changes, moments))
-    most = int(capacity.max())
+    most = float(capacity.max())
     # plain numbers: single elements of arrays are slow
-    free: list[int] = capacity.tolist()
-    at_level: list[int] = np.bincount(capacity, minlength=most + 1).tolist()
+    free: list[float] = capacity.tolist()
+    at_level = Counter(free)
+    levels = [-level for level in at_level]
+    heapq.heapify(levels)
     times, totals, largest = [-np.inf], [sum(free)], [most]
     for moment, node, change in zip(*(each[order].tolist() for each in (moments, nodes, changes)), strict=True):
         # more than its capacity, such as of a replaced pod that was not seen to end, leaves nothing free
-        before, after = max(free[node], 0), max(free[node] + change, 0)
+        before, after = max(free[node], 0.0), max(free[node] + change, 0.0)
         free[node] += change
         at_level[before] -= 1
         at_level[after] += 1
-        highest = largest[-1] if after <= largest[-1] else after
-        while highest and not at_level[highest]:
-            highest -= 1
+        heapq.heappush(levels, -after)
+        while not at_level[-levels[0]]:
+            heapq.heappop(levels)
         total = totals[-1] + after - before
         if moment == times[-1]:
-            totals[-1], largest[-1] = total, highest
+            totals[-1], largest[-1] = total, -levels[0]
         else:
             times.append(moment)
             totals.append(total)
-            largest.append(highest)
-    when, some, top = np.array(times), np.array(totals, dtype=float), np.array(largest, dtype=float)
+            largest.append(-levels[0])
+    when, some, top = np.array(times), np.array(totals), np.array(largest)
     return FreeGpus(StepSeries(when, some), StepSeries(when, top), StepSeries(when, np.minimum(some, most)))
