@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from click.testing import CliRunner
+from perfdrv.ansible.single_task import TaskError
 from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
+from perfdrv.examining import cluster
 from perfdrv.examining.findings import MISSING, OK, OPTIONAL, optional, required, worst_exit_code
 from perfdrv.examining.machine import INOTIFY_INSTANCES, examine_machine
 from perfdrv.examining.project import LINES, examine_config
+from perfdrv.project import Project
 
 from tests.demo_project import make_demo_project
 from tests.unit.driver.conftest import ROOT
@@ -57,3 +62,14 @@ def test_collection_that_ansible_does_not_find_is_missing(tmp_path: Path) -> Non
     findings = {finding["check"]: finding for finding in json.loads(result.stdout)}
     assert findings["psap.perf"]["found"] == "not found by Ansible"
     assert findings["psap.perf"]["status"] == MISSING
+
+
+def test_missing_rights_of_every_run_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(_project: Project, _site: Path | None, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        (rule,) = arguments["rights"]
+        raise TaskError(f"{verb}: no rights to {rule['verbs'][0]} {rule['kinds'][0]}", 3)
+
+    monkeypatch.setattr(cluster, "run_task", denied)
+    finding = cluster.examine_rights(Project(ROOT), None)
+    assert (finding.status, finding.exit_code) == (MISSING, 3)
+    assert finding.found == "preflight: no rights to get Lease"

@@ -1,10 +1,12 @@
-"""Checks of the cluster of a site: whether it answers, its GPUs, its operators."""
+"""Checks of the cluster of a site: whether it answers, the user's rights, its GPUs, its operators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease
 
 from perfdrv.ansible.single_task import TaskError, run_task
 from perfdrv.examining.findings import OPTIONAL, Finding, optional, required
@@ -39,6 +41,7 @@ def examine_cluster(project: Project, inventory: Path | None) -> Iterator[Findin
         )
         return
     yield Finding("cluster", "ok", f"{len(nodes)} nodes")
+    yield examine_rights(project, inventory)
     gpus = sum(_gpus(node) for node in nodes)
     yield optional("GPUs", gpus > 0, str(gpus), "for tests with GPUs: deploy the GPU operator, or use a lab")
     try:
@@ -52,6 +55,15 @@ def examine_cluster(project: Project, inventory: Path | None) -> Iterator[Findin
         yield optional(
             operator, there, "installed" if there else "not installed", "for the flows that use it: install it"
         )
+
+
+def examine_rights(project: Project, inventory: Path | None) -> Finding:
+    """Return whether the user has the rights that every run needs; a flow's own rights depend on its settings."""
+    try:
+        run_task(project, inventory, "preflight", {"rights": [lease.RIGHTS]})
+    except TaskError as error:
+        return required("rights", False, str(error), "ask an administrator for these rights", UNFIT)
+    return Finding("rights", "ok", "those of every run; for those of a flow: perfdrv run FLOW --check")
 
 
 def _gpus(node: Mapping[str, Any]) -> int:
