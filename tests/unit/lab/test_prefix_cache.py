@@ -57,10 +57,10 @@ def test_pods_have_separate_caches_and_metrics_count_both() -> None:
 
     assert asyncio.run(ask()) == [0, 0, 32]
     hits, total = 'vllm:prefix_cache_hits_total{model_name="m"} 32.0', "vllm:prefix_cache_queries_total"
-    own = servers.metrics_of(f"127.0.0.{ord('a')}").decode()
+    own = servers.of(f"127.0.0.{ord('a')}")[0].registry.text.decode()
     assert hits in own
     assert f'{total}{{model_name="m"}} 66.0' in own
-    everything = servers.metrics_of("").decode()
+    everything = servers.registry.text.decode()
     assert hits in everything
     assert f'{total}{{model_name="m"}} 99.0' in everything
 
