@@ -68,7 +68,7 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         # 18 answers of 10 tokens, as the server counts them; read through port-forwards
         assert found["server_output_tokens", users] == 180
         assert found["server_running_requests_max", users] >= 1
-        assert found["server_ttft_p50", users] > 0
+        assert found["server_window_ttft_p50", users] > 0.1
     (path,) = run.rglob("model_start.json")
     start = json.loads(path.read_text())
     check(start)
@@ -415,6 +415,64 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
     ]
     with pytest.raises(ApiException, match="not found"):
         kserve.custom.get_namespaced_custom_object(GROUP, VERSIONS[LLM], "psap-perf-llm-d", LLM, "llm-d")
+
+
+@pytest.mark.deep
+def test_llm_d_is_loaded_by_two_generators_side_by_side(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """aiperf itself: `perfdrv generators install aiperf`; the client of the tests replaces guidellm."""
+    settings = llm_d(
+        labs.get(NAME),
+        tmp_path,
+        llm_d_flavor="simple",
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.1, itl: 0.01, concurrency: 2}"},
+        llm_d_load_generator=["guidellm", "aiperf"],
+        llm_d_rate=[1, 4],
+        llm_d_max_seconds=0,
+        llm_d_max_requests=20,
+        llm_d_data="prompt_tokens=20,output_tokens=10",
+        llm_d_server_metrics=True,
+        llm_d_server_metrics_interval="0.5s",
+    )
+    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    found = {(one["name"], one["labels"].get("llm_d_load_generator"), one["labels"].get("load")): one for one in kpis}
+    for generator in ("guidellm", "aiperf"):
+        assert found["requests_failed", generator, "4 users"]["value"] == 0
+        # the server is never early; of 4 users, 2 wait for the others
+        assert 0.099 <= found["ttft_p50", generator, "1 user"]["value"] < 2.0
+        assert found["ttft_p50", generator, "4 users"]["value"] > found["ttft_p50", generator, "1 user"]["value"]
+    # 20 answers of 10 tokens
+    assert found["server_output_tokens", "aiperf", "4 users"]["value"] == 200
+    settings["llm_d_rate_type"], settings["llm_d_load_generator"] = "sweep", "aiperf"
+    refused = lab.run(tmp_path / "refused", "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "only guidellm creates loads of the type sweep" in refused.stdout + refused.stderr
+
+
+@pytest.mark.deep
+def test_knee_of_a_load_is_explained_by_the_queue_of_the_server(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """The server answers 2 requests concurrently: with more users, throughput stays and requests wait."""
+    settings = llm_d(
+        labs.get(NAME),
+        tmp_path,
+        llm_d_flavor="simple",
+        llm_d_annotations={f"{PREFIX}model": "{name: opt, ttft: 0.1, itl: 0.01, concurrency: 2}"},
+        llm_d_rate=[1, 2, 4, 8, 16],
+        llm_d_max_requests=80,
+        llm_d_server_metrics=True,
+        llm_d_server_metrics_interval="0.5s",
+    )
+    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
+    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    page = html.unescape((run / "report/index.html").read_text())
+    assert re.search(
+        r"On the server, from the knee \(\d users?\) to 16 users: waiting requests, mean: 0\.\d to 1", page
+    )
 
 
 @pytest.mark.deep

@@ -12,8 +12,6 @@ SETTINGS: dict[str, Any] = {
     "llm_d_api_key": "",
     "llm_d_data": "prompt_tokens=256,output_tokens=128",
     "llm_d_data_file": "",
-    "llm_d_guidellm_args": [],
-    "llm_d_guidellm_program": "",
     "llm_d_load_generator": "aiperf",
     "llm_d_max_requests": 0,
     "llm_d_max_seconds": 30,
@@ -70,7 +68,7 @@ def test_guidellm_has_its_own_command() -> None:
         ({"data": "promt_tokens=3"}, "only guidellm reads 'promt_tokens=3'; did you mean prompt_tokens"),
         ({"data": "prompt_tokens=8,prompt_tokens_max=9"}, "aiperf cannot use input_tokens_max: it has no bounds"),
         ({"api_key": "file:key"}, "aiperf cannot use api_key"),
-        ({"rates_in_one_run": True}, "are of guidellm"),
+        ({"rates_in_one_run": True}, "only guidellm loads at several rates in one run"),
         ({"load_generator": "inference-perf", "data": "prompt_tokens=8,turns=2"}, "inference-perf cannot use turns"),
     ],
 )

@@ -59,8 +59,8 @@ def _loads(settings: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         "api_key": settings["llm_d_api_key"],
         "data_file": settings["llm_d_data_file"],
     }
-    if settings["llm_d_rates_in_one_run"] or settings["llm_d_guidellm_args"] or settings["llm_d_guidellm_program"]:
-        raise UsageError(f"llm_d_rates_in_one_run, llm_d_guidellm_args and _program are of guidellm; {_ADVICE}")
+    if settings["llm_d_rates_in_one_run"]:
+        raise UsageError(f"llm_d_rates_in_one_run: only guidellm loads at several rates in one run; {_ADVICE}")
     if kind not in ("concurrent", "poisson", "synchronous"):
         raise UsageError(f"llm_d_rate_type: only guidellm creates loads of the type {kind}; {_ADVICE}")
     for rate in [1.0] if kind == "synchronous" else rates:
