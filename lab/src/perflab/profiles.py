@@ -39,7 +39,7 @@ OFFERED = ("runai", "modelmesh")
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 TRAINING_OPERATOR = "training-operator"
 ENDPOINT_PICKER = "endpoint-picker"
-JOBSET, LWS = "jobset", "lws"
+JOBSET, LWS, TRAINER = "jobset", "lws", "trainer"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
     KUEUE: (KUEUE, f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"),
@@ -47,16 +47,19 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     TRAINING_OPERATOR: (TRAINING_OPERATOR, f"{TRAINING_OPERATOR}-webhook"),
     JOBSET: (JOBSET, f"{JOBSET}-webhook"),
     LWS: (LWS, f"{LWS}-webhook"),
+    TRAINER: (TRAINER, f"{TRAINER}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
     ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", f"{ENDPOINT_PICKER}-metrics"),
     ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),
 }
-# the products that others bring: the models of KServe need servers, and Run:ai creates PyTorchJobs
+# the products that others bring: the models of KServe need servers, a TrainJob becomes a JobSet, and Run:ai creates
+# PyTorchJobs
 _BRINGS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (MODELS,),
     ENDPOINT_PICKER: (KSERVE, MODELS),
+    TRAINER: (JOBSET,),
     "runai": (TRAINING_OPERATOR,),
 }
 # the server of the API of Data Science Pipelines, which creates Workflows of Argo

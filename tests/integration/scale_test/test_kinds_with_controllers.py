@@ -1,4 +1,4 @@
-"""Kinds whose own controllers a lab runs on request, JobSet and LeaderWorkerSet: results, queues, faults."""
+"""Kinds whose own controllers a lab runs on request, JobSet, LeaderWorkerSet and TrainJob: results, queues, faults."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
 
 from tests.integration.conftest import lab_with
+from tests.polling import PATIENCE_S
 
 from .conftest import Lab, Submission
 from .test_faults_cluster import check_fails, post
@@ -28,13 +29,19 @@ from .test_shapes import moments
 
 pytestmark = [pytest.mark.lab, pytest.mark.deep, pytest.mark.usefixtures("quiet")]
 
+TRAINJOBS = ResourceKind("trainer.kubeflow.org/v1alpha1", "TrainJob", "trainjobs")
+RUNTIMES = ResourceKind("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "trainingruntimes")
 JOBSETS = ResourceKind("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets")
-KINDS = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset"])
+KINDS = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset", "trainjob"])
+TOGETHER = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset"])
 
 
 @pytest.fixture(name="lab", scope="module")
 def _lab() -> Iterator[Lab]:
-    name, products = f"scaletest-kinds-{os.getpid()}", ("--with", "kueue", "--with", "jobset", "--with", "lws")
+    name, products = (
+        f"scaletest-kinds-{os.getpid()}",
+        ("--with", "kueue", "--with", "jobset", "--with", "lws", "--with", "trainer"),
+    )
     with lab_with("PERF_TEST_KINDS_LAB", name, "--nodes", "20", *products) as lab:
         yield Lab(lab.kubeconfig.parent)
 
@@ -57,7 +64,8 @@ def test_each_kind_completes(submission: Submission, kind: str) -> None:
     ready = Counter(row["workload"] for row in rows if (row["kind"], row["transition"]) == ("Pod", "ready"))
     assert ready == dict.fromkeys(names, 3)
     words = Counter(row["transition"] for row in rows if row["kind"].lower() == kind)
-    assert words.keys() >= {"created", "started", "completed"}
+    # a TrainJob that was never suspended reports no start
+    assert words.keys() >= {"created", "completed", *(["started"] if kind != "trainjob" else [])}
     assert set(words.values()) == {4}
 
 
@@ -68,6 +76,30 @@ def test_job_of_each_job_set_is_recorded(submission: Submission) -> None:
     names = {row["name"] for row in submission.rows("submissions")}
     assert {(row["workload"], row["name"]) for row in jobs} == {(name, f"{name}-workers-0") for name in names}
     assert Counter(row["transition"] for row in jobs).keys() >= {"created", "started", "completed"}
+
+
+def test_runtime_of_train_jobs_is_deleted_with_them(submission: Submission, lab: Lab) -> None:
+    submission.kind, submission.pods, submission.count = "trainjob", 2, 3
+    assert submission.submit().accounting.completed == 3
+    rows = submission.rows("transitions")
+    between = Counter((row["kind"], row["transition"]) for row in rows if row["kind"] in ("JobSet", "Job"))
+    assert (between["JobSet", "created"], between["Job", "created"]) == (3, 3)
+
+    async def left() -> list[dict[str, Any]]:
+        async with lab.client() as client:
+            for row in submission.rows("submissions"):
+                await client.request("DELETE", TRAINJOBS.object(submission.namespace, row["name"]))
+            async with asyncio.timeout(PATIENCE_S):
+                while found := (await client.request("GET", RUNTIMES.collection(submission.namespace))).document():
+                    items: list[dict[str, Any]] = found["items"]
+                    if not items:
+                        return items
+                    # it has a finalizer until no TrainJob names it
+                    assert items[0]["metadata"]["deletionTimestamp"]
+                    await asyncio.sleep(0.1)
+        raise AssertionError("no response")
+
+    assert asyncio.run(left()) == []
 
 
 def test_failed_pods_are_counted_by_reason(submission: Submission) -> None:
@@ -146,7 +178,9 @@ def test_workloads_wait_for_gpus_that_no_node_has_left(submission: Submission, k
     assert end.accounting.running_by_cause == {"Insufficient nvidia.com/gpu": 2}
 
 
-@pytest.mark.parametrize(("kind", "component"), [("jobset", "jobset"), ("leaderworkerset", "lws")])
+@pytest.mark.parametrize(
+    ("kind", "component"), [("jobset", "jobset"), ("leaderworkerset", "lws"), ("trainjob", "trainer")]
+)
 def test_submission_survives_a_killed_controller(submission: Submission, kind: str, component: str) -> None:
     submission.kind, submission.count, submission.rate = kind, 40, 10.0
 
@@ -171,7 +205,7 @@ def test_churned_workloads_leave_with_their_pods(submission: Submission, kind: s
     accounting = submission.submit().accounting
     assert accounting.identity_holds
     # a LeaderWorkerSet is complete by then
-    churned = {"jobset": 2, "leaderworkerset": 0}[kind]
+    churned = 0 if kind == "leaderworkerset" else 2
     assert (accounting.submitted, accounting.completed, accounting.churned) == (6, 6 - churned, churned)
     left = {row["name"] for row in submission.rows("churn")}
     assert len(left) == 2
@@ -179,7 +213,7 @@ def test_churned_workloads_leave_with_their_pods(submission: Submission, kind: s
     assert {row["name"] for row in gone if row["kind"].lower() == kind} == left
 
 
-@KINDS
+@TOGETHER
 def test_gang_starts_completely_or_not_at_all(submission: Submission, kind: str) -> None:
     # each takes 12 of the lab's 20 nodes
     submission.kind, submission.gang, submission.pods, submission.gpus = kind, True, 12, 8
@@ -205,13 +239,13 @@ def test_job_sets_wait_in_queues_of_kueue(submission: Submission) -> None:
         "admitted": 12,
         "completed": 12,
     }
-    assert counts["JobSet", "suspended"] == 12
+    assert (counts["JobSet", "suspended"], counts["JobSet", "started"]) == (12, 12)
 
 
 def test_trace_mixes_them_with_other_kinds(submission: Submission) -> None:
-    kinds = ("JobSet", "Job", "LeaderWorkerSet")
+    kinds = ("JobSet", "Job", "LeaderWorkerSet", "TrainJob")
     rows = tuple(TraceRow(0.1 * place, kind, place + 1, 1.0) for place, kind in enumerate(kinds))
-    submission.trace, submission.count = Trace("trace.csv", rows), 3
-    assert submission.submit().accounting.completed == 3
+    submission.trace, submission.count = Trace("trace.csv", rows), 4
+    assert submission.submit().accounting.completed == 4
     sent = sorted(submission.rows("submissions"), key=lambda row: row["index"])
-    assert [(row["kind"], row["gpus"]) for row in sent] == [("JobSet", 1), ("Job", 2), ("LeaderWorkerSet", 3)]
+    assert [(row["kind"], row["gpus"]) for row in sent] == [(kind, place + 1) for place, kind in enumerate(kinds)]

@@ -347,3 +347,14 @@ def test_ray_cluster_is_complete_when_its_pods_were_ready() -> None:
     ready = conditions(HeadPodReady=SECOND.format(3), RayClusterProvisioned=SECOND.format(5))
     (found,) = clusters.observe(job_set(observedGeneration=2, conditions=ready), 5.1)
     assert (found.transition, found.stamp) == ("completed", stamp(SECOND.format(5)))
+
+
+def test_train_job_starts_when_it_is_resumed_and_ends_by_a_condition() -> None:
+    jobs = tracker("TrainJob")
+    waits = conditions(Suspended=SECOND.format(1))
+    assert words(jobs.observe(job_set(suspended=True, conditions=waits), 1.0)) == ["created", "suspended"]
+    resumed = [{**waits[0], "status": "False", "lastTransitionTime": SECOND.format(4)}]
+    (started,) = jobs.observe(job_set(conditions=resumed), 4.2)
+    assert (started.transition, started.stamp) == ("started", stamp(SECOND.format(4)))
+    ended = [*resumed, *conditions(Complete=SECOND.format(8))]
+    assert words(jobs.observe(job_set(conditions=ended), 8.0)) == ["completed"]

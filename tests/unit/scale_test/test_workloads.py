@@ -139,6 +139,40 @@ def test_pod_that_submits_a_ray_job_has_its_duration_and_kuberays_command() -> N
     assert "workerGroupSpecs" not in shipped_workloads("raycluster", pods=1).manifest(0)["spec"]
 
 
+def test_train_jobs_share_a_runtime_with_their_pod_template() -> None:
+    made = shipped_workloads("trainjob", pvc_size="5Gi", priority_class="p123-high")
+    assert made.size == Size(pods=4, gpus=8)
+    jobs, runtime = [made.manifest(index) for index in (0, 7)], made.runtime
+    assert runtime is not None
+    for job in jobs:
+        assert "runtime" not in job
+        assert job["spec"]["runtimeRef"] == {
+            "apiGroup": "trainer.kubeflow.org",
+            "kind": "TrainingRuntime",
+            "name": runtime["metadata"]["name"],
+        }
+    assert [job["metadata"]["labels"]["psap.perf/index"] for job in jobs] == ["0", "7"]
+    (template,) = manifests.pod_templates(runtime)
+    # the pods of all of them
+    assert template["metadata"]["labels"] == runtime["metadata"]["labels"] == made.submission.common_labels
+    assert template["metadata"]["annotations"] == {"lab.psap.perf/duration": "30s"}
+    assert template["spec"]["priorityClassName"] == "p123-high"
+    assert template["spec"]["containers"][0]["name"] == "node"
+    assert made.name(0) not in json.dumps(runtime)
+    longer, same = shipped_workloads("trainjob", duration_s="31").runtime, shipped_workloads("trainjob").runtime
+    assert longer is not None
+    assert same is not None
+    assert longer["metadata"]["name"] != same["metadata"]["name"] != runtime["metadata"]["name"]
+    assert shipped_workloads("trainjob").runtime == same
+    assert shipped_workloads("job").runtime is None
+
+
+def test_pod_template_of_one_train_job_is_refused() -> None:
+    source = (TEMPLATES / "trainjob.yml.j2").read_text()
+    with pytest.raises(UsageError, match="TrainJobs share their pod template"):
+        workloads(source.replace("mlPolicy:", "note: {{ name }}\n  mlPolicy:"))
+
+
 def test_indexed_job_is_indexed_with_one_pod() -> None:
     spec = shipped_workloads("indexedjob", pods=1).manifest(0)["spec"]
     assert (spec["completionMode"], spec["completions"], spec["backoffLimit"]) == ("Indexed", 1, 0)
@@ -150,7 +184,7 @@ def test_disruption_is_no_failure_of_a_job(name: str) -> None:
     if name == "jobset":
         spec = spec["replicatedJobs"][0]["template"]["spec"]
     (rule,) = spec["podFailurePolicy"]["rules"]
-    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
+    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     # Kubernetes' requirements for a Job with such a policy
     assert spec["template"]["spec"]["restartPolicy"] == "Never"
 
@@ -193,6 +227,7 @@ def test_deployment_selects_and_restarts_its_pods() -> None:
         ("jobset", {"spec": {"suspend": True}}),
         ("raycluster", {"spec": {"suspend": True}}),
         ("rayjob", {"spec": {"suspend": True}}),
+        ("trainjob", {"spec": {"suspend": True}}),
         ("pytorchjob", {"spec": {"runPolicy": {"suspend": True}}}),
         ("pod", {}),
         ("deployment", {}),

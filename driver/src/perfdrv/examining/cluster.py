@@ -21,6 +21,7 @@ OPERATORS = {
     "Kueue": "clusterqueues.kueue.x-k8s.io",
     "JobSet": "jobsets.jobset.x-k8s.io",
     "LeaderWorkerSet": "leaderworkersets.leaderworkerset.x-k8s.io",
+    "Kubeflow Trainer": "trainjobs.trainer.kubeflow.org",
     "training operator": "pytorchjobs.kubeflow.org",
     "KubeRay": "rayclusters.ray.io",
     "KServe": "inferenceservices.serving.kserve.io",

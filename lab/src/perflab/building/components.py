@@ -21,6 +21,7 @@ from perflab.profiles import (
     OLM,
     OPENSHIFT,
     RAY,
+    TRAINER,
     TRAINING_OPERATOR,
     WORKER,
     real,
@@ -209,6 +210,15 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             link_values=(("sigs.k8s.io/lws/pkg/version.GitVersion", "{version}"),),
             copies=(("config/crd/bases", "lws-crds"), ("config/webhook", "lws-webhooks")),
             cpu_s=120,
+        ),
+    ),
+    TRAINER: (
+        Component(
+            "trainer",
+            "github.com/kubeflow/trainer/v2",
+            (("trainer", "."),),
+            copies=(("manifests/base", "trainer"),),
+            cpu_s=100,
         ),
     ),
     OLM: (

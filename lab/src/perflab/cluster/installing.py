@@ -16,6 +16,7 @@ _PATHS = {
     "CatalogSource": "/apis/operators.coreos.com/v1alpha1/namespaces/{namespace}/catalogsources",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "ClusterTrainingRuntime": "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes",
     "ConfigMap": "/api/v1/namespaces/{namespace}/configmaps",
     "Deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
     "DeviceClass": "/apis/resource.k8s.io/v1/deviceclasses",

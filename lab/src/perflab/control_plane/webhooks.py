@@ -41,7 +41,7 @@ def port_of(product: str) -> str:
     return f"{product}-webhook"
 
 
-def configured(lab: Lab, product: str, configuration: Document, *, pods_with: str) -> Document:
+def configured(lab: Lab, product: str, configuration: Document, *, pods_with: str = "") -> Document:
     """Return upstream's configuration of webhooks under a name of the *product*, at its port.
 
     Args:

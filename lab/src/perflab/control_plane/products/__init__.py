@@ -21,6 +21,7 @@ from perflab.control_plane.products import (
     olm,
     pipelines,
     ray,
+    trainer,
     training_operator,
     worker,
 )
@@ -39,6 +40,7 @@ from perflab.profiles import (
     OLM,
     PIPELINES,
     RAY,
+    TRAINER,
     TRAINING_OPERATOR,
     WORKER,
     running,
@@ -74,6 +76,7 @@ _PRODUCTS: Mapping[str, Product] = {
     ),
     JOBSET: Product(jobset.definitions, jobset.program, served=jobset.webhooks),
     LWS: Product(lws.definitions, lws.program, served=lws.webhooks),
+    TRAINER: Product(trainer.definitions, trainer.program, trainer.objects, trainer.webhooks),
     KSERVE: Product(kserve.definitions, kserve.program, kserve.objects, kserve.webhooks),
     ENDPOINT_PICKER: Product(_nothing, endpoint_picker.program, metrics=endpoint_picker.metrics),
     ARGO: Product(argo.definitions, argo.program, argo.objects),

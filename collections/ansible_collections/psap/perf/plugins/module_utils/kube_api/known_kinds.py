@@ -76,6 +76,7 @@ _KINDS = MappingProxyType(
         "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
         "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
         "ray.io": "RayCluster RayJob",
+        "trainer.kubeflow.org": "TrainingRuntime TrainJob",
         "run.ai": "DistributedWorkload InteractiveWorkload TrainingWorkload",
     }
 )

@@ -90,6 +90,7 @@ _PROVIDERS = MappingProxyType(
     {
         "run.ai": "Run:ai (a lab emulates it: perflab up --emulate runai)",
         "jobset.x-k8s.io": "JobSet (on a lab: perflab up --with jobset)",
+        "trainer.kubeflow.org": "Kubeflow Trainer (on a lab: perflab up --with trainer)",
         "kubeflow.org": "the Kubeflow training operator",
         "leaderworkerset.x-k8s.io": "LeaderWorkerSet (on a lab: perflab up --with lws)",
         "ray.io": "KubeRay (on a lab: perflab up --with ray)",

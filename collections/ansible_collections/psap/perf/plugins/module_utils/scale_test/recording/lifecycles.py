@@ -275,6 +275,18 @@ JOBSET = declared(
         FAILED: Sign("Failed"),
     }
 )
+# Kubeflow Trainer reports the start of a TrainJob only if it was suspended; its JobSet has one in any case
+TRAIN_JOB = declared(
+    {
+        "suspended": Sign("Suspended"),
+        "started": Sign(
+            when="!(spec.suspend) && status.conditions[?type == 'Suspended' && status == 'False']",
+            time="status.conditions[?type == 'Suspended'] | [0].lastTransitionTime",
+        ),
+        COMPLETED: Sign("Complete"),
+        FAILED: Sign("Failed"),
+    }
+)
 # like a Deployment, it is complete when its groups are ready
 LEADER_WORKER_SET = declared({"started": Sign("Progressing"), COMPLETED: Sign("Available")})
 # Like a Deployment, a RayCluster is complete when all its pods are ready; this condition does not change after that.
@@ -307,6 +319,7 @@ _BY_KIND = {
     "JobSet": JOBSET,
     "LeaderWorkerSet": LEADER_WORKER_SET,
     "RayCluster": RAY_CLUSTER,
+    "TrainJob": TRAIN_JOB,
     "RayJob": RAY_JOB,
     "Deployment": DEPLOYMENT,
     "TrainingWorkload": RUNAI,

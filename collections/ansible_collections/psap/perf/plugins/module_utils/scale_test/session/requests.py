@@ -62,6 +62,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.qu
     check_quotas,
     queues,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.runtimes import runtimes
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
     OwnSubmission,
     SubmissionToBegin,
@@ -301,6 +302,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
             queues(client, workloads.submission, request.assortment.tenants),
             claim_templates(client, workloads.claim_templates),
+            runtimes(client, workloads.every, resources),
         ):
             submission = _submission(own, starter, request, files)
             return await Session(client, plan, files, surroundings, interrupted, submission).run()

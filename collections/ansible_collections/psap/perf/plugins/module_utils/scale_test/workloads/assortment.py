@@ -182,6 +182,11 @@ class AssortedWorkloads:
         return list({(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in found}.values())
 
     @property
+    def every(self) -> list[Workloads]:
+        """The workloads of all variants."""
+        return list(self._of.values())
+
+    @property
     def of_each_kind(self) -> list[Workloads]:
         """The first workloads of each kind."""
         return list({(made.api_version, made.kind): made for made in reversed(self._of.values())}.values())

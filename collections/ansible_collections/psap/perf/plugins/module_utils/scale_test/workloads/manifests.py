@@ -103,6 +103,7 @@ _REPLICAS: Mapping[str, Callable[[Manifest], list[int]]] = {
     ],
     "JobSet": _of_job_set,
     "LeaderWorkerSet": _of_groups,
+    "TrainJob": lambda spec: [int((spec.get("trainer") or {}).get("numNodes", 1))],
     "RayCluster": _of_ray_cluster,
     # and the pod that submits the job
     "RayJob": lambda spec: [*_of_ray_cluster(spec.get("rayClusterSpec") or {}), 1],

@@ -16,7 +16,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.patching import patched
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import gangs, manifests, runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import (
+    gangs,
+    manifests,
+    runai,
+    training_runtimes,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import PodClaims
 from jinja2 import nodes
 
@@ -68,6 +73,7 @@ class Workloads:
         self._template = _compile(self._environment, plan)
         self._claims = PodClaims(submission.identity, plan.claims, plan.claims_gpus)
         first = self._prepared(submission.name(0), 0)
+        _, self.runtime = self._detached(submission.name(0), 0)
         self.api_version = str(first["apiVersion"])
         self.kind = str(first["kind"])
         self.size = self._claims.size_of(first, plan.pods)
@@ -119,9 +125,13 @@ class Workloads:
         return self._render(self.submission.name(index), index)
 
     def _render(self, name: str, index: int | str) -> dict[str, Any]:
+        return self._detached(name, index)[0]
+
+    def _detached(self, name: str, index: int | str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Return the manifest as it is sent, and the runtime that it names if it is a TrainJob."""
         complete = self._prepared(name, index)
         self._claims.join(complete, name)
-        return complete
+        return training_runtimes.detached(complete, self.submission)
 
     def _prepared(self, name: str, index: int | str) -> dict[str, Any]:
         """Return the manifest before its pods claim devices."""
