@@ -289,7 +289,9 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         )
         related = await discover_related(client, [resource.kind for resource in resources])
         plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
-        created = [*resources, DEVICE_CLAIMS, *([groups] if groups else [])]
+        # submitter pods get rights for these kinds only
+        shared = [DEVICE_CLAIMS] if any(claim.shared for claim in load.claims) else []
+        created = [*resources, *shared, *([groups] if groups else [])]
         by_kind = {(resource.api_version, resource.kind): resource for resource in created}
         if load.claims or surroundings.gpus_as_devices:
             for each in workloads.of_each_kind:
