@@ -48,6 +48,17 @@ in_place perfdrv settings check
 in_place perfdrv run mine --site lab -p mine
 in_place ansible-playbook playbooks/mine.yml -i inventories/lab -e @presets/mine.yml
 in_place perfdrv runs list
+# a package that extends this installation; its backend comes from the index
+in_place perfdrv new package extension ../extension
+in_place python -m pip install --quiet --disable-pip-version-check --no-deps ../extension
+in_place perfdrv extension
+# projects that earlier versions created
+for project in "$repository"/tests/data/projects/*; do
+    cp -r "$project" "../$(basename "$project")"
+    cd "../$(basename "$project")"
+    in_place perfdrv settings check
+    in_place perfdrv doctor --no-cluster
+done
 mkdir ../empty
 cd ../empty
 in_place perfdrv demo --name "$lab"
