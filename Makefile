@@ -36,7 +36,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -216,7 +216,7 @@ test-matrix: ## unit tests, settings, commands, main job, with every installed s
 # the longest first, so that short ones fill the remaining time
 test-labs: integration-openshift integration-kubernetes integration-driver molecule-openshift molecule-kubernetes unit-slow lint-ansible sanity installed fuzz browser
 
-test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz test-deep-installed ## the tests that make test omits, in parts of up to an hour
+test-deep: galaxy test-deep-tests test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release ## the tests that make test omits, in parts of up to an hour
 
 test-deep-tests: test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift ## long runs, and faults at every step of them
 
@@ -232,6 +232,14 @@ test-deep-molecule: programs llama-cpp argo ## every failing case of every comma
 
 test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(BIN)/python tests/bench/fuzz.py
+
+# servers and clients of package indexes, which the project does not need
+.venv/registries/bin/twine:
+	@$(PYTHON) -m venv .venv/registries
+	@.venv/registries/bin/python -m pip install --quiet --disable-pip-version-check 'pypiserver>=2.3' 'twine>=6'
+
+test-deep-release: programs .venv/registries/bin/twine ## publish to registries on this machine, install from them, run
+	@$(PYTEST) -m deep tests/release
 
 # on PATH, or among pyenv's versions
 test-deep-installed: programs ## installed from a wheel, on Python 3.12 and 3.13

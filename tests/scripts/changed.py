@@ -25,8 +25,8 @@ _COLLECTION = "collections/ansible_collections/psap/perf"
 _GROUPS = sorted((path.parent.name for path in PROJECT.glob("molecule/*/molecule.yml")), reverse=True)
 # a file's path → tests (of tests/), molecule's scenarios as molecule/NAME; \1 is what the first group matched
 _TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"tests/((?:unit|integration|browser|fuzz)/.*test_\w+\.py)", (r"\1",)),
-    (r"tests/((?:unit|integration)/\w+|browser|fuzz)/", (r"\1",)),
+    (r"tests/((?:unit|integration|browser|fuzz|release)/.*test_\w+\.py)", (r"\1",)),
+    (r"tests/((?:unit|integration)/\w+|browser|fuzz|release)/", (r"\1",)),
     (r"tests/data/action_plugins/", ("integration/commands", "integration/driver", "integration/settings")),
     (r"tests/(?:data/driver_project/|demo_project\.py)", ("unit/driver", "unit/perfci", "integration/driver")),
     (r"tests/data/", ("unit/analysis", "fuzz")),
