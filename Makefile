@@ -238,7 +238,13 @@ test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 	@$(PYTHON) -m venv .venv/registries
 	@.venv/registries/bin/python -m pip install --quiet --disable-pip-version-check 'pypiserver>=2.3' 'twine>=6'
 
-test-deep-release: programs .venv/registries/bin/twine ## publish to registries on this machine, install from them, run
+# the base of the image in the tests: no registry of images can be reached there
+build/image-base:
+	@sh tests/scripts/install_debian.sh "podman buildah debootstrap docker-registry" podman buildah debootstrap docker-registry
+	@debootstrap --variant=minbase --include=ca-certificates,git,python3-pip,python3-venv bookworm $@.partial
+	@mv $@.partial $@
+
+test-deep-release: programs .venv/registries/bin/twine build/image-base ## publish to registries on this machine, install from them, run
 	@$(PYTEST) -m deep tests/release
 
 # on PATH, or among pyenv's versions
