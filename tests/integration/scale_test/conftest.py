@@ -87,6 +87,7 @@ class Submission:
     patch: dict[str, Any] = field(default_factory=dict)
     lifecycles: dict[str, Any] = field(default_factory=dict)
     gang: bool = False
+    topology: str = "none"
     claims: list[DeviceClaim] = field(default_factory=list)
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     gpus: int = 1
@@ -108,6 +109,7 @@ class Submission:
                 patch=self.patch,
                 lifecycles=self.lifecycles,
                 gang=self.gang,
+                topology=self.topology,
                 claims=tuple(self.claims),
                 churn_percent=self.churn.percent,
                 churn_period=self.churn.period_s,

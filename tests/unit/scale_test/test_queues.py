@@ -29,6 +29,7 @@ def objects_within(
     there: Objects | None = None,
     error: Exception | None = None,
     versions: tuple[str, ...] = ("v1beta1",),
+    levels: tuple[str, ...] = (),
 ) -> tuple[Objects, Objects]:
     """Return the objects of Kueue inside the block, and after it."""
 
@@ -37,7 +38,7 @@ def objects_within(
             api.kueue, api.kueue_versions = there, list(versions)
             async with ApiClient(ApiEndpoint(api.server)) as client:
                 try:
-                    async with queues(client, SUBMISSION, tenants):
+                    async with queues(client, SUBMISSION, tenants, levels):
                         during = dict(api.kueue or {})
                         if error is not None:
                             raise error
@@ -66,6 +67,15 @@ def test_queue_with_a_quota_exists_only_during_the_block() -> None:
     (group,) = during[f"{V1}/clusterqueues/{OWN}-1"]["spec"]["resourceGroups"]
     assert group["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu"]
     assert group["flavors"][0]["resources"][2] == {"name": "nvidia.com/gpu", "nominalQuota": 16}
+
+
+def test_flavor_of_a_placement_has_the_topology() -> None:
+    during, after = objects_within([Tenant("a", "gold", 1, 8)], {}, levels=("rack", "kubernetes.io/hostname"))
+    assert after == {}
+    levels = [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]
+    assert during[f"{V1}/topologies/{OWN}"]["spec"] == {"levels": levels}
+    flavor = during[f"{V1}/resourceflavors/{OWN}"]["spec"]
+    assert flavor == {"nodeLabels": {"kubernetes.io/os": "linux"}, "topologyName": OWN}
 
 
 def test_cohort_is_specific_to_the_submission() -> None:

@@ -19,7 +19,7 @@ ADDED = {
     "recording": {"workload_kind", "selector", "error", "not_watched", "disturbances"},
     "submissions": {"submitter", "priority", "round", "replaces"},
     "accounting": {"churned", "discrepancies", "running_by_cause"},
-    "nodes": {"listed"},
+    "nodes": {"levels", "listed"},
     # fields that another command may leave out
     "progress": {"done", "of", "durations", "elapsed_s", "summary"},
 }

@@ -48,7 +48,7 @@ def test_completed_session_agrees_in_every_file(tmp_path: Path) -> None:
     assert recording["started_s"] <= recording["synced_s"] <= recording["ended_s"]
     assert [row["kind"] for row in recording["resources"]] == ["Job", "Pod", "Event"]
     assert recording["lab"]["simulated"] == ["nodes", "pods"]
-    assert scene.document("nodes")["nodes"] == [{"name": "node-0000", "gpus": 8}]
+    assert scene.document("nodes")["nodes"] == [{"name": "node-0000", "gpus": 8, "domains": []}]
     progress = scene.document("progress")
     assert (progress["phase"], progress["summary"]) == ("done", end.accounting.sentence())
     for word in ("created", "started", "completed"):
@@ -289,7 +289,7 @@ def test_error_leaves_complete_files(tmp_path: Path) -> None:
     assert recording["ended_by"] == "error"
     assert "cannot list" in recording["error"]
     assert scene.document("accounting")["submitted"] == 0
-    assert scene.document("nodes") == {"schema": "psap.perf/nodes/1", "nodes": [], "listed": False}
+    assert scene.document("nodes") == {"schema": "psap.perf/nodes/1", "levels": [], "nodes": [], "listed": False}
 
 
 def test_full_disk_is_one_error_with_complete_rows_and_accounts(tmp_path: Path) -> None:

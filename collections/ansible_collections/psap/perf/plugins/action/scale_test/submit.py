@@ -7,6 +7,7 @@ import asyncio
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.grouping import read_grouping
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import naming
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import read_trace
@@ -22,8 +23,8 @@ class ActionModule(CommandAction):
     def describe(self, context: VerbContext) -> str:
         """Write the first workload, and return a description of the submission."""
         request = self._request(context)
-        pod_groups = asyncio.run(requests.served_pod_groups(endpoint_of(context))) if request.load.gang else ""
-        workloads = request.workloads(lab=False, openshift=False, pod_groups=pod_groups)
+        grouping = asyncio.run(read_grouping(endpoint_of(context), request.load))
+        workloads = request.workloads(lab=False, openshift=False, grouping=grouping)
         first = workloads.at(0)
         kinds = " and ".join(kind for _version, kind in workloads.kinds)
         return (

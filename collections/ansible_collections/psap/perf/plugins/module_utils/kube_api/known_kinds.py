@@ -73,7 +73,7 @@ _KINDS = MappingProxyType(
         "argoproj.io": "Workflow",
         "jobset.x-k8s.io": "JobSet",
         "kubeflow.org": "PyTorchJob",
-        "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Workload WorkloadPriorityClass",
+        "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Topology Workload WorkloadPriorityClass",
         "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
         "ray.io": "RayCluster RayJob",
         "trainer.kubeflow.org": "TrainingRuntime TrainJob",

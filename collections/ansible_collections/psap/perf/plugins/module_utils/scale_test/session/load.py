@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import DeviceClaim
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import Placement, placement_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 # the arguments that templates can use
@@ -69,6 +70,9 @@ class Load(MetricsArguments):
     tenants: tuple[Tenant, ...]
     priorities: tuple[Priority, ...]
     gang: bool
+    topology: str
+    topology_level: str
+    topology_labels: tuple[str, ...]
     claims: tuple[DeviceClaim, ...]
     connections: int
     submitters: int
@@ -104,6 +108,18 @@ class Load(MetricsArguments):
     def template_name(self) -> str:
         """Return the name of the template: the user's, or the shipped one of the kind."""
         return self.template or template_of(self.workload_kind)
+
+    def placement(self, levels: Sequence[str]) -> Placement | None:
+        """Return where the pods of a workload belong, in a topology with these *levels*.
+
+        Raises:
+            UsageError: If the level is unknown.
+        """
+        return placement_of(self.topology, self.topology_level, levels)
+
+    def levels(self, of_lab: Sequence[str]) -> tuple[str, ...]:
+        """Return the labels of the topology's levels: those of the load, else those *of_lab*."""
+        return self.topology_labels or tuple(of_lab)
 
     @property
     def variables(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inp
     check_namespace,
     positive_seconds,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import check_labels
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, read_trace
 
 _DURATIONS = ("duration", "batch_delay", "churn_period", "metrics_interval", "timeout")
@@ -153,6 +154,8 @@ class _Check:
                 check_namespace(tenant.namespace)
             check_queues(tenants)
             Assortment(tenants)
+        with self._naming("topology_level" if load.topology_level else "topology_labels"):
+            check_labels(load.topology_labels, load.topology_level)
         with self._naming("claims"):
             check_device_claims(load.claims)
         with self._naming("priorities"):

@@ -27,6 +27,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.own
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import require_claims
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.grouping import (
+    UNGROUPED,
+    Grouping,
+    grouping_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import (
     STOP,
@@ -67,7 +72,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
     OwnSubmission,
     SubmissionToBegin,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai, topology
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     AssortedWorkloads,
@@ -77,10 +82,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
     check_device_claims,
     needs_admin_access,
-)
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.gangs import (
-    check_kinds,
-    discover_pod_groups,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.inputs import (
     MOST_WORKLOADS,
@@ -133,6 +134,8 @@ class SubmitRequest:
         tenants = load.all_tenants()
         check_queues(tenants)
         check_priorities(load.priorities)
+        with naming("topology"):
+            topology.check_labels(load.topology_labels, load.topology_level)
         with naming("claims"):
             check_device_claims(load.claims)
         with naming("namespace"):
@@ -169,14 +172,14 @@ class SubmitRequest:
         *,
         lab: bool,
         openshift: bool,
-        pod_groups: str = "",
+        grouping: Grouping = UNGROUPED,
         gpus_as_devices: bool = False,
         interrupted: Interruption = lambda: False,
     ) -> AssortedWorkloads:
         """Return the workloads for this kind of cluster; write the first to the command's source folder.
 
         Args:
-            pod_groups: API version of the workloads' pod groups; empty for none.
+            grouping: How the pods of a workload belong together on the cluster.
             gpus_as_devices: Whether pods have to claim their GPUs.
 
         Raises:
@@ -189,7 +192,13 @@ class SubmitRequest:
             if interrupted():
                 raise Interrupted("interrupted: the run was asked to stop")
             plan = self._plan(variant, submission, lab=lab, openshift=openshift)
-            return Workloads(replace(plan, pod_groups=pod_groups, claims_gpus=gpus_as_devices), submission)
+            own = replace(
+                plan,
+                pod_groups=grouping.pod_groups,
+                placement=grouping.placement,
+                claims_gpus=gpus_as_devices,
+            )
+            return Workloads(own, submission)
 
         workloads = AssortedWorkloads(self.assortment, self.total, make)
         write_text(self.place.source / "workload-00000.yml", dump_yaml(workloads.manifest(0)))
@@ -243,16 +252,6 @@ class SubmitRequest:
         )
 
 
-async def served_pod_groups(endpoint: ApiEndpoint) -> str:
-    """Return the API version of the cluster's pod groups.
-
-    Raises:
-        ClusterError: If the cluster serves no known pod groups.
-    """
-    async with ApiClient(endpoint) as client:
-        return (await discover_pod_groups(client)).api_version
-
-
 async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Interruption) -> SessionEnd:
     """Submit and record until every workload has ended, the time is up, or the user interrupts the run.
 
@@ -263,18 +262,16 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
     arrivals = request.arrivals.arrivals(load.count, load.connections)
     async with ApiClient(endpoint) as client:
         surroundings = await read_surroundings(client)
-        groups = await discover_pod_groups(client) if load.gang else None
-        pod_groups = groups.api_version if groups else ""
+        grouping = await grouping_of(client, load, surroundings)
         on_lab = surroundings.lab is not None
         workloads = request.workloads(
             lab=on_lab,
             openshift=surroundings.openshift,
-            pod_groups=pod_groups,
+            grouping=grouping,
             gpus_as_devices=surroundings.gpus_as_devices,
             interrupted=interrupted,
         )
-        if groups:
-            check_kinds(workloads.kinds, pod_groups, lab=on_lab)
+        grouping.check(workloads.kinds, lab=on_lab)
         resources = [await discover(client, api_version, kind) for api_version, kind in workloads.kinds]
         if load.claims:
             await require_claims(client)
@@ -291,7 +288,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         plan = replace(_session_plan(request, workloads, resources, surroundings), related=related)
         # submitter pods get rights for these kinds only
         shared = [DEVICE_CLAIMS] if any(claim.shared for claim in load.claims) else []
-        created = [*resources, *shared, *([groups] if groups else [])]
+        created = [*resources, *shared, *([grouping.groups] if grouping.groups else [])]
         by_kind = {(resource.api_version, resource.kind): resource for resource in created}
         if load.claims or surroundings.gpus_as_devices:
             for each in workloads.of_each_kind:
@@ -299,10 +296,11 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         first = request.assortment.namespaces[0]
+        levels = topology.complete(plan.levels, grouping.placement)
         async with (
             submitter_starter(endpoint, own, load, surroundings, interrupted) as starter,
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
-            queues(client, workloads.submission, request.assortment.tenants),
+            queues(client, workloads.submission, request.assortment.tenants, levels),
             claim_templates(client, workloads.claim_templates),
             runtimes(client, workloads.every, resources),
         ):
@@ -337,6 +335,7 @@ def _session_plan(
         timeout_s=request.load.timeout,
         until=None,
         metrics=request.load.metrics.plan(surroundings.metrics_endpoints),
+        levels=request.load.levels(surroundings.topology),
         client={
             "connections": request.load.connections,
             "submitters": request.load.submitters,

@@ -6,7 +6,7 @@ However it ends (by the condition, the time, the user, an error), the files are 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.accou
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.collector import calm_collector
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.progress import Meter, Progress
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import Surroundings, node_gpus
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import Surroundings, read_nodes
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.until import Condition
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import (
     SubmissionCounts,
@@ -69,6 +69,7 @@ class SessionPlan:
         planned: The expected number of workloads.
         related: Further kinds to watch if the user is permitted to.
         metrics: The metrics of the control plane to scrape.
+        levels: Labels of the levels of the nodes' topology, the largest domains first.
     """
 
     run: str
@@ -79,6 +80,7 @@ class SessionPlan:
     client: Mapping[str, Any]
     related: tuple[ResourceKind, ...] = ()
     metrics: MetricsPlan | None = None
+    levels: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +181,10 @@ class Session:
         return ControlPlane(plan, client.endpoint, self._clock, self._files.samples, self._files.control_plane)
 
     async def _start(self) -> None:
-        nodes = await node_gpus(self._client)
-        write_json(self._files.nodes, {"schema": NODES_SCHEMA, "nodes": nodes or [], "listed": nodes is not None})
+        levels = self._plan.levels
+        nodes = await read_nodes(self._client, levels)
+        content = {"levels": list(levels), "nodes": nodes or [], "listed": nodes is not None}
+        write_json(self._files.nodes, {"schema": NODES_SCHEMA, **content})
         if self._control_plane is not None:
             await self._control_plane.before()
         await self._recorder.start()

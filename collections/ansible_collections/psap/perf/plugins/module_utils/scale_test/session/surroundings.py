@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,8 @@ class Surroundings:
     metrics_endpoints: Mapping[str, str] = field(default_factory=dict)
     # whether no node offers GPUs as an extended resource, but some as devices
     gpus_as_devices: bool = False
+    # labels of the levels of a lab's topology, the largest domains first
+    topology: tuple[str, ...] = ()
 
 
 async def read_surroundings(client: ApiClient) -> Surroundings:
@@ -67,6 +69,7 @@ async def read_surroundings(client: ApiClient) -> Surroundings:
         openshift=await client.exists(_OPENSHIFT),
         metrics_endpoints=lab_endpoints((data or {}).get("metrics-endpoints")),
         gpus_as_devices=await _gpus_as_devices(client),
+        topology=tuple(label for label in (data or {}).get("topology", "").split(",") if label),
     )
 
 
@@ -124,17 +127,26 @@ async def _await_service_account(client: ApiClient, namespace: str) -> None:
     raise ClusterError(f"namespace {namespace} has no service account yet: does the controller manager run?")
 
 
-async def node_gpus(client: ApiClient) -> list[dict[str, Any]] | None:
-    """Return name and GPUs of every node; None if the user may not list nodes.
+async def read_nodes(client: ApiClient, levels: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return name, GPUs and domains of every node; None if the user may not list nodes.
 
-    They are its allocatable GPUs, or its devices if it has none.
+    The GPUs are its allocatable ones, or its devices if it has none.
+
+    Args:
+        levels: Labels of the topology's levels; a node without a label has an empty domain at its level.
     """
     nodes = await _nodes(client)
     if nodes is None:
         return None
     devices = await gpu_devices(client)
-    names = [(node["metadata"]["name"], _allocatable_gpus(node)) for node in nodes]
-    return [{"name": name, "gpus": gpus or devices.get(name, 0)} for name, gpus in names]
+    return [_row(node, devices, levels) for node in nodes]
+
+
+def _row(node: Mapping[str, Any], devices: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
+    metadata = node["metadata"]
+    name, labels = metadata["name"], metadata.get("labels") or {}
+    gpus = _allocatable_gpus(node) or devices.get(name, 0)
+    return {"name": name, "gpus": gpus, "domains": [labels.get(level, "") for level in levels]}
 
 
 def _allocatable_gpus(node: Mapping[str, Any]) -> int:

@@ -66,6 +66,7 @@ async def watch(endpoint: ApiEndpoint, request: WatchRequest, interrupted: Inter
             until=until,
             metrics=request.metrics.plan(surroundings.metrics_endpoints),
             related=await discover_related(client, [resource.kind]),
+            levels=surroundings.topology,
             client={"connections": 0, "rate": 0.0, "submitters": 0},
         )
         files = RecordingFiles(request.place.artifacts)

@@ -17,6 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submission import WorkloadsByIndex
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import WorkloadPlan, Workloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import Placement
 
 SCHEMA = "psap.perf/submission-plan/1"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -111,7 +112,8 @@ def write_plan(path: Path, own: OwnSubmission, connections: Sequence[int], clock
 def _portable(workloads: Workloads) -> dict[str, Any]:
     plan = workloads.portable_plan()
     values = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name != "folder"}
-    document: dict[str, Any] = plain(values)
+    placement = asdict(plan.placement) if plan.placement else None
+    document: dict[str, Any] = plain({**values, "placement": placement})
     return document
 
 
@@ -124,7 +126,7 @@ def read_plan(path: Path) -> SubmissionPlan:
     document = read_json(path)
     submission = Submission(**document["submission"])
     resources = [ResourceKind(**resource) for resource in document["resources"]]
-    variants = [Workloads(WorkloadPlan(**variant), submission) for variant in document["variants"]]
+    variants = [Workloads(_workload_plan(variant), submission) for variant in document["variants"]]
     clock = document["clock"]
     return SubmissionPlan(
         connections=document["connections"],
@@ -136,6 +138,11 @@ def read_plan(path: Path) -> SubmissionPlan:
         clock=RunClock(clock["utc_s"], clock["monotonic_s"]),
         boot=clock["boot"],
     )
+
+
+def _workload_plan(document: Mapping[str, Any]) -> WorkloadPlan:
+    placement = Placement(**document["placement"]) if document["placement"] else None
+    return WorkloadPlan(**{**document, "placement": placement})
 
 
 def boot_id() -> str:

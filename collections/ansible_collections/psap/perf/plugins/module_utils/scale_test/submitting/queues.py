@@ -24,6 +24,9 @@ _GROUP = "kueue.x-k8s.io"
 # Kueue admits only resources that its queue lists; those without a wanted quota must not delay workloads
 _ENOUGH = {"cpu": "1000000", "memory": "1Pi"}
 
+# a flavor with a topology must select its nodes
+_EVERY_NODE = {"kubernetes.io/os": "linux"}
+
 
 def check_queues(tenants: Sequence[Tenant]) -> None:
     """Check the quotas and cohorts of *tenants*.
@@ -60,10 +63,15 @@ def check_quotas(tenants: Sequence[Tenant]) -> None:
 
 
 @asynccontextmanager
-async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Tenant]) -> AsyncIterator[None]:
+async def queues(
+    client: ApiClient, submission: Submission, tenants: Sequence[Tenant], levels: Sequence[str] = ()
+) -> AsyncIterator[None]:
     """Create the queues of *tenants* with a quota, and delete them after the block, also after an error.
 
     Kueue deletes a ClusterQueue a moment later, when no workload uses its quota any more.
+
+    Args:
+        levels: Labels of the levels of a topology in which Kueue places pods; none for no placement.
 
     Raises:
         ClusterError: If a queue without a quota does not exist, or one cannot be created, or not deleted after a block
@@ -73,7 +81,7 @@ async def queues(client: ApiClient, submission: Submission, tenants: Sequence[Te
     if not named:
         yield
         return
-    own = _Queues(group_path(await _version(client)), submission, tenants[0].namespace)
+    own = _Queues(group_path(await _version(client)), submission, tenants[0].namespace, levels)
     for tenant in named:
         if tenant.quota is None:
             await _require(client, own, tenant)
@@ -89,16 +97,22 @@ class _Queues:
     base: str
     submission: Submission
     namespace: str
+    levels: Sequence[str]
 
     def local_queues(self, namespace: str) -> str:
         return f"{self.base}/namespaces/{namespace}/localqueues"
 
     def of(self, tenants: Sequence[Tenant]) -> Iterator[TemporaryObject]:
-        """Yield a flavor for all, and for each tenant's queue a ClusterQueue with its quota and the LocalQueue."""
+        """Yield a flavor for all, with its topology, and for each tenant's queue a ClusterQueue and a LocalQueue."""
         if not tenants:
             return
         own = self.submission.identity
-        yield self._object("ResourceFlavor", f"{self.base}/resourceflavors", own, {})
+        placed = {}
+        if self.levels:
+            levels = [{"nodeLabel": label} for label in self.levels]
+            yield self._object("Topology", f"{self.base}/topologies", own, {"levels": levels})
+            placed = {"nodeLabels": _EVERY_NODE, "topologyName": own}
+        yield self._object("ResourceFlavor", f"{self.base}/resourceflavors", own, placed)
         done: set[tuple[str, str]] = set()
         for number, tenant in enumerate(tenants):
             if (tenant.namespace, tenant.queue) in done:

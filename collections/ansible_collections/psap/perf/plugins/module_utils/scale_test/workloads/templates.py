@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads imp
     gangs,
     manifests,
     runai,
+    topology,
     training_runtimes,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import PodClaims
@@ -53,6 +54,8 @@ class WorkloadPlan:
     parts: Mapping[str, str] | None = None
     # API version of the workloads' pod groups; empty without gangs
     pod_groups: str = ""
+    # the domain of all pods of a workload, if any
+    placement: topology.Placement | None = None
     # the value of the workloads' PriorityClass, if known
     priority: int | None = None
     # claims of devices, as DeviceClaim.plan returns them
@@ -155,6 +158,9 @@ class Workloads:
         )
         if plan.pod_groups:
             gangs.join(complete, manifests.pod_templates(complete), plan.pod_groups)
+        if plan.placement:
+            queued = _queue_of(complete) is not None
+            topology.place(complete, manifests.pod_templates(complete), plan.placement, queued=queued)
         return complete
 
     def _variable_names(self) -> str:
