@@ -9,6 +9,7 @@ from perfanalysis.files.tables import TableSpec
 from perfanalysis.workloads.scale_test.tables import (
     CHURN,
     CONTROL_PLANE,
+    DOMAINS,
     EVENTS,
     NODES,
     SUBMISSIONS,
@@ -77,14 +78,19 @@ def tables(
     gpus: list[float] | None = None,
     churn: list[dict[str, Any]] | None = None,
     control_plane: list[dict[str, Any]] | None = None,
+    racks: list[str] | None = None,
 ) -> ScaleTestTables:
-    """Return the tables of a recording; `gpus` has the number of each node."""
+    """Return the tables of a recording; `gpus` has the number of each node, `racks` the domain."""
     nodes = [{"name": f"node-{place}", "gpus": number} for place, number in enumerate(gpus or [])]
+    domains = [
+        {"node": f"node-{place}", "depth": 0, "level": "rack", "domain": rack} for place, rack in enumerate(racks or [])
+    ]
     return ScaleTestTables(
         submissions=frame(SUBMISSIONS, submissions),
         transitions=frame(TRANSITIONS, transitions),
         events=frame(EVENTS, events or []),
         nodes=frame(NODES, nodes),
+        domains=frame(DOMAINS, domains),
         churn=frame(CHURN, churn or []),
         control_plane=frame(CONTROL_PLANE, control_plane or []),
     )

@@ -26,6 +26,7 @@ from perfanalysis.workloads.scale_test import (
     milestones,
     nodes,
     outcomes,
+    placements,
     pods,
     steps,
 )
@@ -62,6 +63,7 @@ SPECS = {
         activity.PHASES,
         pods.ROUNDS,
         nodes.NODE_CHANGES,
+        placements.PLACEMENTS,
         devices.DEVICE_CLAIMS,
         control_plane.MEASURES,
         control_plane.SERIES,
@@ -156,12 +158,15 @@ def _samples(measures: Measures) -> tuple[Sample, ...]:
     again = measures.evictions["rescheduling_s"].to_numpy(dtype=float)
     if np.isfinite(again).any():
         found.append(Sample("rescheduling", "Eviction to replacement scheduled", "seconds", again))
+    gangs = placements.at_smallest_level(measures.placements)["admission_s"].to_numpy(dtype=float)
+    if np.isfinite(gangs).any():
+        found.append(Sample("gang_admission", "Sent to gang admitted", "seconds", gangs))
     return tuple(found)
 
 
 WORKLOAD = WorkloadType(
     name="scale_test",
-    version=2,
+    version=3,
     files=FILES,
     tables=ScaleTestTables,
     parse=parse,

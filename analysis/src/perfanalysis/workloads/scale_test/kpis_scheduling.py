@@ -15,10 +15,12 @@ from perfanalysis.workloads.scale_test.fairness import jain
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.milestones import NO_DEVICES
 from perfanalysis.workloads.scale_test.nodes import lost_nodes
+from perfanalysis.workloads.scale_test.placements import NODE_LEVEL, at_smallest_level
 
 NOTHING = Value(None, "nothing was submitted or seen")
 NO_EVICTION = "no pod was evicted in this recording"
 NO_CONTENTION = "fewer than two tenants had work waiting at the same time"
+NO_TOPOLOGY = "no gang was bound to nodes of a recorded topology with known capacity"
 NOTHING_RAN = "no workload ran"
 
 
@@ -108,6 +110,32 @@ def _api_retries(measures: Measures) -> Value:
     return Value((tries - number) / tries, count=tries) if tries else Value(None, "no submission was recorded")
 
 
+def _of_gangs(column: str) -> Callable[[Measures], Value]:
+    """Return the mean of a column over all gangs, at the smallest declared level of the topology."""
+
+    def function(measures: Measures) -> Value:
+        values = at_smallest_level(measures.placements)[column].dropna().to_numpy(dtype=float)
+        return Value(float(values.mean()), count=len(values)) if len(values) else Value(None, NO_TOPOLOGY)
+
+    return function
+
+
+def _best_placed(measures: Measures) -> Value:
+    """Return the share of gangs without an excess at any declared level."""
+    table = measures.placements
+    known = table[(table["level"] != NODE_LEVEL) & table["excess"].notna()]
+    worst = known.groupby("workload", observed=True)["excess"].max().to_numpy(dtype=float)
+    return Value(float((worst <= 0).mean()), count=len(worst)) if len(worst) else Value(None, NO_TOPOLOGY)
+
+
+def _gang_admission(statistic: str) -> Callable[[Measures], Value]:
+    def function(measures: Measures) -> Value:
+        waits = at_smallest_level(measures.placements)["admission_s"].dropna().to_numpy(dtype=float)
+        return estimates(waits, measures.method)[statistic] if len(waits) else Value(None, NO_TOPOLOGY)
+
+    return function
+
+
 def _nodes_lost(measures: Measures) -> Value:
     absent = _not_watched(measures, "Node")
     if absent and not len(measures.node_changes):
@@ -160,6 +188,7 @@ def _fragmentation(place: int) -> Callable[[Measures], Value]:
     return function
 
 
+GANG_ADMISSION = "admission by Kueue, else first pod bound \u2212 sent, of gangs, by the client's clock"
 RESCHEDULING = "replacement scheduled \u2212 evicted, by the client's clock"
 
 
@@ -271,6 +300,35 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "neither",
         _counted(lambda measures: measures.accounting.churned),
     ),
+    Kpi(
+        "placement_domains",
+        "Domains of the smallest declared level of the topology in which a gang was bound, on average",
+        "{domain}",
+        "lower",
+        _of_gangs("domains"),
+    ),
+    Kpi(
+        "placement_excess",
+        "Of these, domains beyond the fewest that could have held the gang at its admission, on average",
+        "{domain}",
+        "lower",
+        _of_gangs("excess"),
+    ),
+    Kpi(
+        "placement_best_ratio",
+        "Gangs in the fewest possible domains of every declared level, of those with known capacity",
+        "ratio",
+        "higher",
+        _best_placed,
+    ),
+    Kpi(
+        "gangs_complete_ratio",
+        "Gangs all of whose pods were bound at the same time, of those with a bound pod",
+        "ratio",
+        "higher",
+        _of_gangs("complete"),
+    ),
+    *statistic_kpis("gang_admission", GANG_ADMISSION, "lower", _gang_admission, once=True),
     Kpi(
         "devices_in_use",
         "Most devices that claims held at the same time",

@@ -39,8 +39,14 @@ from perfanalysis.workloads.scale_test.fairness import (
     tenants_of,
 )
 from perfanalysis.workloads.scale_test.milestones import SEEN_RESOLUTION_S
-from perfanalysis.workloads.scale_test.nodes import Occupation, node_changes_table, occupation
+from perfanalysis.workloads.scale_test.nodes import (
+    Occupation,
+    node_changes_table,
+    occupation,
+    occupation_of_domains,
+)
 from perfanalysis.workloads.scale_test.outcomes import Accounting, account, data_quality_table, failures_table
+from perfanalysis.workloads.scale_test.placements import placements_table, smallest_level
 from perfanalysis.workloads.scale_test.pods import churned_by_test, pods_table, rounds_table
 from perfanalysis.workloads.scale_test.steps import (
     Estimates,
@@ -82,6 +88,7 @@ class Measures:
     phases: pd.DataFrame
     rounds: pd.DataFrame
     node_changes: pd.DataFrame
+    placements: pd.DataFrame
     control_plane_measures: pd.DataFrame
     control_plane_series: pd.DataFrame
     ramp: Ramp | None
@@ -98,6 +105,8 @@ class Measures:
     """Free GPUs over time; None if no node with GPUs is known."""
     occupation: Occupation | None
     """Occupation of the nodes over time; None if no node is known."""
+    domain_occupation: Occupation | None
+    """Occupation of the smallest declared domains over time; None without a topology."""
     method: Method
     """The method of percentiles."""
 
@@ -125,6 +134,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
     control_plane = control_plane_tables(tables.control_plane, window)
     claims = device_claims_table(tables, workloads, number_or(recording.get("ended_s"), last_seen))
     anomalies = anomalies_table(workloads, latencies, arrival)
+    placements = placements_table(tables, workloads, pods)
     accounted = account(workloads, accounting, churned_by_test(tables, workloads))
     return Measures(
         steps=steps,
@@ -150,6 +160,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         phases=phases_table(workloads, activity.running, ramp, window) if window else PHASES.empty(),
         rounds=rounds_table(tables, workloads, latencies, method),
         node_changes=node_changes_table(tables, window),
+        placements=placements,
         control_plane_measures=control_plane[0],
         control_plane_series=control_plane[1],
         ramp=ramp,
@@ -162,5 +173,13 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         device_claims=claims,
         free_gpus=free_gpus(claims, pods, tables.nodes),
         occupation=occupation(pods, tables.nodes, window) if window else None,
+        domain_occupation=_of_domains(tables, placements, pods, window),
         method=method,
     )
+
+
+def _of_domains(
+    tables: ScaleTestTables, placements: pd.DataFrame, pods: pd.DataFrame, window: Window | None
+) -> Occupation | None:
+    level = smallest_level(placements)
+    return occupation_of_domains(pods, tables, level, window) if level and window else None

@@ -105,6 +105,17 @@ def occupation(pods: pd.DataFrame, nodes: pd.DataFrame, window: Window) -> Occup
     )
 
 
+def occupation_of_domains(pods: pd.DataFrame, tables: ScaleTestTables, level: str, window: Window) -> Occupation | None:
+    """Return the occupation with the domains of a level of the topology instead of nodes."""
+    rows = tables.domains[tables.domains["level"] == level].drop_duplicates("node")
+    domain_of = pd.Series(rows["domain"].astype("object").to_numpy(), index=rows["node"].astype("str").to_numpy())
+    moved = pods.assign(node=pods["node"].astype("object").map(domain_of).astype("category"))
+    nodes = tables.nodes.drop_duplicates("name")
+    named = nodes.assign(name=nodes["name"].astype("object").map(domain_of)).dropna(subset=["name"])
+    domains = named.groupby("name")[["gpus"]].sum().reset_index()
+    return occupation(moved, domains, window)
+
+
 def _nodes(nodes: pd.DataFrame, *, of_gpus: bool) -> tuple[list[str], NDArray[np.float64]]:
     """Return names in numeric order, and the capacity of each: its GPUs, or 1 if pods are counted."""
     chosen = nodes[nodes["gpus"] > 0] if of_gpus else nodes

@@ -1,4 +1,4 @@
-"""Figures of the cluster: evictions and preemption, the control plane."""
+"""Figures of the cluster: evictions and preemption, placement in the topology, the control plane."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from perfanalysis.drawing.charts import Axis, Chart, Figure, Layer, in_rows, spa
 from perfanalysis.drawing.over_time import row_of
 from perfanalysis.workloads.scale_test.activity import Window, first_times
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.plots_over_time import EVICTED, SINCE, WHOLE, node_moments
+from perfanalysis.workloads.scale_test.placements import at_smallest_level, smallest_level
+from perfanalysis.workloads.scale_test.plots_over_time import EVICTED, SINCE, WHOLE, node_moments, occupation_chart
 
 EVICTIONS = "Evictions and preemption"
 PREEMPTED, OTHERS, AGAIN = 3, 5, 2
@@ -86,6 +87,56 @@ def rescheduling_by_submission(
     return sent[names.get_indexer(pd.Index(table["workload"].astype("str")))], table["rescheduling_s"].to_numpy(
         dtype=float
     )
+
+
+PLACEMENT = "Placement"
+BOUND, FEWEST = 0, 3
+BESIDE = 0.2
+"""Half the distance between two bars of one number of domains."""
+
+
+def placement_figure(measures: Measures, window: Window) -> Figure:
+    """Return the occupation of the smallest domains over time, and how many of them gangs span; empty without any."""
+    table = at_smallest_level(measures.placements)
+    level = smallest_level(measures.placements)
+    if level is None or not len(table):
+        return Figure("placement", PLACEMENT, "", ())
+    each = level.rpartition("/")[2]
+    found = measures.domain_occupation
+    rows: list[tuple[Chart, ...]] = [(occupation_chart(found, measures, window, each),)] if found else []
+    caption = (
+        f"Above: each row is a {each} or a group of them, by name. Below: gangs by the number of these domains in "
+        "which their pods were bound, beside the fewest that could have held each gang at its admission."
+    )
+    charts = (_by_domains(table, each), _by_size(table, each))
+    rows.append(tuple(chart for chart in charts if chart is not None))
+    return Figure("placement", PLACEMENT, caption, tuple(rows))
+
+
+def _by_domains(table: pd.DataFrame, each: str) -> Chart:
+    layers = []
+    for name, label, colour, shift in (("domains", "bound", BOUND, -BESIDE), ("fewest", "fewest", FEWEST, BESIDE)):
+        numbers, counts = np.unique(table[name].dropna().to_numpy(dtype=float), return_counts=True)
+        if len(numbers):
+            layers.append(Layer("bars", label, numbers + shift, counts.astype(float), colour, width=2 * BESIDE))
+    most = float(table[["domains", "fewest"]].to_numpy(dtype=float, na_value=0.0).max())
+    x = Axis(f"domains ({each})", low=0.0, high=most + 2 * BESIDE, whole=True)
+    y = Axis("gangs", low=0.0, whole=True)
+    return Chart("Gangs by domains spanned", x, y, tuple(layers))
+
+
+def _by_size(table: pd.DataFrame, each: str) -> Chart | None:
+    """Return the mean number of domains by the number of pods; None if all gangs have one size."""
+    means = table.groupby("pods")[["domains", "fewest"]].mean()
+    if len(means) < 2:
+        return None
+    sizes = means.index.to_numpy(dtype=float)
+    layers = tuple(
+        Layer("line", label, sizes, means[name].to_numpy(dtype=float), colour, dots=True)
+        for name, label, colour in (("domains", "bound", BOUND), ("fewest", "fewest", FEWEST))
+    )
+    x, y = Axis("pods of a gang", low=0.0, whole=True), Axis(f"domains ({each}), mean", low=0.0)
+    return Chart("Domains spanned by size", x, y, layers)
 
 
 CONTROL_PLANE = "Control plane"

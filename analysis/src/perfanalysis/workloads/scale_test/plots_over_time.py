@@ -42,15 +42,19 @@ def occupation_figure(measures: Measures, window: Window) -> Figure:
     found = measures.occupation
     if found is None:
         return Figure("nodes", TITLE, "", ())
+    return Figure("nodes", TITLE, _nodes_caption(found), ((occupation_chart(found, measures, window, "node"),),))
+
+
+def occupation_chart(found: Occupation, measures: Measures, window: Window, each: str) -> Chart:
+    """Return the heat map; *each* is what a row stands for."""
     height = FRAME_PIXELS + min(max(ROW_PIXELS * len(found.rows), LEAST_PIXELS), MOST_PIXELS)
     most = float(found.values.max())
-    what = Meaning("GPUs occupied", "%", 0.0, 100.0) if found.of_gpus else Meaning("pods a node", "pods", 0.0, most)
+    what = Meaning("GPUs occupied", "%", 0.0, 100.0) if found.of_gpus else Meaning(f"pods a {each}", "pods", 0.0, most)
     layer = heat(found.edges, Shades(found.values, what))
     axis = replace(SINCE, high=window.length)
     layers = (layer, *node_moments(measures))
     title = f"{what.label}, in intervals of {found.edges[1]:.3g} s"
-    chart = Chart(title, axis, Axis("", categories=found.rows), layers, height=height)
-    return Figure("nodes", TITLE, _nodes_caption(found), ((chart,),))
+    return Chart(title, axis, Axis("", categories=found.rows), layers, height=height)
 
 
 def _nodes_caption(found: Occupation) -> str:

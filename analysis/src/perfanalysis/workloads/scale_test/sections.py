@@ -28,7 +28,7 @@ from perfanalysis.workloads.scale_test import (
 from perfanalysis.workloads.scale_test.activity import Window
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.plots import queues_figure
-from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure
+from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure, placement_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
 from perfanalysis.workloads.scale_test.section_tables import formulas_table
 from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, LatencyStep
@@ -66,6 +66,7 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("scheduling", "Scheduling", "", (formulas_table(kpis),)),
         Section("queues", "Queues", "", (*_if_any(measures, marks, queues_figure), *_queue_tables(measures))),
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
+        Section("placement", "Placement", "", _if_any(measures, marks, placement_figure)),
         Section("churn", "Churn", "", _shown(measures, "Rounds of churn", pods.ROUNDS)),
         Section("concurrency", "Concurrency", "", figures(lambda of, _: plots.concurrency_figure(of))),
         Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from perfanalysis.files.documents import Document, listing, mapping
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.workload_type import Selection
 
@@ -77,6 +78,16 @@ NODES = TableSpec(
     "Nodes at the start of the recording",
     (Column("name", "text", "node"), Column("gpus", "number", "GPUs it offers", "GPUs")),
 )
+DOMAINS = TableSpec(
+    "domains",
+    "Domains of the nodes at the start of the recording, by level of the topology",
+    (
+        Column("node", "text", "node"),
+        Column("depth", "integer", "place of the level, 0 for the largest domains"),
+        Column("level", "text", "label of nodes that names the domains"),
+        Column("domain", "text", "the domain"),
+    ),
+)
 CHURN = TableSpec(
     "churn",
     "One row per workload that the test deleted while it ran, to replace it",
@@ -124,8 +135,20 @@ class ScaleTestTables:
     transitions: pd.DataFrame = field(metadata={"table": TRANSITIONS})
     events: pd.DataFrame = field(metadata={"table": EVENTS})
     nodes: pd.DataFrame = field(metadata={"table": NODES})
+    domains: pd.DataFrame = field(metadata={"table": DOMAINS})
     churn: pd.DataFrame = field(metadata={"table": CHURN})
     control_plane: pd.DataFrame = field(metadata={"table": CONTROL_PLANE})
+
+
+def domains_in(nodes: Document) -> list[Any]:
+    """Return a record of the table DOMAINS for each node and each level in which it has a domain."""
+    levels = listing(nodes.get("levels"))
+    return [
+        {"node": mapping(node).get("name"), "depth": depth, "level": level, "domain": domain}
+        for node in listing(nodes.get("nodes"))
+        for depth, (level, domain) in enumerate(zip(levels, listing(mapping(node).get("domains")), strict=False))
+        if domain
+    ]
 
 
 def several_namespaces(tables: ScaleTestTables) -> bool:
