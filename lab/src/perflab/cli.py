@@ -133,6 +133,12 @@ def build(profile: str, products: tuple[str, ...], source: str | None, sha256: s
     "--fair-sharing", is_flag=True, default=None, help="Make Kueue share cohorts by the weights of its queues."
 )
 @click.option(
+    "--pods-ready-timeout",
+    metavar="SECONDS",
+    type=click.IntRange(min=1),
+    help="Make Kueue evict workloads whose pods are not all ready in time after the admission.",
+)
+@click.option(
     "--dra", is_flag=True, default=None, help="Offer GPUs by dynamic resource allocation, not as nvidia.com/gpu."
 )
 @click.option("--mig", is_flag=True, default=None, help="With --dra, also offer MIG partitions of each GPU.")
@@ -158,6 +164,7 @@ def up(
     emulate: tuple[str, ...],
     products: tuple[str, ...],
     fair_sharing: bool | None,
+    pods_ready_timeout: int | None,
     dra: bool | None,
     mig: bool | None,
     topology: str | None,
@@ -188,14 +195,16 @@ def up(
         "emulate": tuple(name for name in OFFERED if name in emulate) or None,
         "products": requested((*products, *emulate)) or None,
         "fair_sharing": fair_sharing,
+        "pods_ready_timeout": pods_ready_timeout,
         "dra": dra,
         "mig": mig,
         "topology": topology,
         "scheduler_config": scheduler_config,
     }
     given = {key: value for key, value in asked.items() if value is not None}
-    if fair_sharing and KUEUE not in products:
-        raise UsageError("--fair-sharing is a setting of Kueue: add --with kueue.")
+    for option, value in (("--fair-sharing", fair_sharing), ("--pods-ready-timeout", pods_ready_timeout)):
+        if value and KUEUE not in products:
+            raise UsageError(f"{option} is a setting of Kueue: add --with kueue.")
     if dra:
         devices.check(profile or _DEFAULTS.profile, gpu_product or _DEFAULTS.gpu_product, mig=bool(mig))
     elif mig:

@@ -228,6 +228,25 @@ def test_fair_sharing_weights_divide_lent_quota(labs: Labs) -> None:
         assert labs.run("down", "--name", lab.name).returncode == 0
 
 
+@pytest.mark.deep
+def test_workload_without_ready_pods_is_evicted_in_time(labs: Labs) -> None:
+    lab = labs.up("ready", "--nodes", "2", "--with", "kueue", "--pods-ready-timeout", "2")
+    try:
+        cluster = Cluster.of(lab)
+        create(cluster, "resourceflavors", "ResourceFlavor", "plain", {})
+        make_queue(cluster, "local")
+        manifest = job("late", {"start-delay": "1h"}, GPUS)
+        manifest["metadata"]["labels"] = labels("local", None)
+        cluster.batch.create_namespaced_job(NAMESPACE, manifest)
+        submit(cluster, "next", GPUS, "1s")
+        wait_for("the next is finished", lambda: is_true(cluster, "next", "Finished"))
+        name = workload_of(cluster, "late")["metadata"]["name"]
+        selector = f"involvedObject.name={name},reason=EvictedDueToPodsReadyTimeout"
+        assert cluster.core.list_namespaced_event(NAMESPACE, field_selector=selector).items
+    finally:
+        assert labs.run("down", "--name", lab.name).returncode == 0
+
+
 def test_kueue_webhook_refuses_invalid_objects(kueue: Cluster) -> None:
     with pytest.raises(ApiException) as refused:
         make_queue(

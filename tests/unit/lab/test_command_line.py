@@ -37,6 +37,7 @@ def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[st
         "nonsense",
         "up --node-template nowhere",
         "up --fair-sharing",
+        "up --pods-ready-timeout 5",
         "up --mig",
         "up --dra --profile openshift",
         "up --dra --mig --gpu-product NVIDIA-L4",

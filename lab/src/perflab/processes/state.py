@@ -38,6 +38,7 @@ class Options:
     emulate: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
     fair_sharing: bool = False
+    pods_ready_timeout: int | None = None
     dra: bool = False
     mig: bool = False
     topology: str = ""

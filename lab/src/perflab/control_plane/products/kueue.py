@@ -68,6 +68,7 @@ def metrics(lab: Lab) -> str:
 
 
 def _write_configuration(lab: Lab) -> Path:
+    timeout = lab.options.pods_ready_timeout
     kinds = ("Job.batch", "PyTorchJob.kubeflow.org", "Workload.kueue.x-k8s.io")
     document = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -85,6 +86,7 @@ def _write_configuration(lab: Lab) -> Path:
         "clientConnection": {"qps": 5000, "burst": 10000},
         "controller": {"groupKindConcurrency": dict.fromkeys(kinds, _WORKERS)},
         "integrations": {"frameworks": list(_FRAMEWORKS)},
+        **({"waitForPodsReady": {"timeout": f"{timeout}s"}} if timeout else {}),
         **({"fairSharing": {"preemptionStrategies": _FAIR_PREEMPTION}} if lab.options.fair_sharing else {}),
     }
     path = lab.folder / "kueue.json"
