@@ -54,6 +54,6 @@ def test_hash_depends_on_each_lock_file(name: str, tmp_path: Path, monkeypatch: 
     shutil.copytree(components.MODULES, tmp_path / "modules")
     monkeypatch.setattr(components, "MODULES", tmp_path / "modules")
     before = lock_hash()
-    with (tmp_path / "modules" / "etcd" / name).open("a") as file:
+    with (tmp_path / "modules" / COMPONENTS[0].folder.name / name).open("a") as file:
         file.write("// changed\n")
     assert lock_hash() != before
