@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from click.shell_completion import CompletionItem
 from perflab.errors import UsageError
 from perflab.files import places
 from perflab.processes import state
-from perflab.processes.state import DEFAULT_NAME, Options
+from perflab.processes.state import DEFAULT_NAME, Options, check_same
+from perflab.processes.status import report, sentence
 from perflab.profiles import KUBERNETES, KUEUE, LLAMA_CPP, OFFERED, PRODUCTS, PROFILES, S3, WORKER, requested
 
 _DEFAULTS = Options()
@@ -219,27 +219,13 @@ def up(
     with state.only_one(home, name, print_line):
         present = state.read_lab(home, name)
         if present and present.state == "running" and not present.dead_components():
-            _check_same(present.options, given, name)
+            check_same(present.options, given, name)
             click.echo(f"The lab {name!r} is already running.")
             return
         options = Options(**given)
         binaries = ensure_profile(places.cache_root(), print_line, options.profile, options.products)
         started = lifecycle.up(home, name, options, binaries, print_line)
     click.echo(f"Use it with: export KUBECONFIG={started.kubeconfig}")
-
-
-def _check_same(options: Options, given: dict[str, Any], name: str) -> None:
-    present = dataclasses.asdict(options)
-    for key, value in given.items():
-        if present[key] != value:
-            raise UsageError(
-                f"the lab {name!r} is running with {key} = {_text(present[key])}, not {_text(value)}. "
-                f"Run `perflab down --name {name}` first (`perflab scale` changes the number of nodes)."
-            )
-
-
-def _text(value: Any) -> str:
-    return (", ".join(value) or "nothing") if isinstance(value, tuple) else str(value)
 
 
 @lab.command()
@@ -265,40 +251,12 @@ def status(name: str | None, as_json: bool) -> None:
     labs = [state.read_lab(home, each) for each in ([name] if name else state.names(home))]
     known = [each for each in labs if each is not None]
     if as_json:
-        click.echo(json.dumps([_report(each) for each in known], indent=2))
+        click.echo(json.dumps([report(each) for each in known], indent=2))
         return
     if not known:
         click.echo(f"No lab in {home}.")
     for each in known:
-        click.echo(_sentence(each))
-
-
-def _report(each: state.Lab) -> dict[str, Any]:
-    dead = each.dead_components()
-    document = {**each.document(), "state": _state(each, dead)}
-    return {**document, "dead": dead, "folder": str(each.folder), "kubeconfig": str(each.kubeconfig)}
-
-
-def _state(each: state.Lab, dead: list[str]) -> str:
-    if each.state == "running" and dead:
-        return "crashed"
-    if each.state == "starting" and not state.is_locked(each.folder.parent, each.name):
-        # the process that started it was killed
-        return "interrupted"
-    return each.state
-
-
-def _sentence(each: state.Lab) -> str:
-    report = _report(each)
-    size = f"{each.options.nodes} nodes of {each.options.gpus_per_node} GPUs"
-    died = f", {', '.join(report['dead'])} died" if report["dead"] else ""
-    emulates = f", emulates {', '.join(each.options.emulate)}" if each.options.emulate else ""
-    profile = f", profile {each.options.profile}" if each.options.profile != KUBERNETES else ""
-    offered = ", by dynamic resource allocation" if each.options.dra else ""
-    runs = f", with {', '.join(each.options.products)}" if each.options.products else ""
-    absent = f", without root (absent: {', '.join(each.absent)})" if each.absent else ""
-    what = f"{size}{offered}{profile}{runs}{absent}{emulates}"
-    return f"{each.name}: {report['state']}{died}, {what}, since {each.started}, {each.server}"
+        click.echo(sentence(each))
 
 
 @lab.command()

@@ -45,6 +45,25 @@ class Options:
     scheduler_config: str | None = None
 
 
+def check_same(options: Options, given: dict[str, Any], name: str) -> None:
+    """Check that the lab *name*, which is running with *options*, has those that were *given*.
+
+    Raises:
+        UsageError: If one differs.
+    """
+    present = dataclasses.asdict(options)
+    for key, value in given.items():
+        if present[key] != value:
+            raise UsageError(
+                f"the lab {name!r} is running with {key} = {_text(present[key])}, not {_text(value)}. "
+                f"Run `perflab down --name {name}` first (`perflab scale` changes the number of nodes)."
+            )
+
+
+def _text(value: Any) -> str:
+    return (", ".join(value) or "nothing") if isinstance(value, tuple) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Lab:
     """One lab: its folder and the contents of `lab.json`. `state` is starting, running or failed.
