@@ -1,10 +1,10 @@
-"""What dynamic resource allocation costs: the same load by extended resources and by claims of devices.
+"""The cost of dynamic resource allocation: the same load by extended resources and by claims of devices.
 
     python tests/bench/device_claims.py [--nodes 100] [--jobs 400] [--gpus 1] [--rounds 1] [--runs-dir DIR]
 
 Starts a lab for each way of requesting GPUs, one after the other, and runs the flow scale_test on it: as an extended
 resource that nodes have, as claims of devices, and as the extended resource of a DeviceClass, for which the scheduler
-makes the claims. Prints the KPIs, and writes the comparison of the last round (`perfanalysis compare`) into its last
+creates the claims. Prints the KPIs, and writes the comparison of the last round (`perfanalysis compare`) into its last
 run. The load average is printed, because other work on the machine affects every figure. Nothing is asserted.
 """
 

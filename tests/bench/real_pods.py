@@ -2,9 +2,9 @@
 
     python tests/bench/real_pods.py [--pods 50] [--keep]
 
-Creates so many pods of the image `pause` at once, waits until all run, and deletes them, or with `--keep` leaves them
-to `perflab down`. Memory is the proportional set size, in which processes share the pages of their program. Without
-root, a real node without root is measured.
+Creates the pods of the image `pause` concurrently, waits until all run, and deletes them; with `--keep`, `perflab down`
+deletes them. Memory is the proportional set size, in which processes share the pages of their program. Without root, a
+real node without root is measured.
 """
 
 from __future__ import annotations

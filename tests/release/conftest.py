@@ -1,4 +1,4 @@
-"""What a release publishes, and an empty home that installs it."""
+"""The published files of a release, and an empty home that installs them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 def run(*words: str | Path, cwd: Path = PROJECT, environment: Mapping[str, str] | None = None) -> str:
-    """Return the output of a program; its end is in the error if it fails."""
+    """Return the output of a program; if it fails, the error has the end of the output."""
     done = subprocess.run(
         [str(word) for word in words],
         cwd=cwd,

@@ -1,4 +1,4 @@
-"""Galaxy's API, version 3, for reading one version of one collection: what `ansible-galaxy collection install` asks."""
+"""Galaxy's API, version 3, for reading one version of one collection, as `ansible-galaxy collection install` does."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),
 }
-# the products that others bring: the models of KServe need servers, a TrainJob becomes a JobSet, and Run:ai creates
+# the products that others need: the models of KServe need servers, a TrainJob becomes a JobSet, and Run:ai creates
 # PyTorchJobs
 _BRINGS: Mapping[str, tuple[str, ...]] = {
     KSERVE: (MODELS,),
@@ -74,7 +74,7 @@ _OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {
     ARGO: ("data_science",),
     WORKER: ("local_volumes",),
 }
-# emulators that labs with a product do not have, because it runs itself
+# emulators that a lab with the real product does not need
 _REPLACED_BY: Mapping[str, str] = {LWS: LEADER_WORKER_SETS}
 # what a real node needs in addition
 METRICS_SERVER = "metrics-server"

@@ -1,4 +1,4 @@
-"""Claims of devices on a lab whose GPUs are devices: what the real scheduler and controllers make of them."""
+"""Claims of devices on a lab whose GPUs are devices, with the real scheduler and controllers."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_submission_survives_a_killed_controller(submission: Submission, kind: s
     end = asyncio.run(scene())
     assert end.accounting.sentence() == "40 of 40 workloads submitted: 40 completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
-    # its webhooks refuse nothing for good while it is down
+    # while it is down, its webhooks refuse requests only temporarily
     assert submission.document("recording")["client"]["requests"]["retries"]
     requests.judge(end, max_failed=0, timeout_s=1.0)
 

@@ -23,7 +23,7 @@ def test_invalid_topology_is_refused(text: str) -> None:
         parse_topology(text)
 
 
-def test_nodes_are_dealt_evenly_to_racks_with_unique_names() -> None:
+def test_nodes_are_spread_evenly_over_racks_with_unique_names() -> None:
     racks = Counter(tuple(domain_labels(LEVELS, number).values()) for number in range(12))
     assert set(racks.values()) == {2}
     assert sorted(racks) == [

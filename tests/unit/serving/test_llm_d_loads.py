@@ -1,4 +1,4 @@
-"""The loads of the flow llm_d by generators that have no command of their own."""
+"""The loads of the flow llm_d by generators without a dedicated command."""
 
 from __future__ import annotations
 

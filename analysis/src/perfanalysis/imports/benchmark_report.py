@@ -36,7 +36,7 @@ _KPIS = {kpi.name: kpi for kpi in KPIS}
 
 @dataclass(frozen=True)
 class Report:
-    """A report as a run of a history, and its latencies whose definition is not ours."""
+    """A report as a run of a history, and notes about latencies whose definitions differ from those of our KPIs."""
 
     run: ForeignRun
     notes: tuple[str, ...]
@@ -96,7 +96,7 @@ def _words(standardized: Document) -> str | None:
 
 
 def _served(document: Document) -> Mapping[str, Any]:
-    """Return model, GPUs and parts of the first inference engine, else what a report of this program states."""
+    """Return model, GPUs and parts of the first inference engine; without one, the fields that this program writes."""
     components = map(mapping, listing(mapping(document.get("scenario")).get("stack")))
     stack = [mapping(component.get("standardized")) for component in components]
     engine = next((one for one in stack if one.get("kind") == "inference_engine"), None)

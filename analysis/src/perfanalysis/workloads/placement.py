@@ -1,7 +1,7 @@
 """The fewest domains of a topology that could have held each gang, given the capacity that was free at its admission.
 
-Pure arrays: time ascends in one sweep over the begins and ends of holdings. A gang costs O(nodes) at each level, to sum
-the pods that fit into each domain and to count domains by that number; a sort of all times precedes, O(n log n).
+One sweep goes over the begins and ends of holdings in the order of time, after a sort in O(n log n). A gang costs
+O(nodes) at each level: to sum the pods that fit into each domain, and to count domains by that number.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDING = 1e-9
-# at the same time, ends come before what begins
+# ends come before begins at the same time
 _END, _BEGIN = 0, 1
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """What pods hold: arrays with an entry for each pod on a known node.
+    """Capacity that pods hold: arrays with an entry for each pod on a known node.
 
     `workload` and `node` are indices; a pod holds `amount` of its node from `start` to `end`, infinite while it runs.
     """
@@ -89,7 +89,7 @@ def fewest_at_admission(
 def _steps(holdings: Holdings, gangs: Gangs) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return all steps in order: the gang that is admitted (or a larger number), and the change of a node's amount.
 
-    Of several workloads at one time, the earlier takes its part first.
+    Of several workloads at one time, the one with the lower index comes first.
     """
     ended = np.isfinite(holdings.end)
     admitted, pods, ends = len(gangs.workload), len(holdings.workload), int(ended.sum())

@@ -191,12 +191,12 @@ def _partial_folders() -> Iterator[dict[str, Path]]:
 
 
 class _UnusableArchiveError(Exception):
-    """A whole archive that cannot be used here; the message says why, and what to do."""
+    """A complete archive that cannot be used here; the message states the reason and the remedy."""
 
 
 @dataclass(slots=True)
 class _HashedStream:
-    """A file that is read once, with the SHA-256 of what was read."""
+    """A file that is read once, with the SHA-256 of the bytes read so far."""
 
     file: IO[bytes]
     digest: Any = field(default_factory=hashlib.sha256)
@@ -208,7 +208,7 @@ class _HashedStream:
         return block
 
     def check(self, expected: str | None) -> None:
-        """Read the rest; raise _UnusableArchiveError if the whole has another SHA-256."""
+        """Read the rest; raise _UnusableArchiveError if the file has another SHA-256."""
         while self.read(_BLOCK_BYTES):
             pass
         found = self.digest.hexdigest()
@@ -238,13 +238,13 @@ def _check_versions(record: _Record) -> None:
             if here.get(part) != version
         ]
         raise _UnusableArchiveError(
-            f"it has {', '.join(different) or 'programs of another build'}; it is of psap-perf {record.psap_perf}, and "
-            f"this is {importlib.metadata.version('psap-perf')}: get its archive, or build without --from"
+            f"it has {', '.join(different) or 'programs of another build'}: get the archive of psap-perf "
+            f"{importlib.metadata.version('psap-perf')} (this one is of {record.psap_perf}), or build without --from"
         )
 
 
 def _extract(archive: tarfile.TarFile, record: _Record, partial: Mapping[str, Path]) -> None:
-    """Write the files of the sets in *partial*; every file of the record must come, with its SHA-256."""
+    """Write the files of the sets in *partial*; the archive must have every file of the record, with its SHA-256."""
     expected = {f"{name}/{file}": digest for name, each in record.sets.items() for file, digest in each.files.items()}
     while (member := archive.next()) is not None:
         digest = expected.pop(member.name, None)

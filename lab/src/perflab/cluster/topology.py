@@ -46,7 +46,7 @@ def parse_topology(text: str) -> tuple[Level, ...]:
 def domain_labels(levels: Sequence[Level], number: int) -> dict[str, str]:
     """Return the labels of the node with this number.
 
-    Nodes are dealt to the smallest domains in turn, so that a node keeps its domains when the lab is scaled.
+    Nodes are assigned to the smallest domains in turn, so that a node keeps its domains when the lab is scaled.
     """
     labels: dict[str, str] = {}
     place = number % math.prod(level.domains for level in levels)

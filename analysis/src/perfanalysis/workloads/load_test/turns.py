@@ -1,4 +1,4 @@
-"""Requests by their turn in a conversation: how later turns, whose prompts are longer, profit from the prefix cache."""
+"""Requests by their turn in a conversation: how later turns with longer prompts benefit from the prefix cache."""
 
 from __future__ import annotations
 

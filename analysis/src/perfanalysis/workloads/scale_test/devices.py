@@ -1,4 +1,4 @@
-"""Devices of claims: what claims held over time, which did not give it back, and how scattered free GPUs were."""
+"""Devices of claims: the devices held over time, the claims that leaked, and the fragmentation of free GPUs."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class FreeGpus:
 def unused_claims(transitions: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which rows are of claims that were deleted without an allocation.
 
-    Kubernetes makes such claims for pods that have ended, whose first claim was deleted, at each later change of the
-    pod (seen in 1.36).
+    Kubernetes creates such claims for pods that have ended and whose first claim was deleted, at each later change of
+    the pod (seen in 1.36).
     """
     uids = transitions["uid"].cat.codes.to_numpy()
     words = transitions["transition"]
@@ -132,7 +132,7 @@ def devices_in_use(claims: pd.DataFrame) -> StepSeries:
 
 
 def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> FreeGpus | None:
-    """Return the free GPUs by the claims, without any by the pods on each node; None if no node with GPUs is known."""
+    """Return the GPUs that no claim holds, or without claims no pod; None if no node with GPUs is known."""
     capacity = nodes[(nodes["gpus"] > 0) & np.isfinite(nodes["gpus"])].drop_duplicates("name")
     if not len(capacity):
         return None

@@ -1,4 +1,4 @@
-"""The configuration that the managers of JobSet and LeaderWorkerSet share, in API groups of their own."""
+"""The configuration of the managers of JobSet and LeaderWorkerSet, whose fields are the same in two API groups."""
 
 from __future__ import annotations
 

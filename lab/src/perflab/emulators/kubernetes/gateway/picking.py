@@ -1,4 +1,4 @@
-"""Envoy's side of endpoint pickers: it asks the picker of an InferencePool, and sends a request to the chosen pod."""
+"""Envoy's calls of endpoint pickers: a request for an InferencePool goes to the pod that the pool's picker chooses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from perflab.emulators.framework.store import Key
 FILTER = "endpoint-picker"
 _EXTENSIONS = "type.googleapis.com/envoy.extensions"
 _FILTER = f"{_EXTENSIONS}.filters.http.ext_proc.v3"
-# of the Gateway API inference extension: the picker sets it
+# a header of the Gateway API inference extension, which the picker sets
 _DESTINATION = "x-gateway-destination-endpoint"
 # the metadata by which the lab's program recognizes the pool; see server.go
 _POOL = "x-lab-inference-pool"
@@ -27,7 +27,7 @@ def filter_of_requests() -> Document:
             "@type": f"{_FILTER}.ExternalProcessor",
             "grpc_service": {"envoy_grpc": {"cluster_name": FILTER}},
             "processing_mode": {**dict.fromkeys(headers, "SEND"), **bodies},
-            # without a picker, as a backend without an endpoint
+            # the status of a backend without an endpoint
             "status_on_error": {"code": "ServiceUnavailable"},
             # a model may take long for an answer, during which the picker has nothing to send
             "message_timeout": "0s",

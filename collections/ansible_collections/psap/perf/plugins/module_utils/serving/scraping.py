@@ -60,7 +60,7 @@ def scrape(endpoint: Endpoint) -> str:
 def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
     if endpoint.scheme == "http":
         return http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=_TIMEOUT_S)
-    # the port-forward connects with the pod itself, whose certificate KServe signs with an authority of its own
+    # the port-forward connects with the pod itself, whose certificate KServe signs with a private authority
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=_TIMEOUT_S, context=context)

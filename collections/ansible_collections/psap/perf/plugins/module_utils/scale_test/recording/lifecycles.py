@@ -27,8 +27,8 @@ class Milestone:
     """One reached milestone: its word, the server's time (None if the server has none), its reason.
 
     Attributes:
-        node: The node of the devices of an allocated claim.
-        devices: Their number.
+        node: The node of an allocated claim's devices.
+        devices: The number of these devices.
     """
 
     word: str
@@ -275,7 +275,7 @@ JOBSET = declared(
         FAILED: Sign("Failed"),
     }
 )
-# Kubeflow Trainer reports the start of a TrainJob only if it was suspended; its JobSet has one in any case
+# Kubeflow Trainer reports the start of a TrainJob only if it was suspended; its JobSet always has a start
 TRAIN_JOB = declared(
     {
         "suspended": Sign("Suspended"),

@@ -1,4 +1,4 @@
-"""How the pods of a workload belong together on a cluster: as a gang, in one domain of the topology, or not at all."""
+"""The grouping of a workload's pods on a cluster: as a gang, in one domain of the topology, or not at all."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ async def grouping_of(client: ApiClient, load: Load, surroundings: Surroundings)
 
 
 async def read_grouping(endpoint: ApiEndpoint, load: Load) -> Grouping:
-    """Return the same, without a request if the pods of a workload do not belong together.
+    """Return the grouping of a load's workloads, without a request if their pods are not grouped.
 
     Raises:
-        PerfError: As above.
+        PerfError: If the cluster serves no pod groups, or the level of the topology is unknown.
     """
     if not load.gang and load.topology == topology.NONE:
         return UNGROUPED

@@ -110,7 +110,7 @@ class Load(MetricsArguments):
         return self.template or template_of(self.workload_kind)
 
     def placement(self, levels: Sequence[str]) -> Placement | None:
-        """Return where the pods of a workload belong, in a topology with these *levels*.
+        """Return the placement of a workload's pods in a topology with these *levels*.
 
         Raises:
             UsageError: If the level is unknown.
