@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Priority
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
     ClaimRequest,
     DeviceClaim,
@@ -26,7 +27,8 @@ WORDS = ("created", "allocated", "reserved", "released")
 
 @pytest.fixture(name="devices_lab", scope="module")
 def _devices_lab() -> Iterator[Lab]:
-    with running_lab("device-claims", "--nodes", "2", "--dra", "--mig") as lab:
+    options = ("--nodes", "2", "--dra", "--mig", "--with", "trainer", "--with", "training-operator")
+    with running_lab("device-claims", *options) as lab:
         yield lab
 
 
@@ -61,7 +63,8 @@ def test_gpus_become_claims_and_are_given_back(submission: Submission) -> None:
     # twice as many as the 16 GPUs of the lab
     submission.gpus, submission.count = 4, 8
     rows = completed(submission)
-    assert submission.document("nodes")["nodes"] == [{"name": f"node-000{number}", "gpus": 8} for number in range(2)]
+    nodes = [{"name": f"node-000{number}", "gpus": 8, "domains": []} for number in range(2)]
+    assert submission.document("nodes")["nodes"] == nodes
     assert {row["gpus"] for row in submission.rows("submissions")} == {4}
     assert Counter(row["transition"] for row in rows if row["transition"] in WORDS) == dict.fromkeys(WORDS, 8)
     allocated = [row for row in rows if row["transition"] == "allocated"]
@@ -120,6 +123,13 @@ def test_expression_that_is_invalid_is_refused_before_workloads(submission: Subm
         with pytest.raises(ClusterError, match=r"cannot create the ResourceClaim\S* p\S*-bad: .*compilation failed"):
             submission.submit()
         assert not (submission.folder / "artifacts" / "submissions.jsonl").exists()
+
+
+@pytest.mark.parametrize("kind", ["pod", "trainjob"])
+def test_claims_are_checked_with_the_objects_that_a_workload_names(submission: Submission, kind: str) -> None:
+    submission.kind, submission.gpus, submission.count = kind, 1, 2
+    submission.priorities = [Priority("high", 1000)]
+    completed(submission)
 
 
 def test_kind_that_drops_claims_is_refused(submission: Submission) -> None:

@@ -20,7 +20,7 @@ RACK = "lab.psap.perf/rack"
 @pytest.fixture(name="racks", scope="module")
 def _racks() -> Iterator[Lab]:
     """Start a lab with 4 racks of 5 nodes each."""
-    options = ("--with", "kueue", "--topology", "block=2,rack=2")
+    options = ("--with", "kueue", "--with", "training-operator", "--topology", "block=2,rack=2")
     with running_lab(f"topology-{os.getpid()}", *options) as lab:
         yield lab
 

@@ -42,7 +42,13 @@ BIG = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0
 PAIR = DeviceClaim("pair", (ClaimRequest("gpu", "gpu.nvidia.com", 2, (BIG,)),), match_attributes=("a.b/pcieRoot",))
 
 
-def made(*claims: DeviceClaim, kind: str = "job", gpus_as_devices: bool = False, **changes: Any) -> Workloads:
+def made(
+    *claims: DeviceClaim,
+    kind: str = "job",
+    gpus_as_devices: bool = False,
+    patch: dict[str, Any] | None = None,
+    **changes: Any,
+) -> Workloads:
     variables = {**VARIABLES, "gpus": 0, **changes}
     plan = WorkloadPlan(
         (TEMPLATES / f"{kind}.yml.j2").read_text(),
@@ -51,6 +57,7 @@ def made(*claims: DeviceClaim, kind: str = "job", gpus_as_devices: bool = False,
         variables["pods"],
         variables,
         {},
+        patch or {},
         folder=TEMPLATES,
         claims=[claim.plan() for claim in claims],
         claims_gpus=gpus_as_devices,
@@ -171,6 +178,19 @@ def test_gpus_become_a_claim_where_nodes_have_devices() -> None:
     (request,) = template["spec"]["spec"]["devices"]["requests"]
     assert (request["exactly"]["deviceClassName"], request["exactly"]["count"]) == ("gpu.nvidia.com", 2)
     assert workloads.size == Size(4, 8)
+
+
+def test_claims_of_a_patch_are_kept_in_every_workload() -> None:
+    named = {"name": "own", "resourceClaimName": "mine"}
+    container = {"name": "pytorch", "resources": {"claims": [{"name": "own"}]}}
+    patch = {"spec": {"template": {"spec": {"resourceClaims": [named], "containers": [container]}}}}
+    workloads = made(PAIR, gpus=2, gpus_as_devices=True, patch=patch)
+    for index in range(2):
+        (pod,) = pod_templates(workloads.manifest(index))
+        assert [claim["name"] for claim in pod["spec"]["resourceClaims"]] == ["own", "gpus", "pair"]
+        claims = pod["spec"]["containers"][0]["resources"]["claims"]
+        assert [claim["name"] for claim in claims] == ["own", "gpus", "pair"]
+    assert patch["spec"]["template"]["spec"]["resourceClaims"] == [named]
 
 
 def test_pods_without_gpus_have_no_claim() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
 
 def patched(value: Any, patch: Any) -> Any:
-    """Return *value* with *patch* applied; neither is changed.
+    """Return *value* with *patch* applied; neither is changed, and the result shares no list or dictionary of *patch*.
 
     Dictionaries merge by key, and null removes a key. Two lists of dictionaries with a ``name`` merge by that name; new
     items are appended. Any other value replaces the previous one.
@@ -23,7 +24,7 @@ def patched(value: Any, patch: Any) -> Any:
         for item in patch:
             items[item["name"]] = patched(items.get(item["name"]), item)
         return list(items.values())
-    return patch
+    return copy.deepcopy(patch)
 
 
 def _named(value: Any) -> bool:

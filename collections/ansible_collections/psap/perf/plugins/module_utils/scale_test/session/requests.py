@@ -290,9 +290,6 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         shared = [DEVICE_CLAIMS] if any(claim.shared for claim in load.claims) else []
         created = [*resources, *shared, *([grouping.groups] if grouping.groups else [])]
         by_kind = {(resource.api_version, resource.kind): resource for resource in created}
-        if load.claims or surroundings.gpus_as_devices:
-            for each in workloads.of_each_kind:
-                await check_accepted(client, each, by_kind[each.api_version, each.kind])
         own = OwnSubmission(workloads, by_kind, load.count, load.connections, arrivals)
         files = RecordingFiles(request.place.artifacts)
         first = request.assortment.namespaces[0]
@@ -304,6 +301,9 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             claim_templates(client, workloads.claim_templates),
             runtimes(client, workloads.every, resources),
         ):
+            if load.claims or surroundings.gpus_as_devices:
+                for each in workloads.of_each_kind:
+                    await check_accepted(client, each, by_kind[each.api_version, each.kind])
             submission = _submission(own, starter, request, files)
             return await Session(client, plan, files, surroundings, interrupted, submission).run()
 

@@ -41,7 +41,8 @@ async def claim_templates(client: ApiClient, templates: Iterable[dict[str, Any]]
 async def check_accepted(client: ApiClient, workloads: Workloads, resource: ResourceKind) -> None:
     """Check that the cluster accepts the claims of a workload and keeps the references of its pods.
 
-    Definitions of kinds that were made for an older Kubernetes drop the references silently.
+    The objects that it names, such as its PriorityClass and its runtime, must exist. Definitions of
+    kinds that were made for an older Kubernetes drop the references silently.
 
     Raises:
         ClusterError: If it refuses a claim.

@@ -210,7 +210,7 @@ class PodClaims:
             return
         user = next(each for each in template["spec"]["containers"] if _requested(each))
         for container in template["spec"]["containers"]:
-            for amounts in (container.get("resources") or {}).values():
+            for amounts in _amounts(container):
                 amounts.pop(GPU, None)
         name = f"{self.identity}-{_GPUS}-{count}"
         _refer(template, user, {"name": _GPUS, "resourceClaimTemplateName": name})
@@ -251,8 +251,14 @@ def _claim_name(workload: str, claim: Mapping[str, Any]) -> str:
     return f"{workload}-{claim['name']}"
 
 
-def _requested(container: Mapping[str, Any]) -> bool:
-    return any(GPU in (amounts or {}) for amounts in (container.get("resources") or {}).values())
+def _requested(container: Manifest) -> bool:
+    return any(GPU in amounts for amounts in _amounts(container))
+
+
+def _amounts(container: Manifest) -> list[dict[str, Any]]:
+    """Return the requests and limits of a container, as far as it has them."""
+    resources = container.get("resources") or {}
+    return [resources[key] for key in ("requests", "limits") if resources.get(key)]
 
 
 def _refer(template: Manifest, container: Manifest, reference: dict[str, str]) -> None:

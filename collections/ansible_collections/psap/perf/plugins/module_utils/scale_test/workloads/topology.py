@@ -110,7 +110,6 @@ def _attract(spec: Manifest, workload: str, placement: Placement) -> None:
     if placement.constraint == PREFERRED:
         term = {"weight": _HEAVIEST, "podAffinityTerm": term}
     name = f"{placement.constraint}DuringSchedulingIgnoredDuringExecution"
-    # copies: the manifests of several workloads share the objects of a patch
-    affinity = dict(spec.get("affinity") or {})
-    own = dict(affinity.get("podAffinity") or {})
+    affinity = spec.get("affinity") or {}
+    own = affinity.get("podAffinity") or {}
     spec["affinity"] = {**affinity, "podAffinity": {**own, name: [*(own.get(name) or ()), term]}}
