@@ -29,6 +29,7 @@ class Arguments(ScrapedModel):
     facts: Mapping[str, Any]
     folder: str
     until: str
+    until_namespace: str
     timeout: Seconds
 
 
@@ -50,8 +51,10 @@ class ActionModule(PerfAction):
         if args.moment != DURING:
             return VerbResult(values={"series": metrics.record(args.moment, args.facts)})
 
+        load = Query("v1", "Pod", args.until_namespace or args.namespace, label_selector=args.until)
+
         def ended() -> bool:
-            pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=args.until))
+            pods, _version = cluster.list(load)
             return any(pod_ready(pod).reached or pod["status"].get("phase") in _ENDED for pod in pods)
 
         values, late = metrics.sample(Sampling(args.interval, args.timeout, ended, context.check_interrupted))

@@ -31,7 +31,11 @@ options:
     choices: [before, during, after]
     required: true
   until:
-    description: For O(moment=during), labels of the pod in the same namespace that is Ready or ended after the load.
+    description: For O(moment=during), labels of the pod that is Ready or ended after the load.
+    type: str
+    default: ""
+  until_namespace:
+    description: Namespace of that pod; empty for the model's.
     type: str
     default: ""
   interval:
