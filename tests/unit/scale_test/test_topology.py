@@ -78,6 +78,8 @@ def test_level_is_by_default_the_smallest() -> None:
     assert placement_of("preferred", BLOCK, []) == Placement("preferred", BLOCK)
     with pytest.raises(UsageError, match="set topology_labels"):
         placement_of("required", "", [])
+    with pytest.raises(UsageError, match="the level rack is none of the topology's labels"):
+        placement_of("required", "rack", [BLOCK, RACK])
 
 
 def test_topology_of_kueue_ends_with_nodes() -> None:

@@ -167,10 +167,11 @@ def test_train_jobs_share_a_runtime_with_their_pod_template() -> None:
     assert shipped_workloads("job").runtime is None
 
 
-def test_pod_template_of_one_train_job_is_refused() -> None:
+@pytest.mark.parametrize("variable", ["name", "index"])
+def test_pod_template_of_one_train_job_is_refused(variable: str) -> None:
     source = (TEMPLATES / "trainjob.yml.j2").read_text()
     with pytest.raises(UsageError, match="TrainJobs share their pod template"):
-        workloads(source.replace("mlPolicy:", "note: {{ name }}\n  mlPolicy:"))
+        workloads(source.replace("mlPolicy:", f"note: {{{{ {variable} }}}}\n  mlPolicy:"))
 
 
 def test_indexed_job_is_indexed_with_one_pod() -> None:

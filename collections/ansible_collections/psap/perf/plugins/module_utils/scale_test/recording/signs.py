@@ -50,7 +50,11 @@ class Sign:
     def _reached(self, obj: Mapping[str, Any], condition: Mapping[str, Any]) -> Reached:
         time = _search(self.time, obj) if self.time else condition.get("lastTransitionTime")
         reason = _search(self.reason, obj) if self.reason else condition.get("reason")
-        return stamp(time), str(reason) if reason else None
+        try:
+            return stamp(time), str(reason) if reason else None
+        except (AttributeError, TypeError, ValueError) as error:
+            sign = self.condition or self.when
+            raise UsageError(f"{time!r}, the time of {sign}, is no time of Kubernetes") from error
 
 
 def _search(text: str, obj: Mapping[str, Any]) -> Any:

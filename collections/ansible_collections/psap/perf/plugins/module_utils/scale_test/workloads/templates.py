@@ -76,7 +76,7 @@ class Workloads:
         self._template = _compile(self._environment, plan)
         self._claims = PodClaims(submission.identity, plan.claims, plan.claims_gpus)
         first = self._prepared(submission.name(0), 0)
-        _, self.runtime = self._detached(submission.name(0), 0)
+        self.runtime = self._shared_runtime()
         self.api_version = str(first["apiVersion"])
         self.kind = str(first["kind"])
         self.size = self._claims.size_of(first, plan.pods)
@@ -135,6 +135,16 @@ class Workloads:
         complete = self._prepared(name, index)
         self._claims.join(complete, name)
         return training_runtimes.detached(complete, self.submission)
+
+    def _shared_runtime(self) -> dict[str, Any] | None:
+        """Return the runtime that all TrainJobs name; None for other kinds."""
+        (_, first), (_, second) = (self._detached(self.submission.name(index), index) for index in range(2))
+        if first != second:
+            raise UsageError(
+                "TrainJobs share their pod template, so that it cannot contain their name or index, and their pods "
+                "cannot join a gang, share a claim or be placed without a queue; choose JobSet"
+            )
+        return first
 
     def _prepared(self, name: str, index: int | str) -> dict[str, Any]:
         """Return the manifest before its pods claim devices."""

@@ -57,7 +57,7 @@ def placement_of(constraint: str, level: str, labels: Sequence[str]) -> Placemen
     """Return the placement at *level*, by default the last of *labels*; None without a constraint.
 
     Raises:
-        UsageError: If the level is unknown.
+        UsageError: If the level is unknown, or none of *labels*.
     """
     if constraint == NONE:
         return None
@@ -67,6 +67,7 @@ def placement_of(constraint: str, level: str, labels: Sequence[str]) -> Placemen
             f"the topology is {constraint}, but its levels are unknown: set topology_labels to the labels of nodes "
             "that name their domains, the largest first (a lab has them with: perflab up --topology block=4,rack=8)"
         )
+    check_labels(labels, chosen)
     return Placement(constraint, chosen)
 
 

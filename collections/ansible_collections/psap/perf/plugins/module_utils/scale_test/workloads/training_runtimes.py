@@ -10,7 +10,6 @@ import hashlib
 import json
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import INDEX, WORKLOAD, Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import Manifest, pod_templates
 
@@ -19,11 +18,7 @@ _INLINE = "runtime"
 
 
 def detached(manifest: Manifest, submission: Submission) -> tuple[Manifest, Manifest | None]:
-    """Return *manifest*; if it is a TrainJob, with the name of its runtime, and the runtime.
-
-    Raises:
-        UsageError: If the runtime differs for each TrainJob.
-    """
+    """Return *manifest*; if it is a TrainJob, with the name of its runtime, and the runtime."""
     if manifest["kind"] != "TrainJob" or _INLINE not in manifest:
         return manifest, None
     job = {key: value for key, value in manifest.items() if key != _INLINE}
@@ -34,11 +29,6 @@ def detached(manifest: Manifest, submission: Submission) -> tuple[Manifest, Mani
             key: value for key, value in template["metadata"]["labels"].items() if key not in (WORKLOAD, INDEX)
         }
     text = json.dumps(spec, sort_keys=True)
-    if manifest["metadata"]["name"] in text:
-        raise UsageError(
-            "TrainJobs share their pod template, so their pods cannot join a gang or share a claim of one TrainJob; "
-            "choose JobSet, or disable the gang and shared claims"
-        )
     name = f"{submission.identity}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     job["spec"] = {**job["spec"], "runtimeRef": {**job["spec"]["runtimeRef"], "kind": KIND, "name": name}}
     metadata = {"name": name, "namespace": manifest["metadata"]["namespace"], "labels": dict(submission.common_labels)}
