@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.webhooks import converted_at, open_version, webhooks_at
+from perflab.control_plane.webhooks import converted_at, open_version, port_of, webhooks_at
 from perflab.emulators.kubernetes.gateway.routing import CONTROLLER
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
@@ -17,7 +17,7 @@ from perflab.processes.state import Lab
 from perflab.profiles import ENVOY, KSERVE, LWS
 
 NAMESPACE = "kserve"
-WEBHOOK_PORT = f"{KSERVE}-webhook"
+WEBHOOK_PORT = port_of(KSERVE)
 # by folder in upstream's config/crd/full, the largest first, while the API server is idle; the deletion of an
 # InferenceService queries its trained models
 _KINDS: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
 from perflab.cluster.nodes import SIMULATED
 from perflab.cluster.topology import parse_topology
-from perflab.control_plane.webhooks import converted_at, open_version, webhooks_at
+from perflab.control_plane.webhooks import converted_at, open_version, port_of, webhooks_at
 from perflab.files import documents
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
@@ -19,7 +19,7 @@ from perflab.profiles import KUEUE
 
 # the name of the lab's Topology and of its ResourceFlavor
 TOPOLOGY = "lab"
-WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = f"{KUEUE}-webhook", f"{KUEUE}-metrics", f"{KUEUE}-pprof"
+WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = port_of(KUEUE), f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
 _FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
 # Kueue does not serve the webhook path of other kinds of jobs: such a webhook would refuse every object of the kind

@@ -7,14 +7,12 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.webhooks import client_config
+from perflab.control_plane.webhooks import client_config, port_of
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
 from perflab.profiles import TRAINING_OPERATOR
-
-_WEBHOOK_PORT = f"{TRAINING_OPERATOR}-webhook"
 
 
 def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
@@ -26,11 +24,11 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
     """Return the controller of PyTorchJobs and its webhook."""
     address = f"{LOOPBACK}:{lab.ports[TRAINING_OPERATOR]}"
     command = (
-        binaries.program("training-operator"),
+        binaries.program(TRAINING_OPERATOR),
         f"--kubeconfig={kubeconfig}",
         f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
         f"--webhook-host={LOOPBACK}",
-        f"--webhook-port={lab.ports[_WEBHOOK_PORT]}",
+        f"--webhook-port={lab.ports[port_of(TRAINING_OPERATOR)]}",
         f"--health-probe-bind-address={address}",
         "--controller-threads=10",
         "--kube-api-qps=5000",
@@ -41,7 +39,6 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 def webhook(lab: Lab, _binaries: Binaries) -> Iterator[Document]:
     """Yield the webhook for each new or changed PyTorchJob."""
-
     rule = {
         "apiGroups": ["kubeflow.org"],
         "apiVersions": ["v1"],
@@ -54,7 +51,7 @@ def webhook(lab: Lab, _binaries: Binaries) -> Iterator[Document]:
         "sideEffects": "None",
         "failurePolicy": "Fail",
         "rules": [rule],
-        "clientConfig": client_config(lab, _WEBHOOK_PORT, "/validate-kubeflow-org-v1-pytorchjob"),
+        "clientConfig": client_config(lab, port_of(TRAINING_OPERATOR), "/validate-kubeflow-org-v1-pytorchjob"),
     }
     yield {
         "apiVersion": "admissionregistration.k8s.io/v1",
