@@ -110,15 +110,14 @@ def server(address: str, *words: str | Path) -> Iterator[None]:
         except OSError:
             return False
 
-    process = subprocess.Popen(
-        [str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    # pytest shows its output; a pipe that nobody reads would stop a server that logs much
+    process = subprocess.Popen([str(word) for word in words], text=True)
     try:
         wait_until(answers, during=process)
         yield
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
 
 
 @contextmanager
