@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 SPECS = {spec.name: spec for spec in (SUMMARY, FAILURES, TURNS, REQUESTS, STAGES, STATED)}
 TELLING = ("flavor", "phase", "generator", "version", "runtime_image", "model")
 """Columns whose values distinguish lines of a comparison."""
-DISTINGUISHING = ("model", "flavor", "phase", "round", "generator")
-"""Facts that distinguish recordings in histories."""
 
 
 def load_test_kind(
