@@ -33,10 +33,12 @@ Manifest = dict[str, Any]
 ROLES = PROJECT / "collections/ansible_collections/psap/perf/roles"
 COMMANDS = yaml.safe_load(Path(__file__).with_name("rendered_commands.yml").read_text())
 NAMESPACE = "strict-manifests"
-# kinds that the templates have only for the other lab
+# test_kinds_with_controllers.py submits these on a lab with their controllers
+_SUBMITTED = {"JobSet", "LeaderWorkerSet", "TrainJob"}
+# kinds that the templates have only for another lab
 ELSEWHERE = {
-    "openshift": {"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload"},
-    "kubernetes": {"Route", "SecurityContextConstraints", "ServiceAccount", "RoleBinding"},
+    "openshift": {"TrainingWorkload", "InteractiveWorkload", "DistributedWorkload", *_SUBMITTED},
+    "kubernetes": {"Route", "SecurityContextConstraints", "ServiceAccount", "RoleBinding", *_SUBMITTED},
     "kserve": set(),
 }
 PROFILES = ("openshift", "kubernetes")

@@ -236,9 +236,10 @@ def test_lab_reports_what_is_emulated(labs: Labs, queues_lab: Lab, runai: Cluste
     assert labs.get(name).document()["emulated"] == ["volumes", "trainers", "runai"]
     config_map = runai.core.read_namespaced_config_map("perflab", "kube-system")
     assert config_map.data["emulated"] == "volumes,trainers,runai"
-    assert f"{name}: running, 2 nodes of 8 GPUs, with kueue, ray, emulates runai, since" in labs.run("status").stdout
+    products = "kueue, ray, training-operator"
+    assert f"{name}: running, 2 nodes of 8 GPUs, with {products}, emulates runai, since" in labs.run("status").stdout
     assert labs.run("up", "--name", name).returncode == 0
     assert labs.run("up", "--name", name, "--with", "ray", "--with", "kueue", "--emulate", "runai").returncode == 0
     refused = labs.run("up", "--name", name, "--with", "ray")
     assert refused.returncode == 2
-    assert "is running with products = kueue, ray, not ray" in refused.stderr
+    assert f"is running with products = {products}, not ray" in refused.stderr
