@@ -1,7 +1,7 @@
 """Add everything that a synthetic scale test can have beside workloads and pods to one of `synthetic_runs`.
 
-Queues with Kueue's Workloads, priorities and preemption, pod groups, volume claims, churn, several submitters, nodes
-that are lost, and the metrics of a control plane. Every timestamp is computed by a formula.
+Queues with Kueue's Workloads, priorities and preemption, pod groups, claims of volumes and devices, churn, several
+submitters, nodes that are lost, and the metrics of a control plane. Every timestamp is computed by a formula.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PREEMPTED_SHARE = 0.02
 CHURNED_SHARE = 0.04
 COMES_BACK_S = 0.5
 """Seconds from the eviction of a preempted workload to its next pod."""
-KINDS = ("Node", "PersistentVolumeClaim", "PodGroup", "Workload")
+KINDS = ("Node", "PersistentVolumeClaim", "PodGroup", "ResourceClaim", "Workload")
 
 
 def enrich(recorded: Recorded, nodes: int, began: float) -> None:
@@ -84,6 +84,22 @@ def _group_and_claims(record: dict[str, Any], own: list[Line]) -> list[Line]:
         claim = f"{name}-{number}-claim"
         found.append(_row("PersistentVolumeClaim", claim, name, "created", first + 0.001))
         found.append(_row("PersistentVolumeClaim", claim, name, "bound", first + 0.4 * (bound - first)))
+    return found + _device_claims(record, own)
+
+
+def _device_claims(record: dict[str, Any], own: list[Line]) -> list[Line]:
+    """Add a claim of the GPUs of each pod, which the scheduler allocates before it binds the pod."""
+    name, ended = record["name"], max(moment for moment, _ in own)
+    first = _moment(own, "Pod", "created")
+    bound = [(at, row["node"]) for at, row in own if row["kind"] == "Pod" and row["transition"] == "scheduled"]
+    found = []
+    for number, (at, node) in enumerate(bound):
+        shares = {"created": 0.1, "allocated": 0.5, "reserved": 0.7}
+        moments = {word: first + share * (at - first) for word, share in shares.items()}
+        for word, moment in {**moments, "released": ended + 0.1, "deleted": ended + 0.2}.items():
+            line = _row("ResourceClaim", f"{name}-{number}-gpus", name, word, moment)
+            held = {"node": node, "devices": int(record["gpus"] / record["pods"])} if word == "allocated" else {}
+            found.append((moment, {**line[1], **held}))
     return found
 
 

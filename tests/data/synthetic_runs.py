@@ -48,8 +48,7 @@ def write_recording(directory: Path, shape: Shape, run: str, began: float = EPOC
         _write_lines(directory / f"{name}.jsonl", getattr(recorded, name), limit)
     for name in ("churn", "control_plane") if shape.everything else ():
         _write_lines(directory / f"{name}.jsonl", getattr(recorded, name), limit)
-    nodes = [{"name": f"node-{number:04d}", "gpus": shape.gpus_per_node} for number in range(shape.nodes)]
-    write_json(directory / "nodes.json", {"schema": "psap.perf/nodes/1", "nodes": nodes, "listed": True})
+    write_json(directory / "nodes.json", _nodes(shape))
     ended = None if limit else round(recorded.ended, 6)
     kinds = (shape.kind, "Pod", *beside)
     recording = {
@@ -76,6 +75,16 @@ def write_recording(directory: Path, shape: Shape, run: str, began: float = EPOC
     if limit is None:
         write_json(directory / "accounting.json", _accounting(shape, recorded))
     return recorded
+
+
+def _nodes(shape: Shape) -> dict[str, Any]:
+    """Return the nodes, and if the shape has everything, their racks of four."""
+    nodes = [{"name": f"node-{number:04d}", "gpus": shape.gpus_per_node} for number in range(shape.nodes)]
+    document = {"schema": "psap.perf/nodes/1", "nodes": nodes, "listed": True}
+    if not shape.everything:
+        return document
+    in_racks = [{**node, "domains": [f"rack-{number // 4}"]} for number, node in enumerate(nodes)]
+    return {**document, "nodes": in_racks, "levels": ["rack"]}
 
 
 def _client(shape: Shape, recorded: Recorded) -> dict[str, Any]:
