@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Optional
 
 import jmespath
 import jmespath.exceptions
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Stamp, stamp
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 
-Reached = tuple[Stamp | None, str | None]
+# Optional, because pylint of ansible-test does not infer the type of Stamp | None
+Reached = tuple[Optional[Stamp], Optional[str]]  # noqa: UP045
 """The server's time of a milestone and its reason, as far as the object has them."""
 
 

@@ -138,7 +138,7 @@ class Workloads:
 
     def _shared_runtime(self) -> dict[str, Any] | None:
         """Return the runtime that all TrainJobs name; None for other kinds."""
-        (_, first), (_, second) = (self._detached(self.submission.name(index), index) for index in range(2))
+        first, second = (self._detached(self.submission.name(index), index)[1] for index in range(2))
         if first != second:
             raise UsageError(
                 "TrainJobs share their pod template, so that it cannot contain their name or index, and their pods "

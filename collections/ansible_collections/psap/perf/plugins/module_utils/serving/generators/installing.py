@@ -116,8 +116,7 @@ def _run(words: Sequence[str], print_line: Callable[[str], None]) -> None:
     with subprocess.Popen(  # noqa: S603
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        assert process.stdout is not None  # noqa: S101  a pipe, as passed
-        for line in process.stdout:
+        for line in process.stdout or ():
             tail.append(line.strip())
             now = time.monotonic()
             if line.startswith(_LONG_STEP) or (
