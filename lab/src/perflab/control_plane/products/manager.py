@@ -1,4 +1,4 @@
-"""The configuration of the managers of JobSet and LeaderWorkerSet, whose fields are the same in two API groups."""
+"""Command lines of managers: upstream's of JobSet and LeaderWorkerSet, and the small programs of this project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perflab.processes.state import Lab
 
 
 def command(lab: Lab, binaries: Binaries, kubeconfig: Path, product: str) -> tuple[str | Path, ...]:
-    """Return the command line of a product's manager; its health is served at the product's port."""
+    """Return the command line of upstream's manager; its health is served at the product's port."""
     document = {
         "apiVersion": f"config.{product}.x-k8s.io/v1alpha1",
         "kind": "Configuration",
@@ -30,3 +30,20 @@ def command(lab: Lab, binaries: Binaries, kubeconfig: Path, product: str) -> tup
     path = lab.folder / f"{product}.json"
     documents.write_json(path, document)
     return binaries.program(product), f"--config={path}", f"--kubeconfig={kubeconfig}"
+
+
+def command_of_own_program(
+    lab: Lab, binaries: Binaries, kubeconfig: Path, product: str, *, threads: int
+) -> tuple[str | Path, ...]:
+    """Return the command line of a small program with webhooks; its health is served at the product's port."""
+    return (
+        binaries.program(product),
+        f"--kubeconfig={kubeconfig}",
+        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
+        f"--webhook-host={LOOPBACK}",
+        f"--webhook-port={lab.ports[port_of(product)]}",
+        f"--health-probe-bind-address={LOOPBACK}:{lab.ports[product]}",
+        f"--controller-threads={threads}",
+        "--kube-api-qps=5000",
+        "--kube-api-burst=10000",
+    )

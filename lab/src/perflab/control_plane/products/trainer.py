@@ -7,7 +7,8 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
-from perflab.control_plane.webhooks import configured, open_version, port_of
+from perflab.control_plane.products import manager
+from perflab.control_plane.webhooks import configured, open_version
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
@@ -36,19 +37,8 @@ def objects(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
     """Return the controllers of TrainJobs and of runtimes, and their webhooks."""
-    address = f"{LOOPBACK}:{lab.ports[TRAINER]}"
-    command = (
-        binaries.program(TRAINER),
-        f"--kubeconfig={kubeconfig}",
-        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
-        f"--webhook-host={LOOPBACK}",
-        f"--webhook-port={lab.ports[port_of(TRAINER)]}",
-        f"--health-probe-bind-address={address}",
-        "--controller-threads=5",
-        "--kube-api-qps=5000",
-        "--kube-api-burst=10000",
-    )
-    return Program(TRAINER, command, f"http://{address}/readyz")
+    command = manager.command_of_own_program(lab, binaries, kubeconfig, TRAINER, threads=5)
+    return Program(TRAINER, command, f"http://{LOOPBACK}:{lab.ports[TRAINER]}/readyz")
 
 
 def webhooks(lab: Lab, binaries: Binaries) -> Iterator[Document]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster.api import Document
+from perflab.control_plane.products import manager
 from perflab.control_plane.webhooks import client_config, port_of
 from perflab.files.documents import read_documents
 from perflab.processes.ports import LOOPBACK
@@ -22,19 +23,8 @@ def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
     """Return the controller of PyTorchJobs and its webhook."""
-    address = f"{LOOPBACK}:{lab.ports[TRAINING_OPERATOR]}"
-    command = (
-        binaries.program(TRAINING_OPERATOR),
-        f"--kubeconfig={kubeconfig}",
-        f"--cert-dir={lab.folder / 'pki' / 'webhook'}",
-        f"--webhook-host={LOOPBACK}",
-        f"--webhook-port={lab.ports[port_of(TRAINING_OPERATOR)]}",
-        f"--health-probe-bind-address={address}",
-        "--controller-threads=10",
-        "--kube-api-qps=5000",
-        "--kube-api-burst=10000",
-    )
-    return Program(TRAINING_OPERATOR, command, f"http://{address}/readyz")
+    command = manager.command_of_own_program(lab, binaries, kubeconfig, TRAINING_OPERATOR, threads=10)
+    return Program(TRAINING_OPERATOR, command, f"http://{LOOPBACK}:{lab.ports[TRAINING_OPERATOR]}/readyz")
 
 
 def webhook(lab: Lab, _binaries: Binaries) -> Iterator[Document]:
