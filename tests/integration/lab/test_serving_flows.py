@@ -350,6 +350,14 @@ def llm_d(lab: Lab, tmp_path: Path, **settings: Any) -> dict[str, Any]:
     }
 
 
+def run_llm_d(lab: Lab, runs: Path, settings: dict[str, Any]) -> Path:
+    """Run the flow, which must succeed; return its run directory."""
+    ran = RunLab(NAME, lab.kubeconfig).run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = runs.iterdir()
+    return run
+
+
 @pytest.mark.deep
 def test_gateway_lost_under_load_fails_the_run_and_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     lab = labs.get(NAME)
@@ -387,10 +395,7 @@ def test_each_flavor_of_llm_d_is_a_cell(labs: Labs, kserve: Cluster, tmp_path: P
         llm_d_server_metrics=True,
         llm_d_server_metrics_interval="0.5s",
     )
-    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
-    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
+    run = run_llm_d(labs.get(NAME), tmp_path / "runs", settings)
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     loads = [one["labels"] for one in kpis if one["name"] == "ttft_p50"]
     assert [each["llm_d_flavor"] for each in loads] == ["simple-x2", "intelligentrouting-x2", "pd-tp2-px3"]
@@ -433,10 +438,7 @@ def test_llm_d_is_loaded_by_two_generators_side_by_side(labs: Labs, kserve: Clus
         llm_d_server_metrics=True,
         llm_d_server_metrics_interval="0.5s",
     )
-    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
-    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
+    run = run_llm_d(labs.get(NAME), tmp_path / "runs", settings)
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     found = {(one["name"], one["labels"].get("llm_d_load_generator"), one["labels"].get("load")): one for one in kpis}
     for generator in ("guidellm", "aiperf"):
@@ -447,6 +449,7 @@ def test_llm_d_is_loaded_by_two_generators_side_by_side(labs: Labs, kserve: Clus
     # 20 answers of 10 tokens
     assert found["server_output_tokens", "aiperf", "4 users"]["value"] == 200
     settings["llm_d_rate_type"], settings["llm_d_load_generator"] = "sweep", "aiperf"
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     refused = lab.run(tmp_path / "refused", "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
     assert refused.returncode == 2, refused.stdout + refused.stderr
     assert "only guidellm creates loads of the type sweep" in refused.stdout + refused.stderr
@@ -465,10 +468,7 @@ def test_knee_of_a_load_is_explained_by_the_queue_of_the_server(labs: Labs, kser
         llm_d_server_metrics=True,
         llm_d_server_metrics_interval="0.5s",
     )
-    lab, runs = RunLab(NAME, labs.get(NAME).kubeconfig), tmp_path / "runs"
-    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
+    run = run_llm_d(labs.get(NAME), tmp_path / "runs", settings)
     page = html.unescape((run / "report/index.html").read_text())
     assert re.search(
         r"On the server, from the knee \(\d users?\) to 16 users: waiting requests, mean: 0\.\d to 1", page
