@@ -110,7 +110,7 @@ def server(address: str, *words: str | Path) -> Iterator[None]:
         except OSError:
             return False
 
-    # pytest shows its output; a pipe that nobody reads would stop a server that logs much
+    # no pipe: once a pipe is full, a server that logs stops
     process = subprocess.Popen([str(word) for word in words], text=True)
     try:
         wait_until(answers, during=process)

@@ -18,7 +18,7 @@ FRAGMENTS = Path("collections/ansible_collections/psap/perf/changelogs/fragments
 def test_released_file_needs_a_fragment(path: str, tmp_path: Path) -> None:
     fragment = FRAGMENTS / "mine.yaml"
     assert without_fragment([path], tmp_path) == [path]
-    # a removed fragment is no fragment of this change
+    # a change that removes a fragment still needs one
     assert without_fragment([path, str(fragment)], tmp_path) == [path]
     (tmp_path / FRAGMENTS).mkdir(parents=True)
     (tmp_path / fragment).touch()

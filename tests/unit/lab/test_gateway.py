@@ -222,7 +222,7 @@ def test_picker_of_a_pool_chooses_the_endpoint_in_a_lab_with_pickers(
     api = cluster()
     found(api, f"{POOLS.format('models')}/pool")["spec"]["endpointPickerRef"]["failureMode"] = mode
     pod(api, "a", "10.128.0.7")
-    route(api, "opt", rule("/pool", "pool"), rule("/svc", "svc"), rule("/lost/pool", "nobody"))
+    route(api, "opt", rule("/pool", "pool"), rule("/svc", "svc"), rule("/lost/pool", "absent"))
     configuration, clusters = settle_files(api, tmp_path, monkeypatch, "kserve", "endpoint-picker", "models")
     least = "least_request"
     assert {each["name"]: policies(each) for each in clusters} == {
@@ -231,7 +231,7 @@ def test_picker_of_a_pool_chooses_the_endpoint_in_a_lab_with_pickers(
     }
     weights = [each["route"]["weighted_clusters"]["clusters"] for each in entries(configuration)]
     filters = {name: one.get("typed_per_filter_config", {}) for (one,) in weights for name in [one["name"]]}
-    assert filters["service/models/svc/8000"] == filters["service/models/nobody/8000"] == {}
+    assert filters["service/models/svc/8000"] == filters["service/models/absent/8000"] == {}
     overrides = filters["inferencepool/models/pool"]["endpoint-picker"]["overrides"]
     assert [each["value"] for each in overrides["grpc_initial_metadata"]] == ["models/pool"]
     assert overrides.get("failure_mode_allow", False) == (mode == "FailOpen")

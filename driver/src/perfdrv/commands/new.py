@@ -304,7 +304,7 @@ def package_command(name: str, folder: Path | None) -> None:
     name = checked_name("package", name)
     files = Files(folder or Path(name))
     for path in sorted(path for path in _PACKAGE.rglob("*") if path.is_file()):
-        # a module of the template is no module of perfdrv
+        # .txt keeps tools from reading the files of the template as modules of perfdrv
         target = str(path.relative_to(_PACKAGE)).removesuffix(".txt")
         files.add(Path(renamed(target, _names_of(name))), renamed(path.read_text(encoding="utf-8"), _names_of(name)))
     files.root.mkdir(parents=True, exist_ok=True)

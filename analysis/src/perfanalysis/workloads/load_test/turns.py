@@ -33,11 +33,11 @@ TURNS = TableSpec(
 
 def turns_table(stages: tuple[Stage, ...]) -> pd.DataFrame:
     """Return the rows; none if no request has a second turn, cached tokens or reasoning tokens."""
-    told = any(
+    recorded = any(
         (stage.values("turn") > 1).any() or len(stage.values("cached_tokens")) or len(stage.values("reasoning_tokens"))
         for stage in stages
     )
-    return TURNS.of_rows([row for stage in stages for row in _rows(stage)] if told else [])
+    return TURNS.of_rows([row for stage in stages for row in _rows(stage)] if recorded else [])
 
 
 def cached_ratio(requests: pd.DataFrame) -> float | None:

@@ -55,7 +55,9 @@ class Sign:
             return stamp(time), str(reason) if reason else None
         except (AttributeError, TypeError, ValueError) as error:
             sign = self.condition or self.when
-            raise UsageError(f"{time!r}, the time of {sign}, is no time of Kubernetes") from error
+            raise UsageError(
+                f"invalid time {time!r} of {sign}: use a field with a time of Kubernetes, such as 2026-01-31T08:00:00Z"
+            ) from error
 
 
 def _search(text: str, obj: Mapping[str, Any]) -> Any:
